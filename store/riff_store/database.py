@@ -92,6 +92,11 @@ class Store:
             made: Made = self._kept[key]
             return made
 
+    def kept(self, key: object) -> Any:
+        """Return what was made for a key within the snapshot that is in force, `None` where nothing was."""
+        with self._lock:
+            return None if self._kept is None else self._kept.get(key)
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold a write transaction, taken at once, so that two writers wait instead of failing."""

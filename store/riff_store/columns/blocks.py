@@ -6,7 +6,7 @@ snapshot of the store, since each column is asked for by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
@@ -16,43 +16,53 @@ from numpy.typing import NDArray
 
 from riff_store.columns import rows
 from riff_store.columns.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
-from riff_store.columns.keeping import ENDS, packed_groups
-from riff_store.columns.layout import CALL_IDS, HANGING, groups_between, keys_of, score_name
+from riff_store.columns.keeping import ENDS, Ask, packed_groups
+from riff_store.columns.layout import CALL_IDS, HANGING, group_of, groups_between, keys_of, score_name
+from riff_store.columns.unpacked import UnpackedCalls
 from riff_store.database import Store
 from riff_store.errors import StoreError
 
 Keys: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
+Counts: TypeAlias = NDArray[np.int32]
 
 BLOCK_GROUPS = 8
 _HANGING = tuple(f"{kind}." for kind in HANGING)
-_IDS = "id"
 _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
 
 
 class _Span(NamedTuple):
-    """Hold a range of keys, and the row group that is packed of it, `None` where its rows are read."""
+    """Hold a range of keys, and what reads the rows of its calls, `None` where they are a row group that is packed."""
 
     first: int
     last: int
-    group: int | None
+    rows: UnpackedCalls | None
+
+    @property
+    def group(self) -> int:
+        """Return the row group of its first key."""
+        return group_of(self.first)
 
 
-class _Ahead(NamedTuple):
-    """Hold columns of rows that were read at once: those of calls by name, and scores by aspect and judge."""
+def blocks(store: Store, ahead: Sequence[str] = ()) -> Sequence[Block]:
+    """Return the blocks of a store that have calls, the same ones within a snapshot.
 
-    calls: dict[str, Floats]
-    scores: dict[tuple[int, int], tuple[Floats, Floats]]
+    Those columns of calls that are named are read `ahead` where they are not packed.
+    """
+    found = store.once(blocks, lambda: list(_blocks(store, ahead)))
+    for block in found if ahead else ():
+        block.read_ahead(ahead)
+    return found
 
 
-def blocks(store: Store, ahead: Sequence[str] = ()) -> Iterator[Block]:
-    """Yield the blocks of a store that have calls, those columns of calls that are not packed read `ahead`."""
+def _blocks(store: Store, ahead: Sequence[str]) -> Iterator[Block]:
     ((first, last),) = store.execute_sql(ENDS)
     if first is None:
         return
     packed, groups = set(packed_groups(store.execute_sql)), groups_between(first, last)
-    for group in groups[::BLOCK_GROUPS]:
-        block = Block(store, group, min(group + BLOCK_GROUPS, groups.stop), packed)
+    for start in groups[::BLOCK_GROUPS]:
+        end = min(start + BLOCK_GROUPS, groups.stop)
+        block = Block(store, start, end, list(_spans(store.execute_sql, start, end, packed, groups[-1])))
         if ahead:
             block.read_ahead(ahead)
         if block.n:
@@ -69,15 +79,14 @@ def packed_scores(store: Store) -> set[tuple[int, int]]:
 class Block:
     """Read columns of the calls of some row groups, and of the rows that hang on them."""
 
-    def __init__(self, store: Store, first: int, end: int, packed: Set[int]) -> None:
+    def __init__(self, store: Store, first: int, end: int, spans: Sequence[_Span]) -> None:
         self._ask = store.execute_sql
         self.first = first
         """The first of its row groups, which no other block of the store has."""
         self._groups = first, end - 1
-        self._spans = list(_spans(first, end, packed))
-        self._calls_of_rows: dict[str, Places] = {}
-        self._is_packed = any(span.group is not None for span in self._spans)
-        self._ahead: dict[_Span, _Ahead] = {}
+        self._spans = spans
+        self._is_packed = any(span.rows is None for span in spans)
+        self._rows_before: dict[str, Counts] = {}
 
     @property
     def n(self) -> int:
@@ -87,69 +96,75 @@ class Block:
     @cached_property
     def ids(self) -> Keys:
         """Return the keys of the calls."""
-        return self._read(CALL_IDS, decode_keys, lambda span: _keys(self._of_calls((), span)[0]))
+        return self._read(CALL_IDS, decode_keys, lambda calls: _keys(calls.ids()))
 
     def read_ahead(self, names: Sequence[str]) -> None:
         """Read some columns of calls and all scores at once where they are not packed: one by one takes longer."""
         for span in self._spans:
-            if span.group is None:
-                columns = rows.call_columns(self._ask, names, span.first, span.last)
-                calls = dict(zip((_IDS, *names), columns, strict=True))
-                self._ahead[span] = _Ahead(calls, rows.scores_by_judge(self._ask, span.first, span.last))
+            if span.rows is not None:
+                span.rows.read_ahead(names)
 
     def figures(self, name: str, at: Places | None = None) -> Floats:
         """Return a column of calls as numbers, all or those `at` some places; nan is not measured."""
-        return self._read(f"call.{name}", decode, lambda span: self._of_calls((name,), span)[1], at)
+        return self._read(f"call.{name}", decode, lambda calls: calls.figures(name), at)
 
     def keys(self, name: str, at: Places | None = None) -> Keys:
         """Return a column of calls as keys, 0 where a call names none."""
         if name == "id":
             return self.ids if at is None else self.ids[at]
-        return self._read(f"call.{name}", decode_keys, lambda span: _keys(self._of_calls((name,), span)[1]), at)
+        return self._read(f"call.{name}", decode_keys, lambda calls: _keys(calls.figures(name)), at)
 
     def scores(self, aspect: int, judge: int, at: Places | None = None) -> Floats:
         """Return a judge's scores of calls; nan is not scored, and `UNSCORED` where the judge was asked."""
 
-        def from_rows(span: _Span) -> Floats:
-            if span in self._ahead:
-                scored = self._ahead[span].scores.get((aspect, judge), (np.empty(0), np.empty(0)))
-            else:
-                scored = rows.scores(self._ask, aspect, judge, span.first, span.last)
-            return rows.placed_scores(self._calls_of(span), *scored)
+        def from_rows(calls: UnpackedCalls) -> Floats:
+            return rows.placed_scores(_keys(calls.ids()), *calls.scores(aspect, judge))
 
         return self._read(score_name(aspect, judge), decode, from_rows, at, absent=True)
 
     def figures_of(self, kind: str, name: str, at: Places | None = None) -> Floats:
         """Return a column of what hangs on calls (`state` or `transition`) as numbers; nan is not measured."""
-        return self._read(f"{kind}.{name}", decode, lambda span: self._hanging(kind, (name,), span)[1], at)
+        return self._read(f"{kind}.{name}", decode, lambda calls: calls.figures_of(kind, name), at)
 
     def keys_of(self, kind: str, name: str, at: Places | None = None) -> Keys:
         """Return a column of what hangs on calls as keys."""
-        return self._read(f"{kind}.{name}", decode_keys, lambda span: _keys(self._hanging(kind, (name,), span)[1]), at)
+        return self._read(f"{kind}.{name}", decode_keys, lambda calls: _keys(calls.figures_of(kind, name)), at)
 
     def calls_of(self, kind: str) -> Places:
         """Return of each row that hangs on a call the place of that call in this block."""
-        known = self._calls_of_rows.get(kind)
-        if known is not None:
-            return known
-        keys = self._read(f"{kind}.call", decode_keys, lambda span: _keys(self._hanging(kind, (), span)[0]))
-        first = keys_of(self._groups[0])[0]
-        places = np.zeros(keys_of(self._groups[1])[1] + 1 - first, np.intp)
-        places[self.ids - first] = np.arange(self.n)
-        found: Places = places.take(keys - first)
-        self._calls_of_rows[kind] = found
+        return np.repeat(np.arange(self.n), np.diff(self._before(kind)))
+
+    def rows_of(self, kind: str, calls: Flags) -> tuple[Places, Places]:
+        """Return the places of the rows that hang on some calls, and of each the place of its call."""
+        before, chosen = self._before(kind), np.flatnonzero(calls)
+        first, end = before[chosen], before[chosen + 1]
+        sizes = end - first
+        skipped = first - np.cumsum(sizes) + sizes
+        return np.arange(sizes.sum()) + np.repeat(skipped, sizes), np.repeat(chosen, sizes)
+
+    def _before(self, kind: str) -> Counts:
+        """Return how many rows hang on the calls before each, and on all of them."""
+        found = self._rows_before.get(kind)
+        if found is None:
+            keys = self._read(f"{kind}.call", decode_keys, lambda calls: _keys(calls.figures_of(kind, "call")))
+            first, last = int(self.ids[0]), int(self.ids[-1])
+            if keys.size and (keys[0] < first or keys[-1] > last or (keys[1:] < keys[:-1]).any()):
+                raise StoreError(*DAMAGED)
+            sizes = np.bincount(keys - first, minlength=last + 1 - first)[self.ids - first]
+            found = self._rows_before[kind] = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+            if found[-1] != keys.size:
+                raise StoreError(*DAMAGED)
         return found
 
     def judged_rows(self) -> set[tuple[int, int]]:
         """Return the (aspect, judge) of the scores that are not packed."""
-        spans = (span for span in self._spans if span.group is None)
-        return {pair for span in spans for pair in self._judged(span)}
+        return {pair for span in self._spans if span.rows is not None for pair in span.rows.judged()}
 
     def _read(
         self,
         name: str,
         unpack: Callable[[bytes, int, Places | None], NDArray[Any]],
-        from_rows: Callable[[_Span], NDArray[Any]],
+        from_rows: Callable[[UnpackedCalls], NDArray[Any]],
         at: Places | None = None,
         absent: bool = False,
     ) -> NDArray[Any]:
@@ -160,9 +175,9 @@ class Block:
         if self._is_packed:
             chunks = {group: (body, n) for group, n, body in self._ask(_CHUNKS, (name, *self._groups))}
         pieces: list[NDArray[Any] | tuple[bytes, int]] = []
-        for is_read, spans in groupby(self._spans, key=lambda span: span.group not in chunks):
+        for is_read, spans in groupby(self._spans, key=lambda span: span.rows is not None or span.group not in chunks):
             if is_read:
-                pieces += [from_rows(span) if span.group is None else self._absent(span, absent) for span in spans]
+                pieces += [self._absent(span, absent) if span.rows is None else from_rows(span.rows) for span in spans]
             else:
                 pieces += joined(chunks[span.group] for span in spans)
         parts, start = [], 0
@@ -176,38 +191,28 @@ class Block:
                 parts.append(piece if mine is None else piece[mine])
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
-    def _judged(self, span: _Span) -> Iterable[tuple[int, int]]:
-        return self._ahead[span].scores if span in self._ahead else rows.judged(self._ask, span.first, span.last)
-
     def _absent(self, span: _Span, absent: bool) -> Floats:
         """Return what a column is in a row group that does not have it."""
         if not absent:
             raise StoreError(*DAMAGED)
         return np.full(self._calls_of(span).size, np.nan)
 
-    def _of_calls(self, names: tuple[str, ...], span: _Span) -> list[Floats]:
-        ahead = self._ahead[span].calls if span in self._ahead else {}
-        if all(name in ahead for name in (_IDS, *names)):
-            return [ahead[name] for name in (_IDS, *names)]
-        return rows.call_columns(self._ask, names, span.first, span.last)
-
-    def _hanging(self, kind: str, names: tuple[str, ...], span: _Span) -> list[Floats]:
-        return rows.hanging_columns(self._ask, kind, names, span.first, span.last)
-
     def _calls_of(self, span: _Span) -> Keys:
         start, end = np.searchsorted(self.ids, (span.first, span.last + 1))
         return self.ids[start:end]
 
 
-def _spans(first: int, end: int, packed: Set[int]) -> Iterator[_Span]:
+def _spans(ask: Ask, first: int, end: int, packed: Set[int], last: int) -> Iterator[_Span]:
     """Yield the packed groups one by one, and those between them that are not packed as one range."""
     start = first
     for group in range(first, end + 1):
         if group == end or group in packed:
             if start < group:
-                yield _Span(keys_of(start)[0], keys_of(group - 1)[1], None)
+                keys = keys_of(start)[0], keys_of(group - 1)[1]
+                # The last group is filled still: its rows are read in every store, and are few.
+                yield _Span(*keys, UnpackedCalls(ask, *keys, at_once=start == last))
             if group < end:
-                yield _Span(*keys_of(group), group)
+                yield _Span(*keys_of(group), None)
             start = group + 1
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from riff_store import models as m
 from riff_store.columns.blocks import Block, Flags, Keys, packed_scores
-from riff_store.columns.encoding import Floats, is_unscored
+from riff_store.columns.encoding import Floats, Places, is_unscored
 from riff_store.columns.layout import CALLS
 from riff_store.database import Store
 from riff_store.metrics import POOLED
@@ -81,6 +81,15 @@ class Masks:
         """Return of which calls a filter holds that are not errored."""
         chosen = self.calls(predicate, block)
         return chosen & ~self.calls(_ERRORED, block) if chosen.any() else chosen
+
+    def rows_counting(self, predicate: Predicate | None, block: Block) -> tuple[Places, Places]:
+        """Return the places of the rows of states that a filter leaves of calls not errored, and those of the calls."""
+        if predicate is None or not _speaks_of_rows(predicate):
+            return block.rows_of("state", self.counting(predicate, block))
+        chosen, calls = self.rows(predicate, block), block.calls_of("state")
+        chosen &= self.counting(None, block)[calls]
+        rows = np.flatnonzero(chosen)
+        return rows, calls[rows]
 
     def rows(self, predicate: Predicate | None, block: Block) -> Flags:
         """Return of which rows of states a filter holds; what it says of calls speaks of theirs."""

@@ -14,6 +14,8 @@ from riff_store.columns.layout import CALLS, HANGING
 
 Floats: TypeAlias = NDArray[np.float64]
 _IN_RANGE = "BETWEEN ? AND ?"
+_SPARSE = 8
+"""Calls of which there are so many times more between the first and the last are quicker asked for one by one."""
 
 
 def call_columns(ask: Ask, names: Iterable[str], first: int, last: int) -> list[Floats]:
@@ -31,13 +33,21 @@ def hanging_columns(ask: Ask, kind: str, names: Iterable[str], first: int, last:
     return _columns(ask(sql, (first, last)), columns)
 
 
-def outcome_visits(ask: Ask, states: Iterable[int], first: int, last: int) -> list[Floats]:
-    """Return the keys of calls, the states of some by key in which they ended, and the places of these in order."""
-    columns, wanted = "conversation_id, state_id, position", ", ".join(str(int(key)) for key in sorted(states))
+def outcome_visits(ask: Ask, states: Iterable[int], calls: NDArray[np.int64]) -> list[Floats]:
+    """Return the keys of calls, the states of some by key in which they ended, and the places of these in order.
+
+    The calls, by their keys in order, are at least one; others between them may be among those that are returned.
+    """
+    columns, wanted = "conversation_id, state_id, position", _listed(sorted(states))
     if not wanted:
         return _columns((), columns)
-    sql = f"SELECT {columns} FROM outcome_visit WHERE conversation_id {_IN_RANGE} AND state_id IN ({wanted})"
-    return _columns(ask(sql, (first, last)), columns)
+    ends: tuple[int, ...] = (int(calls[0]), int(calls[-1]))
+    where = f"conversation_id {_IN_RANGE}"
+    if calls.size * _SPARSE <= ends[1] - ends[0]:
+        ends, where = (), f"conversation_id IN ({_listed(calls.tolist())})"
+    # The sign keeps SQLite from looking for each state of each call.
+    sql = f"SELECT {columns} FROM outcome_visit WHERE {where} AND +state_id IN ({wanted})"
+    return _columns(ask(sql, ends), columns)
 
 
 def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Floats, Floats]:
@@ -81,6 +91,10 @@ def judged(ask: Ask, first: int, last: int) -> set[tuple[int, int]]:
     """Return the (aspect, judge) of which there are scores."""
     sql = f"SELECT DISTINCT aspect_id, judge_id FROM aspect_score WHERE conversation_id {_IN_RANGE}"
     return {(aspect, judge) for aspect, judge in ask(sql, (first, last))}
+
+
+def _listed(keys: Iterable[int]) -> str:
+    return ", ".join(str(int(key)) for key in keys)
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], columns: str) -> list[Floats]:

@@ -57,8 +57,7 @@ def score_rows(
 def state_rows(store: Store, rows: Predicate | None, by: Sequence[str], wanted: Sequence[str]) -> list[tuple[Any, ...]]:
     """Sum rows of states by segment as well; `wanted` are the names of the sums in `StateSums`."""
     tally = Tally()
-    for block, chosen in _chosen_rows(store, rows):
-        calls = block.calls_of("state")[chosen]
+    for block, chosen, calls in _chosen_rows(store, rows):
         cells = Cells([_key_of_row(block, key, calls, chosen) for key in (*by, "segment")], chosen.size)
         column = cache(_columns_of_rows(block, chosen))
         tally.add(cells.keys, [_STATE_SUMS[name](column, cells) for name in wanted])
@@ -68,25 +67,21 @@ def state_rows(store: Store, rows: Predicate | None, by: Sequence[str], wanted: 
 def step_rows(store: Store, rows: Predicate | None, by: Sequence[str]) -> list[tuple[Any, ...]]:
     """Count steps by the state that they lead to as well; a filter of states speaks of the one that they start from."""
     tally = Tally()
-    for block, chosen in _chosen_rows(store, rows):
-        starts = _places(block, chosen)
-        steps = np.flatnonzero(starts >= 0)
-        calls, starts = block.calls_of("transition")[steps], starts[steps]
-        keys = [_key_of_row(block, key, calls, starts) for key in by]
+    for block, chosen, calls in _chosen_rows(store, rows):
+        steps, of_step, starts = _steps_from(block, chosen, calls)
+        keys = [_key_of_row(block, key, of_step, starts) for key in by]
         cells = Cells([*keys, block.keys_of("transition", "to_state", steps)], steps.size)
         tally.add(cells.keys, [cells.add_whole(block.figures_of("transition", "n", steps))])
     return tally.rows()
 
 
-def _chosen_rows(store: Store, rows: Predicate | None) -> Iterator[tuple[Block, Places]]:
-    """Yield the blocks with the places of those rows of states that a filter leaves."""
+def _chosen_rows(store: Store, rows: Predicate | None) -> Iterator[tuple[Block, Places, Places]]:
+    """Yield the blocks with the places of those rows of states that a filter leaves, and of the calls of these."""
     masks = masks_of(store)
     for block in blocks(store):
-        chosen = masks.rows(rows, block)
-        if chosen.any():
-            chosen &= masks.counting(None, block)[block.calls_of("state")]
-        if chosen.any():
-            yield block, np.flatnonzero(chosen)
+        chosen, calls = masks.rows_counting(rows, block)
+        if chosen.size:
+            yield block, chosen, calls
 
 
 def _columns_of_rows(block: Block, chosen: Places) -> _Column:
@@ -99,18 +94,25 @@ def _key_of_row(block: Block, key: str, calls: Places, rows: Places) -> Keys:
     return block.keys_of("state", key, rows) if key in STATES else block.keys(key)[calls]
 
 
-def _places(block: Block, chosen: Places) -> Places:
-    """Return of each step the place of the row of the state that it starts from, -1 where that is not chosen."""
-    states, starts = block.keys_of("state", "state", chosen), block.keys_of("transition", "from_state")
-    radix = int(max(states.max(initial=0), starts.max(initial=0))) + 1
-    rows = block.calls_of("state")[chosen] * radix + states
-    steps = block.calls_of("transition") * radix + starts
-    if block.n * radix <= _MOST_PLACES:
-        places = np.full(block.n * radix, -1, np.int32)
-        places[rows] = chosen
-        return places.take(steps).astype(np.intp)
-    nearest = np.minimum(np.searchsorted(rows, steps), rows.size - 1)
-    return np.where(rows[nearest] == steps, chosen[nearest], -1)
+def _steps_from(block: Block, rows: Places, calls: Places) -> tuple[Places, Places, Places]:
+    """Return the places of the steps from some rows of states, of their calls, and of the row that each starts from."""
+    chosen = np.zeros(block.n, np.bool_)
+    chosen[calls] = True
+    steps, of_step = block.rows_of("transition", chosen)
+    states, starts = block.keys_of("state", "state", rows), block.keys_of("transition", "from_state", steps)
+    number, radix = np.cumsum(chosen) - 1, int(max(states.max(initial=0), starts.max(initial=0))) + 1
+    codes, wanted = number[calls] * radix + states, number[of_step] * radix + starts
+    if radix * int(number[-1] + 1) <= _MOST_PLACES:
+        places = np.full(radix * int(number[-1] + 1), -1, np.int32)
+        places[codes] = np.arange(rows.size)
+        found = places.take(wanted).astype(np.intp)
+    else:
+        found = np.minimum(np.searchsorted(codes, wanted), rows.size - 1)
+        found[codes[found] != wanted] = -1
+    if found.min(initial=0) < 0:
+        there = found >= 0
+        steps, of_step, found = steps[there], of_step[there], found[there]
+    return steps, of_step, rows[found]
 
 
 def _call_sums(block: Block, chosen: Places, cells: Cells) -> Iterator[NDArray[Any]]:

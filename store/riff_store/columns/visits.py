@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from riff_store.columns import rows
 from riff_store.columns.blocks import Block, Flags, Keys, blocks
 from riff_store.columns.encoding import Floats, Places
 from riff_store.columns.masks import masks_of
+from riff_store.columns.rows import outcome_visits
 from riff_store.columns.tallies import Cells, Tally
 from riff_store.database import Store
 from riff_store.predicates import Predicate
@@ -23,21 +23,21 @@ def read_visits(
     in_state, later, ended = Tally(), Tally(), Tally()
     for block, chosen in _counting(store, calls):
         left, position = np.zeros(block.n), np.full(block.n, np.nan)
-        states, of_call = block.keys_of("state", "state"), block.calls_of("state")
-        here = np.flatnonzero(states == state)
-        here = here[chosen[of_call[here]]]
+        rows, of_row = block.rows_of("state", chosen)
+        there = block.keys_of("state", "state", rows) == state
+        here, of_here = rows[there], of_row[there]
         lost, progress, places = (block.figures_of("state", name, here) for name in ("lost", "progress", "position"))
-        left[of_call[here]], position[of_call[here]] = progress, places
+        left[of_here], position[of_here] = progress, places
         one = Cells([], here.size)
         counted = [one.count(), one.count(~np.isnan(places)), one.count(~np.isnan(lost))]
         in_state.add(one.keys, [*counted, one.add_whole(lost), one.add_whole(progress)])
-        others = np.flatnonzero(~np.isnan(position)[of_call])
-        after = others[block.figures_of("state", "position", others) > position[of_call[others]]]
-        _add(later, states[after], left[of_call[after]])
-        end, of_call, places = _outcomes(store, block, ends, chosen)
+        others, of_other = block.rows_of("state", ~np.isnan(position))
+        after = block.figures_of("state", "position", others) > position[of_other]
+        _add(later, block.keys_of("state", "state", others[after]), left[of_other[after]])
+        end, of_end, places = _outcomes(store, block, ends, chosen)
         _add(ended, end)
-        after = np.flatnonzero((places > position[of_call]) & np.isin(end, list(behind)) & (end != state))
-        _add(later, end[after], left[of_call[after]])
+        after = (places > position[of_end]) & np.isin(end, list(behind)) & (end != state)
+        _add(later, end[after], left[of_end[after]])
     ((n, ordered, known, lost_calls, left_calls),) = in_state.rows() or [(0, 0, 0, 0, 0)]
     after_it = {key: (n, left) for key, n, left in later.rows()}
     return Visits(n, ordered, known, lost_calls, left_calls, after_it, dict(ended.rows()))
@@ -47,11 +47,10 @@ def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collec
     """Count what `calls_stepping_to` does."""
     found = Tally()
     for block, chosen in _counting(store, calls):
-        ends = block.keys_of("transition", "to_state")
-        steps = np.flatnonzero(np.isin(ends, list(states)))
-        of_call = block.calls_of("transition")[steps]
-        taken = chosen[of_call]
-        _add(found, np.unique(ends[steps[taken]] * block.n + of_call[taken]) // block.n)
+        steps, of_step = block.rows_of("transition", chosen)
+        ends = block.keys_of("transition", "to_state", steps)
+        wanted = np.isin(ends, list(states))
+        _add(found, np.unique(ends[wanted] * block.n + of_step[wanted]) // block.n)
     return dict(found.rows())
 
 
@@ -66,7 +65,7 @@ def _counting(store: Store, calls: Predicate | None) -> Iterator[tuple[Block, Fl
 
 def _outcomes(store: Store, block: Block, states: Collection[int], chosen: Flags) -> tuple[Keys, Places, Floats]:
     """Return the states in which calls that were chosen ended, the places of these calls, and those in their order."""
-    calls, ends, places = rows.outcome_visits(store.execute_sql, states, int(block.ids[0]), int(block.ids[-1]))
+    calls, ends, places = outcome_visits(store.execute_sql, states, block.ids[chosen])
     of_call = np.searchsorted(block.ids, calls)
     mine = chosen[of_call]
     return ends[mine].astype(np.int64), of_call[mine], places[mine]

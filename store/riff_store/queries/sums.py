@@ -208,6 +208,12 @@ def _state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[N
 
 def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
     """Count the rows of states and those of them that lost their call, by the names of the group."""
+    known: Mapping[Names, Mapping[str, StateSums]] | None = store.kept((state_sums, rows, group))
+    if known is not None:
+        return {
+            names: (sum(each.n for each in sums.values()), sum(each.lost for each in sums.values()))
+            for names, sums in known.items()
+        }
     names = group.namer(store)
     found: dict[Names, tuple[int, int]] = {}
     for *keys, _, n, lost in _sums_of_states(store, rows, group, ("n", "lost")):
@@ -235,8 +241,12 @@ def _sums_of_states(
     return store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
 
 
-def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
+def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, int]]:
     """Count the steps from each state of the group to the others; terms about states mean the first."""
+    return store.once((step_counts, rows, group), lambda: _step_counts(store, rows, group))
+
+
+def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
     depth = needs(rows, group.by, state_rows=True)
     if _in_columns(store, depth):
         from riff_store.columns.sums import step_rows
