@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from riff_store.predicate_eval import fold, satisfies
-from riff_store.predicates import And, InState, Or, Predicate, Term
+from riff_store.predicates import And, InState, Or, Predicate, Term, all_of
 from riff_store.queries.contents import known_names
-from riff_store.queries.conversations import conversation_names, count_conversations
+from riff_store.queries.conversations import conversation_names, count_conversations, is_any
 from riff_store.queries.dimensions import DIMENSIONS, judges_shown
 from riff_store.vocabulary import FAILURE_KINDS
 from riff_tui.table import Table
@@ -24,6 +24,7 @@ SEARCHED = 5_000
 SHORTEST = 2
 _WORD = re.compile(r"[^\W_]+")
 _IN_STORE = (*DIMENSIONS, "judge", "conversation", "failure")
+_NAMING_A_CALL = ("run", "flow", "agent", "conversation")
 _WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
 
 
@@ -33,8 +34,16 @@ def unknown_names(store: Store, predicate: Predicate | None, table: Table | None
     Where a table has rows only judges can have been asked for in vain, for they choose columns.
     """
     chosen = ("judge",) if table is not None and len(table.rows) else None
-    asked = (term for term in _asked(predicate) if chosen is None or term.field in chosen)
-    return [said for term in asked if (said := _sentence(store, term))]
+    asked = [term for term in _asked(predicate) if chosen is None or term.field in chosen]
+    found = _of_a_call(store, asked)
+    return [said for term in asked if term not in found and (said := _sentence(store, term))]
+
+
+def _of_a_call(store: Store, asked: Sequence[Term]) -> Sequence[Term]:
+    """Return the terms that name one call, where there is such a call: looking for it costs less than for each name."""
+    naming = [term for term in asked if term.operator == "=" and term.field in _NAMING_A_CALL]
+    names = all_of(naming) if any(term.field == "conversation" for term in naming) else None
+    return naming if names is not None and is_any(store, names) else ()
 
 
 def unknown_values(table: Table, predicate: Predicate) -> list[str]:

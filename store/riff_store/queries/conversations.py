@@ -106,6 +106,12 @@ def has_any(store: Store, keys: Collection[int], calls: Predicate | None = None)
     return bool(keys) and bool(store.execute(query))
 
 
+def is_any(store: Store, calls: Predicate) -> bool:
+    """Say if any call matches, without counting them."""
+    query = m.Conversation.select(pw.SQL("1")).where(Scope(store).condition(calls)).limit(1)
+    return bool(store.execute(query))
+
+
 def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
     """Return the calls of some keys, in the order of the keys; a key that is gone has none."""
     found: dict[int, Call] = {}

@@ -44,7 +44,14 @@ def test_the_nearest_names_stand_before_the_notes(store: Store, view: str, where
 
 
 @pytest.mark.parametrize(
-    "where", ["flow=viewing agent=qwen persona=nobody", "flow=viewing", "!flow=vewing", "errors>11"]
+    "where",
+    [
+        "flow=viewing agent=qwen persona=nobody",
+        "conversation=c-0006 flow=viewing persona=nobody",
+        "flow=viewing",
+        "!flow=vewing",
+        "errors>11",
+    ],
 )
 def test_names_that_are_there_are_not_asked_about(store: Store, where: str) -> None:
     said = [note for note in show(store, "flows", Request(where=where)).notes if "of that name" in note]
