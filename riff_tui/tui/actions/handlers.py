@@ -16,6 +16,7 @@ from riff_tui.tui.actions.registry import action_for, reason_against
 from riff_tui.tui.actions.rename_handlers import RENAME_HANDLERS
 from riff_tui.tui.navigation.links import link_to
 from riff_tui.tui.render.palette import next_palette
+from riff_tui.tui.render.styled_lines import Line
 
 Handler = Callable[[Controls], None]
 
@@ -71,10 +72,14 @@ def _help(controls: Controls) -> None:
     from riff_tui.tui.render.help_lines import help_lines
     from riff_tui.tui.screens.reader import Reader
 
-    context, loaded = context_of(controls), controls.host.loaded
-    table, dumps = (loaded.main, loaded.dumps) if loaded else (None, [])
     glyphs, palette = controls.table.glyphs, controls.table.palette
-    controls.host.push(Reader(lambda width: help_lines(table, context, width, glyphs, palette, dumps)))
+
+    def lines(width: int) -> list[Line]:
+        loaded = controls.host.loaded
+        table, dumps = (loaded.main, loaded.dumps) if loaded else (None, [])
+        return help_lines(table, context_of(controls), width, glyphs, palette, dumps)
+
+    controls.host.push(Reader(lines))
 
 
 def _error(controls: Controls) -> None:

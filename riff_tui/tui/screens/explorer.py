@@ -35,6 +35,7 @@ from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.palette import Palette
+from riff_tui.tui.screens.reader import Reader
 from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.overlay import Overlay
@@ -156,6 +157,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.notice = self._remark = ""
             self.body.focus()
             self.update_lines()
+            for over in self.app.screen_stack:
+                if isinstance(over, Reader):
+                    over.renew()
         stack = self.history.stack
         self.session.set_stack(self._history.stack)
         self._backend.told(address_of(stack, loaded.main), noun(stack[-1].view))

@@ -33,8 +33,18 @@ class Pages(ScrollView, can_focus=True):
         self._lines: list[Line] = []
 
     def on_resize(self) -> None:
-        self._lines = self._make(self.size.width)
-        self.virtual_size = Size(self.size.width, len(self._lines))
+        self._take(self._make(self.size.width))
+
+    def renew(self) -> None:
+        """Show the lines as they are made by now, from the first one where they say something else."""
+        lines = self._make(self.size.width)
+        if lines != self._lines:
+            self._take(lines)
+            self.turn(-_FAR)
+
+    def _take(self, lines: list[Line]) -> None:
+        self._lines = lines
+        self.virtual_size = Size(self.size.width, len(lines))
         self.refresh()
 
     def turn(self, lines: int) -> None:
@@ -77,6 +87,10 @@ class Reader(ModalScreen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         yield Pages(self._make)
+
+    def renew(self) -> None:
+        """Show the lines as they are made by now."""
+        self.query_one(Pages).renew()
 
     def action_turn(self, lines: int) -> None:
         """Scroll by some lines."""

@@ -361,6 +361,32 @@ async def test_help_tells_purpose_columns_keys_and_what_does_not_apply() -> None
         assert at.app.screen is at.screen
 
 
+async def test_help_that_was_asked_for_during_a_read_is_about_the_place_that_was_read() -> None:
+    import threading
+
+    gate = threading.Event()
+    catalog = FakeCatalog()
+
+    def show(view: str, request: Request) -> Table:
+        assert view == "flows" or gate.wait(LONGEST_S)
+        return catalog.show(view, request)
+
+    app = Explorer(show)
+    async with app.run_test(size=(100, 180)) as pilot:
+        at = Walker(app, pilot, catalog)
+        await at.settle()
+        await pilot.press("3", "question_mark", "j")
+
+        def text() -> str:
+            return "\n".join(line.text for line in app.screen._compositor.render_strips())
+
+        await at.until(lambda: "Every flow with every agent" in text())
+        gate.set()
+        await at.until(lambda: "How calls fare in each state" in text())
+        await at.press("q")
+        assert at.path.startswith("flows › states")
+
+
 @pytest.mark.parametrize(
     ("key", "copied"),
     [
