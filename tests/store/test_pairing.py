@@ -85,7 +85,8 @@ def test_pairs_are_listed_by_the_key_of_the_first_call() -> None:
 @pytest.mark.parametrize(("known", "on_pairs"), [(2, 2), (1, None)])
 def test_pairs_are_compared_where_they_are_half_of_the_smaller_side(known: int, on_pairs: int | None) -> None:
     first, second = np.array([1.0, 2.0, 3.0, np.nan]), np.array([4.0, 5.0, 6.0, 7.0])
-    found = compared((first, second), Places(np.arange(4), np.arange(4)), Places(np.arange(known), np.arange(known)))
+    calls, pairs = Places(np.arange(4), np.arange(4)), Places(np.arange(known), np.arange(known))
+    found = compared((first, second), (~np.isnan(first), ~np.isnan(second)), calls, pairs)
     assert found.pairs == on_pairs
     assert found.first.tolist() == ([1.0, 2.0] if on_pairs else [1.0, 2.0, 3.0])
     assert found.second.tolist() == ([4.0, 5.0] if on_pairs else [4.0, 5.0, 6.0, 7.0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store import models as m
 from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Newly, PairCounts, Verdict
@@ -22,6 +22,9 @@ from riff_store.statistics.pairing import Compared, Places
 
 if TYPE_CHECKING:
     from riff_store.statistics.samples import Floats
+
+    MeasuredRow: TypeAlias = tuple["ComparedAspect", str | None, tuple[Floats, Floats]]
+    """A kind of row, its judge, and the values of both sides; nan is not measured."""
 
 SIGNIFICANT = significance.SIGNIFICANT
 SUCCESS = 10.0
@@ -81,11 +84,7 @@ def compare(
         shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
         pairs = pairing.pairs_by_key(first.flows(), paired(first, second))
         chosen = [(names[flow], Places(flows_a[flow], flows_b[flow]), pairs.get(flow)) for flow in shared]
-        found = [
-            _difference(flow, kind, judge, pairing.compared(values, places, of_flow))
-            for kind, judge, values in measured(store, first, second, selected_judges(store, judges), also)
-            for flow, places, of_flow in chosen
-        ]
+        found = list(_differences(measured(store, first, second, selected_judges(store, judges), also), chosen))
         if has_interaction(store):
             interactions = first.interactions(), second.interactions()
             found += [each for flow in chosen for each in pooled_differences(*flow, interactions)]
@@ -97,8 +96,8 @@ def compare(
     return Comparison(
         a=seen[0].side,
         b=seen[1].side,
-        counts=_counts(each for each in found if each is not None and each.flow in seen_flows),
-        differences=_ranked(_corrected([each for each in found if each is not None], of_runs=first.side.kind == "run")),
+        counts=_counts(each for each in found if each.flow in seen_flows),
+        differences=_ranked(_corrected(found, of_runs=first.side.kind == "run")),
         flows=[
             FlowPairs(
                 flow, len(places.first), len(places.second), first.errored.get(flow, 0), second.errored.get(flow, 0),
@@ -125,7 +124,7 @@ def _counts(differences: Iterable[Difference]) -> PairCounts | None:
 
 def measured(
     store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
-) -> Iterator[tuple[ComparedAspect, str | None, tuple[Floats, Floats]]]:
+) -> Iterator[MeasuredRow]:
     """Yield each kind of row with the values of both sides, an aspect at a time."""
     for kind in _COMPUTED.values():
         column = OF_CALLS[kind.name].of_call
@@ -149,6 +148,18 @@ def _kinds(aspect: str, also: Collection[str]) -> Iterator[ComparedAspect]:
         metric = added or OF_CALLS[kind.name]
         if metric.compared or metric.key in also:
             yield kind
+
+
+def _differences(
+    rows: Iterable[MeasuredRow], chosen: Sequence[tuple[str, Places, Places | None]]
+) -> Iterator[Difference]:
+    """Yield the differences of each kind of row in those flows that have any, with their calls and pairs."""
+    for kind, judge, values in rows:
+        known = samples.known(values[0]), samples.known(values[1])
+        for flow, places, pairs in chosen:
+            difference = _difference(flow, kind, judge, pairing.compared(values, known, places, pairs))
+            if difference is not None:
+                yield difference
 
 
 def _difference(flow: str, kind: ComparedAspect, judge: str | None, of_flow: Compared) -> Difference | None:

@@ -6,6 +6,7 @@ scipy has them all, and takes longer to load than a comparison takes to make.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from riff_store.measure import Z95
@@ -27,17 +28,17 @@ class Discrete(NamedTuple):
 
     def at_most(self, outcome: int) -> float:
         """Return the chance of an outcome or less."""
-        return math.fsum(self.weights[: max(0, outcome - self.first + 1)]) / self.whole
+        return _sum(self.weights[: max(0, outcome - self.first + 1)]) / self.whole
 
     def at_least(self, outcome: int) -> float:
         """Return the chance of an outcome or more."""
-        return math.fsum(self.weights[max(0, outcome - self.first) :]) / self.whole
+        return _sum(self.weights[max(0, outcome - self.first) :]) / self.whole
 
     def as_unlikely_as(self, outcome: int) -> float:
         """Return the chance of all outcomes that are no more likely than this one."""
         place = outcome - self.first
         bound = self.weights[place] * _TIED if 0 <= place < len(self.weights) else 0.0
-        return math.fsum(weight for weight in self.weights if weight <= bound) / self.whole
+        return _sum([weight for weight in self.weights if weight <= bound]) / self.whole
 
 
 def fair_binomial(n: int) -> Discrete:
@@ -80,7 +81,20 @@ def hypergeometric(drawn: int, marked: int, calls: int, hits: int | None = None)
 
 def _joined(mode: int, below: list[float], above: list[float]) -> Discrete:
     weights = [*reversed(below), *above[1:]]
-    return Discrete(mode - len(below) + 1, weights, math.fsum(weights))
+    return Discrete(mode - len(below) + 1, weights, _sum(weights))
+
+
+def _sum(weights: Sequence[float]) -> float:
+    """Return what `math.fsum` does of weights, sooner: most are too small to have a say in the last digit of the sum.
+
+    As these cannot lower it, and together not raise it by more than a bound, the sum is known where both ends agree.
+    """
+    least = max(weights, default=0.0) * _NEGLIGIBLE**2
+    large = [weight for weight in weights if weight > least]
+    found = math.fsum(large)
+    if found == math.fsum([*large, 2 * least * len(weights)]):
+        return found
+    return math.fsum(weights)
 
 
 def rank_sums(first: int, second: int) -> list[int]:

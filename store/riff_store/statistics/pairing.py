@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
 
 _MOST = 1 << 62
+_FEW = 1 << 17
+"""So many numbers more than there are calls are counted without sorting the calls."""
 
 
 class Tasks(NamedTuple):
@@ -76,10 +78,14 @@ def paired(first: Tasks, second: Tasks) -> Places:
     for side in several:
         apart[: len(side)] |= side
     told = _coded([task, np.where(apart[task] | (scenario == 0), persona + 1, 0)])
-    alone = [np.unique(side, return_index=True, return_counts=True) for side in (told[:split], told[split:])]
-    (keys_a, at_a), (keys_b, at_b) = ((keys[counts == 1], at[counts == 1]) for keys, at, counts in alone)
-    _, in_a, in_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
-    return Places(named[0][at_a[in_a]], named[1][at_b[in_b]])
+    alone = np.ones(int(told.max(initial=-1)) + 1, bool)
+    places = []
+    for codes in (told[:split], told[split:]):
+        alone[np.bincount(codes, minlength=len(alone)) != 1] = False
+        place = np.zeros(len(alone), np.int64)
+        place[codes] = np.arange(len(codes))
+        places.append(place)
+    return Places(*(calls[place[alone]] for calls, place in zip(named, places, strict=True)))
 
 
 def _coded(columns: Sequence[Keys]) -> Keys:
@@ -97,6 +103,10 @@ def _coded(columns: Sequence[Keys]) -> Keys:
             size, width = int(found.max(initial=0)) + 1, int(column.max(initial=0)) + 1
         found = found * width + (column - low)
         size *= width
+    if size <= len(found) + _FEW:
+        numbers = np.cumsum(np.bincount(found, minlength=size) > 0) - 1
+        coded: Keys = numbers[found]
+        return coded
     return np.unique(found, return_inverse=True)[1]
 
 
@@ -122,11 +132,11 @@ def chosen(known: tuple[Flags, Flags], calls: Places, pairs: Places | None) -> C
     return Chosen(first, second, None, (0, 0))
 
 
-def compared(values: tuple[Floats, Floats], calls: Places, pairs: Places | None) -> Compared:
-    """Choose what is compared of some calls and their values, nan where there is none."""
-    import numpy as np
-
-    found = chosen((~np.isnan(values[0]), ~np.isnan(values[1])), calls, pairs)
+def compared(
+    values: tuple[Floats, Floats], known: tuple[Flags, Flags], calls: Places, pairs: Places | None
+) -> Compared:
+    """Choose what is compared of some calls and their values, of which these are known."""
+    found = chosen(known, calls, pairs)
     return Compared(values[0][found.first], values[1][found.second], found.pairs, found.alone)
 
 
