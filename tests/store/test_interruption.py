@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from riff_store.columns.grouping import numbered
 from riff_store.database import Store, open_store
 from riff_store.errors import Interrupted
 from riff_store.interruption import Interruption, check_interrupted
+from riff_store.statistics.observations import Factor, Observations
 from tests.support.endless import ENDLESS, announced
 
 HANGS_AFTER_S = 60
@@ -126,3 +129,20 @@ def test_loops_that_ask_no_store_end_as_well() -> None:
         with pytest.raises(Interrupted):
             check_interrupted()
     check_interrupted()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: numbered([np.array([1, 2, 1])]),
+        lambda: Observations({1: np.array([3.0, 4.0])}, {1: "judge-1"}, [Factor("flow", [1, 2], {1: "a", 2: "b"})]),
+    ],
+    ids=["grouping", "fitting"],
+)
+def test_what_is_computed_of_many_calls_ends_too(work: Callable[[], object]) -> None:
+    interruption = Interruption()
+    with interruption.in_force():
+        work()
+        interruption.interrupt()
+        with pytest.raises(Interrupted):
+            work()

@@ -8,6 +8,7 @@ import numpy as np
 
 from riff_store.columns.blocks import Keys
 from riff_store.columns.encoding import Places
+from riff_store.interruption import check_interrupted
 
 _MANY_CODES = 2**17
 """So many numbers more than there are rows are counted without sorting the rows."""
@@ -18,6 +19,7 @@ def numbered(columns: Sequence[Keys]) -> tuple[Places, Places]:
 
     They are numbered in the order of the keys.
     """
+    check_interrupted()
     n = columns[0].size
     codes, size = np.zeros(n, np.int64), 1
     for column in columns:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 from riff_store.answers.failing import MARKED, NONE_FOUND, START, Cause, Causes, Dimension, Example, Lift
 from riff_store.database import Store
+from riff_store.interruption import check_interrupted
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.failing_calls import Examples, turns_aspect
@@ -73,6 +74,7 @@ class _Group(NamedTuple):
 def _cause(group: _Group, names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
     from riff_store.columns.failures import kind_of
 
+    check_interrupted()
     keys, counted, labels = group.keys, group.counted, names["stop_reason"]
     kind = kind_of(keys["kind"])
     return Cause(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from riff_store.interruption import check_interrupted
 from riff_store.statistics.designs import Cells
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class Observations:
 
         rows = np.arange(len(self._judges))[:, None] * self._width
         for start in range(0, self.calls, _BLOCK):
+            check_interrupted()
             some = slice(start, start + _BLOCK)
             values = np.stack([column[some] for column in self._values])
             weights = 1.0 if self._weights is None else self._weights[some]
@@ -193,6 +195,7 @@ class Observations:
 def _levels(name: str, keys: NDArray[np.int64], names: Mapping[int, str | None]) -> Levels:
     import numpy as np
 
+    check_interrupted()
     known, places = np.unique(keys, return_inverse=True)
     named = [names.get(int(key)) for key in known]
     order = sorted(range(len(named)), key=lambda index: (named[index] is None, named[index] or "", int(known[index])))
