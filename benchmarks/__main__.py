@@ -31,6 +31,7 @@ from benchmarks import (
     tau,
     ui,
 )
+from benchmarks.explorer import group as explorer
 from benchmarks.ratio import Ratio
 from benchmarks.scale import group as scale
 from benchmarks.sizes import FULL, QUICK, Sizes
@@ -50,7 +51,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "judge": judge.rows,
     "postgres": postgres.rows,
 }
-TABLES: dict[str, Callable[[Path, Sizes], str]] = {"scale": scale.part}
+TABLES: dict[str, Callable[[Path, Sizes], str]] = {"scale": scale.part, "explorer": explorer.part}
 """Groups that are tables of their own."""
 NAMES = (*GROUPS, *TABLES)
 ON_PAGES = {"postgres": (pages.SCALE, "server")}

@@ -34,10 +34,20 @@ def calls_of_a_night(sizes: Sizes) -> int:
 
 
 def made(folder: Path, sizes: Sizes) -> list[Sized]:
-    """The stores of `sizes.few`, `sizes.many` and `sizes.huge` calls, roughly; what is in the folder is kept.
+    """The stores of `sizes.few`, `sizes.many` and `sizes.huge` calls, roughly, with their peers; what is there is kept.
 
     The smallest is one night and the others are more of them, without transcripts, which no question here looks at.
     """
+    stores = made_alone(folder, sizes)
+    for each in stores:
+        if not each.peer.exists():
+            # In a process of its own: this one stays small.
+            subprocess.run([sys.executable, "-m", "benchmarks.scale.peer", str(each.store), str(each.peer)], check=True)
+    return stores
+
+
+def made_alone(folder: Path, sizes: Sizes) -> list[Sized]:
+    """The same stores, whose peers may be missing."""
     night = calls_of_a_night(sizes)
     small = folder / f"scale-1-{night}.db"
     if not small.exists():
@@ -51,10 +61,6 @@ def _sized(small: Path, folder: Path, runs: int) -> Sized:
         part = store.with_suffix(".part")
         grown(small, part, runs)
         part.rename(store)
-    peer = store.with_suffix(".duckdb")
-    if not peer.exists():
-        # In a process of its own: this one stays small.
-        subprocess.run([sys.executable, "-m", "benchmarks.scale.peer", str(store), str(peer)], check=True)
     with closing(sqlite3.connect(store)) as connection:
         calls = connection.execute("SELECT COUNT(*) FROM conversation").fetchone()[0]
         last_run, begun = connection.execute(
@@ -62,4 +68,11 @@ def _sized(small: Path, folder: Path, runs: int) -> Sized:
             " GROUP BY run.name ORDER BY at DESC LIMIT 1"
         ).fetchone()
     day = datetime.fromtimestamp(begun / 1e6, UTC)
-    return Sized(store, peer, calls, runs, last_run, day.replace(hour=3, minute=0, second=0, microsecond=0))
+    return Sized(
+        store,
+        store.with_suffix(".duckdb"),
+        calls,
+        runs,
+        last_run,
+        day.replace(hour=3, minute=0, second=0, microsecond=0),
+    )

@@ -88,7 +88,7 @@ class Terminal:
         ends = time.monotonic() + _LONGEST_S
         looks = 0
         while looks * _LOOK_S < quiet:
-            looks = 0 if self._read(_LOOK_S) or self._works() else looks + 1
+            looks = 0 if self._read(_LOOK_S) or self.works else looks + 1
             assert time.monotonic() < ends, f"it never rests; the screen is\n{self.text}"
         taken, self._taken = bytes(self._taken), bytearray()
         return taken
@@ -164,7 +164,8 @@ class Terminal:
         """All that one sees."""
         return "\n".join(self.lines)
 
-    def _works(self) -> bool:
+    @property
+    def works(self) -> bool:
         """Tell whether a thread of the program has something to do, also where it waits for a busy processor."""
         folder = f"/proc/{self.pid}/task"
         with contextlib.suppress(OSError):
