@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import copyfile
 
 from riff_store.columns import keeping
-from riff_store.rollups import recompute
+from riff_store.rollups import recompute_all
 
 _OWNERS = {"source_file_id": "source_file", "conversation_id": "conversation"}
 """The columns that say with which file, or with which call, a row came."""
@@ -33,8 +33,7 @@ def grown(small: Path, large: Path, times: int) -> None:
         for copy in range(1, times):
             for table, columns in tables.items():
                 _repeat(connection, table, columns, spans, copy)
-        cells = set(connection.execute("SELECT DISTINCT flow_id, agent_id, run_id FROM conversation"))
-        recompute(connection, cells)
+        recompute_all(connection)
         keeping.pack_all(connection)
         connection.execute("COMMIT")
 

@@ -100,8 +100,7 @@ def derive(connection: Connection) -> None:
     """Make anew what follows from other rows: which verdicts count, what calls are worth, all sums and columns."""
     verdicts.choose_all(connection)
     quality.settle_all(connection)
-    cells = connection.execute("SELECT DISTINCT flow_id, agent_id, run_id FROM conversation").fetchall()
-    rollups.recompute(connection, set(cells))
+    rollups.recompute_all(connection)
     keeping.pack_all(connection)
 
 

@@ -1,7 +1,8 @@
 """Sum over the cells of (flow, agent, run), in the transaction that changes a cell.
 
 Values enter as whole billionths, so that a sum does not depend on the order of rows. What new calls add up to is
-added to what is there; a cell that lost a call is summed anew, and so is the (flow, agent) above it.
+added to what is there; a cell that lost a call is summed anew, and takes the place of what it was in the sums of the
+(flow, agent) above it.
 """
 
 from __future__ import annotations
@@ -9,20 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
+from riff_store.changes import Cell
 from riff_store.engines.engine import Connection
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 
 _PAIR = ("flow_id", "agent_id")
 _CELL = (*_PAIR, "run_id")
-_OF_CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
-_OF_PAIR = "flow_id = ?1 AND agent_id = ?2"
-_CALL_OF_CELL = "c.flow_id = ?1 AND c.agent_id = ?2 AND c.run_id = ?3"
+_OF_CELLS = "(flow_id, agent_id, run_id) IN (SELECT flow_id, agent_id, run_id FROM changed_cell)"
+_OF_PAIRS = "(flow_id, agent_id) IN (SELECT flow_id, agent_id FROM changed_cell)"
+_CALLS_OF_CELLS = (
+    "changed_cell k CROSS JOIN conversation c ON"
+    " c.flow_id = k.flow_id AND c.agent_id = k.agent_id AND c.run_id = k.run_id"
+)
+_KEEP_CELLS = (
+    "CREATE TEMP TABLE IF NOT EXISTS changed_cell (flow_id INTEGER NOT NULL, agent_id INTEGER NOT NULL,"
+    " run_id INTEGER NOT NULL, PRIMARY KEY (flow_id, agent_id, run_id))",
+    "DELETE FROM changed_cell",
+)
+_TAKE_CELL = "INSERT INTO changed_cell VALUES (?, ?, ?)"
 _KEEP_NEW_CALLS = (
     "CREATE TEMP TABLE IF NOT EXISTS new_call AS SELECT * FROM conversation WHERE 1 = 0",
     "DELETE FROM new_call",
 )
-_TAKE_NEW_CALLS = "INSERT INTO new_call SELECT * FROM conversation WHERE id BETWEEN ? AND ? ORDER BY " + ", ".join(
-    (*_CELL, "id")
+_TAKE_NEW_CALLS = (
+    f"INSERT INTO new_call SELECT * FROM conversation WHERE id BETWEEN ? AND ? AND NOT {_OF_CELLS}"
+    " ORDER BY flow_id, agent_id, run_id, id"
 )
 """Put new calls beside the others by their cells: sums are written far quicker in the order in which they lie."""
 _FIRST = "first_at"
@@ -101,7 +113,7 @@ class _Sums(NamedTuple):
     """Describe the sums of one kind: their table, the rows that are summed, and what each of these adds.
 
     `total` is the table of sums over all runs, `None` where there is none. `keys` are those beside the keys of the
-    cell, with what says them, `source` is what follows the table of calls, up to a condition on them.
+    cell, with what says them, `source` is what follows the table of calls `c`, `empty` is true of sums over nothing.
     """
 
     table: str
@@ -109,6 +121,7 @@ class _Sums(NamedTuple):
     keys: Mapping[str, str]
     columns: Mapping[str, str]
     source: str
+    empty: str = "n = 0"
 
     @property
     def cell(self) -> tuple[str, ...]:
@@ -120,19 +133,19 @@ class _Sums(NamedTuple):
         """Name what tells apart the rows of sums over all runs."""
         return (*_PAIR, *self.keys)
 
-    def summed(self, keys: tuple[str, ...], calls: str = "new_call", which: str = "true") -> str:
+    def summed(self, keys: tuple[str, ...], calls: str = "new_call c") -> str:
         """Select what the rows of some calls add up to by their keys."""
         named = ", ".join(self._keys(keys))
         sums = ", ".join(f"{'MIN' if name == _FIRST else 'SUM'}({value})" for name, value in self.columns.items())
-        return f"SELECT {named}, {sums} FROM {calls} {self.source} AND {which} GROUP BY {named}"
+        return f"SELECT {named}, {sums} FROM {calls} {self.source} GROUP BY {named}"
 
     def single(self) -> str:
         """Select what each row of the new calls adds to the sums of its cell."""
-        return f"SELECT {', '.join((*self._keys(self.cell), *self.columns.values()))} FROM new_call {self.source}"
+        return f"SELECT {', '.join((*self._keys(self.cell), *self.columns.values()))} FROM new_call c {self.source}"
 
-    def insert(self) -> str:
-        """Insert what the calls of a cell add up to."""
-        return _insert(self.table, (*self.cell, *self.columns), self.summed(self.cell, "conversation", _CALL_OF_CELL))
+    def insert(self, calls: str) -> str:
+        """Insert what some calls add up to by their cells."""
+        return _insert(self.table, (*self.cell, *self.columns), self.summed(self.cell, calls))
 
     def add_new(self, *, one_by_one: bool) -> str:
         """Add the rows of new calls to the sums of their cells, one by one or what they add up to."""
@@ -142,7 +155,7 @@ class _Sums(NamedTuple):
         """Add what the rows of new calls add up to, to the sums over all runs."""
         return _add(str(self.total), self.pair, self.columns, self.summed(self.pair))
 
-    def add_total(self, where: str, sign: str = "") -> str:
+    def add_total(self, where: str = "true", sign: str = "") -> str:
         """Add sums of cells to those over all runs, or take them away."""
         keys = ", ".join(self.pair)
         summed = ", ".join(f"{sign}SUM({name})" for name in self.columns)
@@ -155,16 +168,17 @@ class _Sums(NamedTuple):
 
 def _of_calls(table: str) -> str:
     """Join the rows of a table to their calls, those of calls that are errored left out."""
-    return f"c CROSS JOIN {table} ON {table[-1]}.conversation_id = c.id WHERE NOT c.errored"
+    return f"CROSS JOIN {table} ON {table[-1]}.conversation_id = c.id WHERE NOT c.errored"
 
 
-_CALL = _Sums("call_rollup", None, {}, _OF_CALL, "c WHERE true")
+_CALL = _Sums("call_rollup", None, {}, _OF_CALL, "WHERE true")
 _ASPECT = _Sums(
     "aspect_rollup",
     "aspect_total",
     {"aspect_id": "a.aspect_id", "judge_id": "a.judge_id"},
     _OF_ASPECT,
     _of_calls("aspect_score a"),
+    "n = 0 AND unscored = 0",
 )
 _ALL = (
     _CALL,
@@ -173,7 +187,7 @@ _ALL = (
         None,
         {"errored": "c.errored"},
         _OF_INTERACTION,
-        "c CROSS JOIN call_interaction i ON i.conversation_id = c.id WHERE true",
+        "CROSS JOIN call_interaction i ON i.conversation_id = c.id WHERE true",
     ),
     _ASPECT,
     _Sums(
@@ -193,45 +207,57 @@ _ALL = (
 )
 
 
-def recompute(connection: Connection, cells: Set[tuple[int, int, int]]) -> None:
-    """Sum the given (flow, agent, run) cells anew, and the (flow, agent) totals above them."""
-    touched = sorted(cells)
-    pairs = sorted({cell[:2] for cell in cells})
+def recompute_all(connection: Connection) -> None:
+    """Sum every cell anew, and the totals above them."""
     for sums in _ALL:
-        _anew(connection, sums, touched)
+        connection.execute(f"DELETE FROM {sums.table}")
+        connection.execute(sums.insert("conversation c"))
         if sums.total is not None:
-            connection.executemany(f"DELETE FROM {sums.total} WHERE {_OF_PAIR}", pairs)
-            connection.executemany(sums.add_total(_OF_PAIR), pairs)
+            connection.execute(f"DELETE FROM {sums.total}")
+            connection.execute(sums.add_total())
 
 
-def add_calls(connection: Connection, first: int, last: int, *, one_by_one: bool) -> None:
-    """Add the calls of these keys, of which no sum knows yet, to the sums of their cells.
+def add_calls(connection: Connection, first: int, last: int, shrunk: Set[Cell], *, one_by_one: bool) -> None:
+    """Add the calls of these keys, of which no sum knows yet, to the sums of their cells, and sum `shrunk` cells anew.
 
     Adding their rows `one_by_one` is quicker than to sum them before, and not every engine can (`Engine.adds_twice`).
     """
-    for statement in _KEEP_NEW_CALLS:
-        connection.execute(statement)
-    connection.execute(_TAKE_NEW_CALLS, (first, last))
-    for sums in _ALL:
-        connection.execute(sums.add_new(one_by_one=one_by_one))
-        if sums.total is not None:
-            connection.execute(sums.add_new_total())
+    _take_cells(connection, shrunk)
+    if last >= first:
+        for statement in _KEEP_NEW_CALLS:
+            connection.execute(statement)
+        connection.execute(_TAKE_NEW_CALLS, (first, last))
+        for sums in _ALL:
+            connection.execute(sums.add_new(one_by_one=one_by_one))
+            if sums.total is not None:
+                connection.execute(sums.add_new_total())
+    if shrunk:
+        _sum_anew(connection, _ALL)
 
 
-def judge_anew(connection: Connection, cells: Iterable[tuple[int, int, int]]) -> None:
+def judge_anew(connection: Connection, cells: Set[Cell]) -> None:
     """Sum anew what judges say of the calls of these cells; the calls themselves are those that were summed before."""
-    judged = sorted(cells)
-    _anew(connection, _CALL, judged)
-    connection.executemany(_ASPECT.add_total(_OF_CELL, sign="-"), judged)
-    _anew(connection, _ASPECT, judged)
-    connection.executemany(_ASPECT.add_total(_OF_CELL), judged)
-    empty = f"DELETE FROM {_ASPECT.total} WHERE {_OF_PAIR} AND n = 0 AND unscored = 0"
-    connection.executemany(empty, sorted({cell[:2] for cell in judged}))
+    if cells:
+        _take_cells(connection, cells)
+        _sum_anew(connection, (_CALL, _ASPECT))
 
 
-def _anew(connection: Connection, sums: _Sums, cells: list[tuple[int, int, int]]) -> None:
-    connection.executemany(f"DELETE FROM {sums.table} WHERE {_OF_CELL}", cells)
-    connection.executemany(sums.insert(), cells)
+def _take_cells(connection: Connection, cells: Set[Cell]) -> None:
+    for statement in _KEEP_CELLS:
+        connection.execute(statement)
+    connection.executemany(_TAKE_CELL, sorted(cells))
+
+
+def _sum_anew(connection: Connection, kinds: Iterable[_Sums]) -> None:
+    """Sum the cells that were taken anew, and put them in place of what they were in the totals above them."""
+    for sums in kinds:
+        if sums.total is not None:
+            connection.execute(sums.add_total(_OF_CELLS, sign="-"))
+        connection.execute(f"DELETE FROM {sums.table} WHERE {_OF_CELLS}")
+        connection.execute(sums.insert(_CALLS_OF_CELLS))
+        if sums.total is not None:
+            connection.execute(sums.add_total(_OF_CELLS))
+            connection.execute(f"DELETE FROM {sums.total} WHERE {_OF_PAIRS} AND {sums.empty}")
 
 
 def _insert(table: str, columns: tuple[str, ...], source: str) -> str:

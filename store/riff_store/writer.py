@@ -118,10 +118,8 @@ class Writer:
         """Choose the verdicts that count and bring all sums up to date with what the batch changed."""
         changed = self._changed
         judged = verdicts.choose_verdicts(self._connection, changed)
-        if changed.last >= changed.first:
-            one_by_one = self._store.engine.adds_twice
-            rollups.add_calls(self._connection, changed.first, changed.last, one_by_one=one_by_one)
-        rollups.recompute(self._connection, changed.shrunk)
+        one_by_one = self._store.engine.adds_twice
+        rollups.add_calls(self._connection, changed.first, changed.last, changed.shrunk, one_by_one=one_by_one)
         rollups.judge_anew(self._connection, judged - changed.shrunk)
         keeping.drop_keys(self._connection, changed.first, changed.last + 1)
         if self._store.engine.tells:

@@ -71,11 +71,8 @@ def _call(draw: random.Random, line: int) -> Item:
 
 def _summed_anew(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     """Sum every cell anew in a transaction that is taken back."""
-    cells = store.execute_sql("SELECT DISTINCT flow_id, agent_id, run_id FROM conversation")
     with suppress(_TakenBack), store.writing():
-        for model in ROLLUPS:
-            store.execute_sql(f"DELETE FROM {model._meta.table_name}")
-        rollups.recompute(store.connection, {(flow, agent, run) for flow, agent, run in cells})
+        rollups.recompute_all(store.connection)
         found = _sums(store)
         raise _TakenBack
     return found
