@@ -167,6 +167,37 @@ class FailureGroups:
         return found
 
 
+class FailureEnds:
+    """Hold where failed calls of some sides first went wrong: each of `ends` by its last good and first failed state.
+
+    Of each side the keys of all its calls are given in order, and those that failed.
+    """
+
+    def __init__(self, sides: Sequence[tuple[Keys, FailedCalls]]) -> None:
+        columns = [_joined([calls.column(name) for _, calls in sides]) for name in ("last_ok", "first_failed")]
+        first, numbers = numbered(columns)
+        self.ends: list[tuple[int, int]] = list(zip(*(column[first].tolist() for column in columns), strict=True))
+        self._of_calls: list[Keys] = []
+        for keys, calls in sides:
+            found = np.full(keys.size, -1)
+            found[np.searchsorted(keys, calls.column("id"))] = numbers[: len(calls)]
+            numbers = numbers[len(calls) :]
+            self._of_calls.append(found)
+
+    def counted(self, side: int, places: Keys) -> list[int]:
+        """Count some calls of a side, given by their places, at each of the ends."""
+        return self._counts(self._of_calls[side][places])
+
+    def shared(self, places: Sequence[Keys]) -> list[int]:
+        """Count the pairs of calls of two sides that have the same end."""
+        one, other = (found[at] for found, at in zip(self._of_calls, places, strict=True))
+        return self._counts(one[one == other])
+
+    def _counts(self, numbers: Keys) -> list[int]:
+        found: list[int] = np.bincount(numbers[numbers >= 0], minlength=len(self.ends)).tolist()
+        return found
+
+
 def kind_of(place: int) -> str:
     """Return the kind of failure of a place."""
     return KINDS_OF_FAILURE[place]

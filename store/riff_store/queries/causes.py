@@ -12,7 +12,7 @@ from riff_store.database import Store
 from riff_store.interruption import check_interrupted
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.failing_calls import Examples, turns_aspect
+from riff_store.queries.examples import Examples, turns_aspect
 from riff_store.queries.marks import marks
 from riff_store.statistics.enrichment import Draw, over_represented
 from riff_store.statistics.significance import benjamini_hochberg

@@ -17,7 +17,7 @@ from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
 from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.conditions import one_of
-from riff_store.queries.failing_calls import Examples
+from riff_store.queries.examples import Examples
 from riff_store.queries.scope import Scope
 
 

@@ -10,7 +10,7 @@ from riff_store.answers.failing import FAILURES_OF_STEPS, NONE_FOUND, START, Fai
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.failing_calls import Examples, turns_aspect
+from riff_store.queries.examples import Examples, turns_aspect
 from riff_store.queries.marks import marks
 
 Place: TypeAlias = tuple[int, int, int]

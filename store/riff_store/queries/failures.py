@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from riff_store import models as m
 from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failures, PairCounts
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
-from riff_store.queries.side_calls import SideCalls, keys_of_pairs, side_reader
+from riff_store.queries.side_calls import SideCalls, paired, side_reader
 from riff_store.queries.sides import sides
 from riff_store.statistics import significance
+from riff_store.statistics.failed_pairs import failed_pairs, scores_of_calls
+
+if TYPE_CHECKING:
+    from riff_store.statistics.failed_pairs import Floats
 
 SUCCESS = 10.0
 _CHUNK = 500
@@ -29,45 +33,42 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
     with store.snapshot():
         reader = side_reader(store)
         first, second = (SideCalls(store, reader, side, calls) for side in sides(store, a, b, within))
-        scores_a, scores_b = _scores(store, first), _scores(store, second)
-        pairs = [pair for found in keys_of_pairs(first, second).values() for pair in found]
-        known = [(one, other) for one, other in pairs if one in scores_a and other in scores_b]
-        failed = [(one, other) for one, other in known if min(scores_a[one], scores_b[other]) < SUCCESS]
-        rows = _call_rows(store, [key for pair in failed for key in pair])
         seen = (first, second)
         if within is not None and within != calls:
             seen = SideCalls(store, reader, first.side, within), SideCalls(store, reader, second.side, within)
-        in_a, in_b = (set(side.keys.tolist()) for side in seen)
-    found = [_pair(rows[one], scores_a[one], rows[other], scores_b[other]) for one, other in failed]
-    looked_at = [pair for pair in known if pair[0] in in_a and pair[1] in in_b]
+        scores = _scores(store, first), _scores(store, second)
+        looked_at = first.also_in(seen[0]), second.also_in(seen[1])
+        found = failed_pairs(scores, paired(first, second), looked_at, SUCCESS)
+        of_a, of_b = (
+            list(zip(side.keys[places].tolist(), values[places].tolist(), strict=True))
+            for side, places, values in zip((first, second), found.places, scores, strict=True)
+        )
+        rows = _call_rows(store, [key for pair in zip(of_a, of_b, strict=True) for key, _ in pair])
+    pairs = (
+        _pair(rows[one], score_a, rows[other], score_b)
+        for (one, score_a), (other, score_b) in zip(of_a, of_b, strict=True)
+    )
     return Failures(
         a=seen[0].side,
         b=seen[1].side,
-        pairs=sorted(found, key=_place),
-        counts=_counts([(scores_a[one] < SUCCESS, scores_b[other] < SUCCESS) for one, other in looked_at]),
-        unknown=sum(one in in_a for one, _ in pairs) - len(looked_at),
-        alone_a=_failed_alone(scores_a, in_a.difference(one for one, _ in pairs)),
-        alone_b=_failed_alone(scores_b, in_b.difference(other for _, other in pairs)),
+        pairs=sorted(pairs, key=_place),
+        counts=PairCounts(
+            found.only_first,
+            found.only_second,
+            found.both,
+            found.neither,
+            significance.mcnemar(found.only_first, found.only_second),
+        ),
+        unknown=found.unknown,
+        alone_a=found.alone[0],
+        alone_b=found.alone[1],
     )
 
 
-def _counts(failed: Sequence[tuple[bool, bool]]) -> PairCounts:
-    """Count pairs by whether A's and B's call failed."""
-    only_a, only_b = failed.count((True, False)), failed.count((False, True))
-    p = significance.mcnemar(only_a, only_b)
-    return PairCounts(only_a, only_b, failed.count((True, True)), failed.count((False, False)), p)
-
-
-def _scores(store: Store, side: SideCalls) -> dict[int, float]:
+def _scores(store: Store, side: SideCalls) -> Floats:
     aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
-    complete, correct = (
-        side.by_call(side.values(aspects.get(name, 0), m.COMPUTED_JUDGE)) for name in ("completion", "correctness")
-    )
-    return complete | {call: score if score < SUCCESS else complete.get(call, score) for call, score in correct.items()}
-
-
-def _failed_alone(scores: dict[int, float], alone: Iterable[int]) -> int:
-    return sum(scores.get(key, SUCCESS) < SUCCESS for key in alone)
+    complete, correct = (side.values(aspects.get(name, 0), m.COMPUTED_JUDGE) for name in ("completion", "correctness"))
+    return scores_of_calls(complete, correct, SUCCESS)
 
 
 def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:

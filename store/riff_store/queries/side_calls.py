@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from riff_store.answers.comparison import Side
 from riff_store.database import Store
@@ -13,15 +13,11 @@ from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.sides import calls_of_side
 from riff_store.queries.sums import call_counts
-from riff_store.statistics import pairing, samples
+from riff_store.statistics import pairing
 
 if TYPE_CHECKING:
     from riff_store.columns.reading import CallReader
-    from riff_store.statistics.pairing import Floats, Keys, Places
-
-Pair: TypeAlias = tuple[int, int]
-"""The keys of two calls of one task."""
-
+    from riff_store.statistics.pairing import Flags, Floats, Keys, Places
 
 _COLUMNS = ("errored", "flow", "agent", "run", "caller", "scenario", "persona", "trial")
 
@@ -64,15 +60,9 @@ class SideCalls:
         """Return the places of the calls of each flow."""
         return pairing.by_key(self.flows())
 
-    def keys_by_flow(self) -> dict[int, list[int]]:
-        """Return the keys of the calls of each flow."""
-        keys = self.keys
-        return {flow: keys[places].tolist() for flow, places in self.by_flow().items()}
-
-    def by_call(self, values: Floats) -> dict[int, float]:
-        """Return a column by the keys of the calls, those that have a value."""
-        there = samples.known(values)
-        return dict(zip(self.keys[there].tolist(), values[there].tolist(), strict=True))
+    def also_in(self, other: SideCalls) -> Flags:
+        """Say which calls are among the others."""
+        return pairing.among(self.keys, other.keys)
 
     def kept(self, column: str) -> Floats:
         """Return what the store keeps with each call under this name; nan where it is not known."""
@@ -120,12 +110,3 @@ def paired(a: SideCalls, b: SideCalls) -> Places:
     """
     runs = pairing.shared(a.runs(), b.runs()) if a.side.kind == "agent" else None
     return pairing.paired(a.tasks(runs), b.tasks(runs))
-
-
-def keys_of_pairs(a: SideCalls, b: SideCalls) -> dict[int, list[Pair]]:
-    """Return by flow the keys of the calls that are paired."""
-    found = pairing.pairs_by_key(a.flows(), paired(a, b))
-    return {
-        flow: list(zip(a.keys[pairs.first].tolist(), b.keys[pairs.second].tolist(), strict=True))
-        for flow, pairs in found.items()
-    }

@@ -155,11 +155,18 @@ def shared(first: Keys, second: Keys) -> Keys:
     return np.intersect1d(first, second)
 
 
+def among(keys: Keys, others: Keys) -> Flags:
+    """Say which keys are among others."""
+    import numpy as np
+
+    return np.isin(keys, others)
+
+
 def within(keys: Keys, known: Keys) -> Keys:
     """Return keys, with 0 for those that are not among the known ones."""
     import numpy as np
 
-    return np.where(np.isin(keys, known), keys, 0)
+    return np.where(among(keys, known), keys, 0)
 
 
 def pairs_by_key(keys: Keys, pairs: Places) -> dict[int, Places]:

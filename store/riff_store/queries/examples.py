@@ -1,74 +1,21 @@
-"""Read the calls that were not served, and where each first went wrong."""
+"""Choose the call that shows best how some failed."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
-
-import peewee as pw
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from riff_store import models as m
-from riff_store.answers.failing import MARKED, Example
+from riff_store.answers.failing import Example
 from riff_store.database import Store
-from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
 from riff_store.queries.dimensions import run_order
-from riff_store.queries.marks import marks
-from riff_store.queries.scope import Scope
 
 if TYPE_CHECKING:
     from riff_store.columns.failures import FailureGroups
 
 Key = TypeVar("Key", bound=Hashable)
 _AT_ONCE = 500
-
-
-class FailingCall(NamedTuple):
-    """Hold a call that failed, its names by their keys; what it lasted is in agent turns and seconds.
-
-    `code` is what a person called the failure, with the kind `marked`.
-    """
-
-    id: int
-    flow: int
-    last_ok: int | None
-    first_failed: int | None
-    kind: str
-    detail: int | None
-    error: int | None
-    stop_reason: int | None
-    agent: int
-    persona: int | None
-    scenario: int | None
-    run: int
-    name: str
-    turns: float | None
-    duration_s: float | None
-    code: str | None = None
-
-
-def failing_calls(store: Store, calls: Predicate | None) -> Iterator[FailingCall]:
-    """Yield the calls that were not served; errored ones are none of them.
-
-    Where a person marked the state that failed first, that is where.
-    """
-    marked = marks(store)
-    call, failure, score = m.Conversation, m.CallFailure, m.AspectScore
-    scored = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
-    query = (
-        failure.select(
-            call.id, call.flow, failure.last_ok, failure.first_failed, failure.kind, failure.detail, failure.error,
-            call.stop_reason, call.agent, call.persona, call.scenario, call.run, call.name, score.value,
-            call.duration_s,
-        )
-        .join(call, on=(call.id == failure.conversation))
-        .join(score, pw.JOIN.LEFT_OUTER, on=(scored & (score.aspect == turns_aspect(store))))
-        .where(~call.errored, Scope(store).condition(calls))
-    )  # fmt: skip
-    for row in store.execute(query):
-        found = FailingCall(*row)
-        mark = marked.get(found.id)
-        yield found if mark is None else found._replace(kind=MARKED, detail=None, error=None, **mark._asdict())
 
 
 def turns_aspect(store: Store) -> int:
@@ -78,7 +25,7 @@ def turns_aspect(store: Store) -> int:
 
 
 class NamedCall(Protocol):
-    """Describe what of a call decides whether it is the shortest of several; as in `FailingCall`."""
+    """Describe what of a call decides whether it is the shortest of several; turns are those of the agent."""
 
     @property
     def id(self) -> int: ...
