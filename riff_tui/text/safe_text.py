@@ -43,6 +43,9 @@ _PLAIN = (
 _RARE = "\U00010000-\U0001efff\U0001fb00-\U0001ffff\U0002fff0-\U0010ffff"
 # Format characters that are drawn, as a sign over or around what follows.
 _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+_WIDE_BLOCKS = ((0xF900, 0xFAFF), (0x16FE0, 0x18DFF), (0x1F300, 0x1FAFF), (0x20000, 0x3FFFD))
+"""Blocks of ideographs and pictures, where also a sign is wide that came later than the interpreter's own table."""
+_WIDE_SINCE_UNICODE_16 = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D376))
 
 
 def one_line(text: str) -> str:
@@ -233,7 +236,11 @@ def _sign_width(character: str) -> int:
         return 0
     if 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FF or 0x1F3FB <= code <= 0x1F3FF:
         return 0
-    # Signs younger than the interpreter's own table, and those that became wide in Unicode 16.
-    young = category == "Cn" and 0x1F300 <= code <= 0x1FAFF
-    newly_wide = 0x2630 <= code <= 0x2637 or 0x268A <= code <= 0x268F or 0x4DC0 <= code <= 0x4DFF
-    return 2 if young or newly_wide or unicodedata.east_asian_width(character) in "WF" else 1
+    # The interpreter says of whatever it does not know that it is wide.
+    if category == "Cn":
+        return 2 if _in(code, _WIDE_BLOCKS) else 1
+    return 2 if unicodedata.east_asian_width(character) in "WF" or _in(code, _WIDE_SINCE_UNICODE_16) else 1
+
+
+def _in(code: int, blocks: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in blocks)

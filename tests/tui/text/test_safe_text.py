@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from riff_tui.text.safe_text import block, cell_width, escaped_hidden, file_name, fit, one_line, padded
+from riff_tui.text.safe_text import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
 from tests.support.hostile import HOSTILE, unsafe
 
 TEXTS = st.text(st.characters(codec=None))
@@ -97,6 +97,16 @@ def test_each_kind_is_shown_as_promised(text: str, shown: str) -> None:
     assert one_line(text) == shown
 
 
+def test_no_control_comes_through() -> None:
+    controls = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))]
+    assert [control for control in controls if unsafe(one_line(control)) or control in one_line(f"a{control}b")] == []
+
+
+def test_no_mark_makes_a_tower() -> None:
+    marks = [chr(code) for code in (*range(0x300, 0x370), 0x20D0, 0xFE20, 0x1E8D0)]
+    assert max(longest_tower(one_line("Z" + mark * 9)) for mark in marks) == 4
+
+
 def test_a_block_shows_a_carriage_return_and_keeps_the_line() -> None:
     assert block("a\r\nb\x1b") == "a␍\nb␛"
 
@@ -118,6 +128,8 @@ def test_hostile_strings_that_were_collected_are_harmless(shared_data: Path) -> 
 
 
 @given(TEXTS | NASTY)
+@example("\uffff")
+@example("\U000e0001")
 def test_json_loses_what_is_unseen_to_the_eye_and_nothing_to_a_parser(text: str) -> None:
     written = escaped_hidden(json.dumps(text, ensure_ascii=False))
     assert unsafe(written) == []
@@ -128,6 +140,21 @@ def test_json_loses_what_is_unseen_to_the_eye_and_nothing_to_a_parser(text: str)
 @pytest.mark.parametrize("text", [one_line(text) for text in HOSTILE.values()] + ["क्षत्रिय", "각", "☺︎☺️"])
 def test_widths_agree_with_what_the_explorer_measures(text: str) -> None:
     assert cell_width(text) == cell_len(text)
+
+
+def test_signs_are_as_wide_as_the_explorer_draws_them() -> None:
+    codes = (
+        *range(0x20, 0x3250),
+        *range(0x4DB0, 0x4E10),
+        *range(0xA900, 0xFB00),
+        *range(0x1D2F0, 0x1D380),
+        *range(0x1F000, 0x1FB00),
+    )
+    known = [chr(code) for code in codes if unicodedata.category(chr(code)) not in ("Cn", "Cs")]
+    younger = ["\U0001fac6", "\U0001fadc", "\U0001fae9", "\U00018cff"]
+    signs = [sign for sign in known + younger if one_line(sign) == sign]
+    assert [f"U+{ord(sign):04X}" for sign in signs if cell_width(sign) != cell_len(sign)] == []
+    assert cell_width("\u0378\U0001133a") == 2, "what no table knows is drawn as one box"
 
 
 @given(TEXTS.map(one_line), st.integers(0, 20), st.sampled_from(["…", "~", "", "..."]))
@@ -154,6 +181,20 @@ def test_a_fitted_text_never_exceeds_its_cells(text: str, width: int, ellipsis: 
 )
 def test_a_text_is_cut_between_whole_signs(text: str, width: int, fitted: str) -> None:
     assert fit(text, width) == fitted
+
+
+def test_what_follows_a_wide_sign_without_room_is_cut_off_as_well() -> None:
+    assert fit("a日b", 2, "") == "a"
+    assert fit("日本語", 1, "...") == ""
+    assert fit("abc", 2, "...") == "ab"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [("collect", 3, "ect"), ("collect", 9, "collect"), ("日本語", 5, "本語"), ("日本語a", 2, "a"), ("日a", 0, "")],
+)
+def test_the_end_of_a_text_takes_its_cells_in_whole_signs(text: str, width: int, shown: str) -> None:
+    assert ending(text, width) == shown
 
 
 def test_padding_goes_to_either_side() -> None:
