@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.queries.latencies import LatencyReading
-from riff_store.queries.neighbors import neighborhood
+from riff_store.queries.neighbors import begun, completed
 from riff_store.queries.scope import is_of_states, of_calls
 from riff_tui.errors import UsageError
-from riff_tui.table import Table, run_steps
+from riff_tui.table import Table, in_one_step, run_steps
 from riff_tui.view_queries.view_query import FilterParts, ViewQuery
 from riff_tui.views.neighbors import neighbors
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import PooledLatency
+    from riff_store.answers.cells import Neighborhood, PooledLatency
 
+COUNTING = "counting who starves without it"
+COUNTED_LATER = 10_000
+"""Of more calls than these in its flow a screen shows a state before each of them was looked at."""
 QUICK_CALLS = 600
 """So many transcripts are read before anybody notices."""
 
@@ -27,16 +31,24 @@ def show_neighbors(query: ViewQuery) -> Table:
     flow, state, rest = named_state(query.predicate)
     parts = replace(query, predicate=all_of(rest)).parts()
     calls = calls_around(state, parts.calls)
-    with query.store.snapshot():
-        around = neighborhood(query.store, flow, state, calls)
-        reading = LatencyReading(query.store, flow, state, calls)
 
-    def table(pooled: PooledLatency | None) -> Table:
+    def table(around: Neighborhood, pooled: PooledLatency | None) -> Table:
         return query.result(FilterParts(rows=parts.rows), lambda _: neighbors(around, pooled))
 
-    if query.request.defer and reading.kept > QUICK_CALLS and not reading.too_many:
-        return replace(table(None), deferred=lambda: in_steps(reading, table))
-    return run_steps(in_steps(reading, table))
+    def whole(around: Neighborhood) -> Table:
+        with query.store.snapshot():
+            around = completed(query.store, around, calls)
+            reading = LatencyReading(query.store, flow, state, calls)
+        read_on = partial(in_steps, reading, partial(table, around))
+        if query.request.defer and reading.kept > QUICK_CALLS and not reading.too_many:
+            return replace(table(around, None), deferred=read_on)
+        return run_steps(read_on())
+
+    with query.store.snapshot():
+        around = begun(query.store, flow, state, calls)
+        if query.request.defer and around.calls > COUNTED_LATER:
+            return replace(table(around, None), deferred=partial(in_one_step, COUNTING, partial(whole, around)))
+        return whole(around)
 
 
 def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:

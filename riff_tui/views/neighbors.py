@@ -15,7 +15,7 @@ from riff_tui.views.parts import state_latency as latency
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import Neighborhood, PooledLatency, StateCell, Victim
+    from riff_store.answers.cells import BlastRadius, Neighborhood, PooledLatency, StateCell, Victim
 
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
@@ -31,7 +31,7 @@ _COLUMNS: Sequence[Column] = (
 
 
 def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
-    """Return rows for the steps in, to itself and out; `extras` hold what the state reaches.
+    """Return rows for the steps in, to itself and out; `extras` hold what the state reaches, where that is known.
 
     `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """
@@ -58,9 +58,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "flow": answer.flow,
             "state": answer.state,
             "calls": answer.calls,
-            "blast": [_victim(victim) for victim in answer.blast.victims],
-            "blast_basis": answer.blast.basis,
-            "reach": {victim.state: victim.through for victim in answer.blast.victims},
+            **(_blast(answer.blast) if answer.is_whole else {}),
             "metrics": _metrics(answer.cell),
             **({} if answer.steps is None else {"step": steps.record_of(answer.steps)}),
             **latency.extras(pooled),
@@ -71,6 +69,14 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
 
 def _ranked(steps: Sequence[Neighbor]) -> list[Neighbor]:
     return sorted(steps, key=lambda step: (-step.count, step.state))
+
+
+def _blast(blast: BlastRadius) -> dict[str, Any]:
+    return {
+        "blast": [_victim(victim) for victim in blast.victims],
+        "blast_basis": blast.basis,
+        "reach": {victim.state: victim.through for victim in blast.victims},
+    }
 
 
 def _victim(victim: Victim) -> dict[str, Any]:
@@ -92,7 +98,7 @@ def _row(flow: str, direction: str, step: Neighbor) -> Row:
     if step.stall is not None and step.stall >= 0.15:
         marks["stall"] = marks[""] = "bad" if step.stall >= 0.25 else "warn"
     # An outcome is no working state: it has no calls of its own to be few.
-    thin = step.outcome is None and cells.is_thin(step.n)
+    thin = step.outcome is None and step.n is not None and cells.is_thin(step.n)
     return Row(
         f"{direction} {step.state}",
         record,
@@ -121,7 +127,8 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
             yield latency.latency_text(pooled, answer.cell.n)
     if answer.steps is not None:
         yield steps.asked_text(answer.steps)
-    yield from _blast_notes(answer)
+    if answer.is_whole:
+        yield from _blast_notes(answer)
 
 
 def _blast_notes(answer: Neighborhood) -> Iterator[str]:

@@ -125,7 +125,7 @@ class AutoRefresh:
         try:
             await host.worker.do(watcher.renew)
             loaded = await host.worker.ask(lambda: load_again(watcher.show, location, before))
-            if loaded.deferred is not None and before.deferred is None:
+            while loaded.deferred is not None and before.deferred is None:
                 # What was there would be missing for a moment.
                 loaded = loaded.completed(await host.worker.follow(loaded.deferred(), lambda step: None))
         except StoreBusy:

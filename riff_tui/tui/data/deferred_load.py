@@ -25,6 +25,7 @@ class DeferredLoad:
         self._header = header
         self._bottom = bottom
         self._worker: Worker[Any] | None = None
+        self._step = ""
         self._said = ""
         self._said_at = 0.0
 
@@ -34,6 +35,7 @@ class DeferredLoad:
         if loaded.deferred is not None:
             self._said_at = time.monotonic()
             self._worker = self._host.run(self._load(loaded), "deferred")
+            self._host.set_timer(_MIN_INTERVAL_S, self._say_step)
 
     @property
     def is_loading(self) -> bool:
@@ -45,6 +47,7 @@ class DeferredLoad:
         if self._worker is not None:
             self._worker.cancel()
             self._worker = None
+            self._step = ""
             self._say("")
 
     def stop(self) -> None:
@@ -52,7 +55,8 @@ class DeferredLoad:
         self.cancel()
         loaded = self._host.loaded
         if loaded is not None and loaded.neighbors is not None:
-            self._header.set_progress("latencies are not read: r reads them")
+            missing = "latencies are" if "blast" in loaded.neighbors.extras else "latencies and who starves are"
+            self._header.set_progress(f"{missing} not read: r reads them")
         self._host.say("stopped; r reads it again")
 
     async def _load(self, loaded: LoadedView) -> None:
@@ -67,10 +71,18 @@ class DeferredLoad:
                 self._host.renew(loaded.completed(table), changed=False)
 
     def _progress(self, step: str) -> None:
+        self._step = step
         if time.monotonic() - self._said_at >= _MIN_INTERVAL_S:
+            self._say_step()
+
+    def _say_step(self) -> None:
+        """Say how far it is, unless all is there by now."""
+        if self._step and self.is_loading:
             self._said_at = time.monotonic()
-            self._say(f"{step} · Esc stops it")
-            self._header.set_progress(step)
+            self._say(f"{self._step} · Esc stops it")
+            loaded = self._host.loaded
+            if loaded is not None and loaded.neighbors is not None and "blast" in loaded.neighbors.extras:
+                self._header.set_progress(self._step)
 
     def _say(self, text: str) -> None:
         """Say something in the bottom line unless something else stands there."""

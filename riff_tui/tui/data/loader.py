@@ -8,7 +8,7 @@ from functools import partial
 from riff_tui.errors import RiffError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
-from riff_tui.table import Deferred, Table, run_steps, with_deferred
+from riff_tui.table import Deferred, Table, in_one_step, run_steps, with_deferred
 from riff_tui.tui.backend import ShowView
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of
 from riff_tui.tui.navigation.folding import folded_by, wants_folding
@@ -18,6 +18,7 @@ from riff_tui.tui.navigation.scope_filters import without_bare_words
 from riff_tui.view_registry import spec_of
 
 STALLED_FIRST = "-stall"
+READING_CALLS = "reading the conversations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +40,40 @@ class LoadedView:
 
     @property
     def deferred(self) -> Deferred | None:
-        """Return what was left for later."""
-        return self.source.deferred
+        """Return what was left for later, of a state its list of calls first."""
+        return self.main.deferred if self.is_awaited else self.source.deferred
+
+    @property
+    def is_awaited(self) -> bool:
+        """Return whether the neighbours of a state are there before its list of calls."""
+        return self.neighbors is not None and self.main.deferred is not None
 
     def completed(self, table: Table) -> LoadedView:
         """Return the same with the table that the deferred query ended with."""
-        return LoadedView(table) if self.neighbors is None else replace(self, neighbors=table)
+        if self.neighbors is None or self.is_awaited:
+            return replace(self, main=table)
+        return replace(self, neighbors=table)
 
 
-def load(show: ShowView, location: Location) -> LoadedView:
-    """Load what a location shows; what takes long is left to the `deferred` query of the result."""
-    rows = load_rows(show, location)
+def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedView:
+    """Load what a location shows; what takes long is left to the `deferred` query of the result.
+
+    In a `hurry` that is also the list of calls of a state that very many came through.
+    """
     if location.kind != "state":
-        return LoadedView(rows)
+        return LoadedView(load_rows(show, location))
     where = location.scope & Filter.of(without_bare_words(location.filter.predicate))
     request = Request(where=where.text, predicate=where.predicate, defer=True)
-    return LoadedView(rows, neighbors=show(location.view, request))
+    neighbors = show(location.view, request)
+    if hurry and not location.filter and "blast" not in neighbors.extras:
+        return LoadedView(_awaited(show, location), neighbors)
+    return LoadedView(load_rows(show, location), neighbors)
+
+
+def _awaited(show: ShowView, location: Location) -> Table:
+    """Return no rows, which are still to be read."""
+    view = spec_of(location.view).rows_of
+    return Table(view, "", (), (), deferred=partial(in_one_step, READING_CALLS, partial(load_rows, show, location)))
 
 
 def load_rows(show: ShowView, location: Location) -> Table:

@@ -11,7 +11,7 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter, FilterError, completion, parse
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.tui.data.loader import load_all_rows
+from riff_tui.tui.data.loader import is_begun, load_all_rows
 from riff_tui.tui.find.local_filter import count_matches, moment_test
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import keep_steps
@@ -177,7 +177,7 @@ class PromptController:
 
     async def _unfiltered(self, location: Location) -> Table:
         cached = self._navigator.cached(location)
-        if cached is not None:
+        if cached is not None and (cached.deferred is None or is_begun(cached)):
             return cached
         show_view = self._host.show_view
         return await self._host.worker.ask(lambda: load_all_rows(show_view, replace(location, sort=None)))

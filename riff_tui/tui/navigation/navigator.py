@@ -49,7 +49,7 @@ class Navigator:
             if history.here.cache_key == self._outdated:
                 self._worker = self._host.run(self._renew(history, cached), "visit", exclusive=True)
         else:
-            self._worker = self._host.run(self._load(history), "visit", exclusive=True)
+            self._worker = self._host.run(self._load(history, hurry=not again), "visit", exclusive=True)
 
     def forget(self, history: History | None) -> None:
         """Empty the cache, but for the list that a conversation came from: n and p go through it."""
@@ -97,12 +97,12 @@ class Navigator:
             self._worker.cancel()
             self._worker = None
 
-    async def _load(self, history: History) -> None:
+    async def _load(self, history: History, *, hurry: bool) -> None:
         host = self._host
         show_view = host.show_view
         patience = host.set_timer(_PATIENCE_S, partial(self._ask_for_patience, history.here))
         try:
-            loaded = await host.worker.ask(lambda: load(show_view, history.here))
+            loaded = await host.worker.ask(lambda: load(show_view, history.here, hurry=hurry))
             history = await self._with_list(history)
         except Exception as error:  # whatever stops a query is said and stops nothing else
             self.load_errors.handle(error, history)

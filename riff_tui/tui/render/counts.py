@@ -34,7 +34,7 @@ def _reason(location: Location) -> str:
 def _counted(location: Location, table: Table, whole: int | None) -> str:
     rows, matched, _ = table.counts
     if table.deferred is not None and spec_of(location.view).row_kind == "call":
-        return f" {nouns(location, rows)} so far"
+        return f" {nouns(location, rows)} so far" if rows else ""
     if not rows:
         return f"0 of {whole:,} match" if location.filter and whole else f"0 {nouns(location, 0)}"
     if rows < matched:
@@ -55,8 +55,10 @@ def nouns(location: Location, count: int) -> str:
     return one if count == 1 else several
 
 
-def empty_text(location: Location) -> str:
-    """Return what to do next at a location without rows."""
+def empty_text(location: Location, *, awaited: bool = False) -> str:
+    """Return what to do next at a location without rows, or that they are still `awaited`."""
+    if awaited:
+        return f"The {nouns(location, 2)} are not read yet."
     if location.filter:
         return "Nothing matches the filter: Esc clears it, / changes it."
     empty = spec_of(location.view).empty

@@ -136,13 +136,16 @@ class FirstToMend:
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """Describe a state before or after another: how often the step was taken, its share of the side, and its stall."""
+    """Describe a state before or after another: how often the step was taken, its share of the side, and its stall.
+
+    `n` calls came to it, None where they were not counted.
+    """
 
     state: str
     count: int
     share: float | None
     stall: float | None
-    n: int
+    n: int | None
     outcome: str | None = None
 
 
@@ -178,7 +181,8 @@ class BlastRadius:
 class Neighborhood:
     """Describe a state between its predecessors and successors, and what starves if it breaks.
 
-    `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not.
+    `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `blast`
+    and some `n` of neighbours are looked for only where it `is_whole`.
     """
 
     flow: str
@@ -190,6 +194,7 @@ class Neighborhood:
     blast: BlastRadius
     calls: int
     steps: StepCounts | None = None
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
 from riff_store import models as m
-from riff_store.answers.cells import Neighbor, Neighborhood, StateCell
+from riff_store.answers.cells import BlastRadius, Neighbor, Neighborhood
 from riff_store.database import Store
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.blast import blast_radius
@@ -23,14 +24,18 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
     counted. Where no call took any step, the edges of the flow's files stand there with a count of 0.
     `calls` narrows the calls; it says nothing of states.
     """
+    with store.snapshot():
+        return completed(store, begun(store, flow, state, calls), calls)
+
+
+def begun(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
+    """Return as much of it as sums tell where they are enough for `calls`: no blast radius, and of outcomes no `n`."""
     scope = both(Term("flow", "=", flow), calls)
     with store.snapshot():
         cells = {cell.keys["state"] or "": cell for cell in state_cells(store, scope)}
         steps = {start or "": ends for (start,), ends in step_counts(store, scope, Grouping(("state",))).items()}
         total = sum(n for n, _ in call_counts(store, scope, Grouping(("flow",))).values())
         outcomes = _outcomes(store, flow)
-        visits = _visits(store, scope, cells, {end for ends in steps.values() for end in ends})
-        blast = blast_radius(store, flow, state, calls)
         if not any(state in ends for ends in steps.values()) and state not in steps:
             before, after = _described(store, flow, state)
         else:
@@ -48,7 +53,7 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
                 count=count,
                 share=count / steps_there if steps_there else None,
                 stall=mean(cells[name].measures, "stall") if name in cells else None,
-                n=visits.get(name, 0),
+                n=(cells[name].n or None) if name in cells else None,
                 outcome=outcomes.get(name),
             )
             for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -61,10 +66,29 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
         predecessors=side(before),
         successors=side(after),
         loops=loops,
-        blast=blast,
+        blast=BlastRadius("calls", ()),
         calls=total,
         steps=None if cell is None else cell.steps,
+        is_whole=False,
     )
+
+
+def completed(store: Store, around: Neighborhood, calls: Predicate | None = None) -> Neighborhood:
+    """Return the whole of what was begun for the same calls, each of which may have to be looked at for it."""
+
+    def counted(neighbors: Sequence[Neighbor]) -> list[Neighbor]:
+        return [replace(each, n=visits.get(each.state, 0)) if each.n is None else each for each in neighbors]
+
+    with store.snapshot():
+        uncounted = {each.state for each in (*around.predecessors, *around.successors) if each.n is None}
+        visits = _visits(store, both(Term("flow", "=", around.flow), calls), uncounted) if uncounted else {}
+        return replace(
+            around,
+            predecessors=counted(around.predecessors),
+            successors=counted(around.successors),
+            blast=blast_radius(store, around.flow, around.state, calls),
+            is_whole=True,
+        )
 
 
 def _outcomes(store: Store, flow: str) -> dict[str, str | None]:
@@ -72,11 +96,10 @@ def _outcomes(store: Store, flow: str) -> dict[str, str | None]:
     return dict(store.execute(query.where(m.Flow.name == flow)))
 
 
-def _visits(store: Store, scope: Predicate | None, cells: Mapping[str, StateCell], entered: Set[str]) -> dict[str, int]:
-    """Count the calls that came to each state; those of terminals, which have no row, by the steps to them."""
-    found = {name: cell.n for name, cell in cells.items() if cell.n}
-    query = m.State.select(m.State.id, m.State.name).where(m.State.name.in_(sorted(entered - found.keys())))
-    rowless = dict(store.execute(query))
+def _visits(store: Store, scope: Predicate | None, names: Set[str]) -> dict[str, int]:
+    """Count the calls that came to states without rows, such as outcomes, by the steps to them."""
+    found: dict[str, int] = {}
+    rowless = dict(store.execute(m.State.select(m.State.id, m.State.name).where(m.State.name.in_(sorted(names)))))
     for key, n in calls_stepping_to(store, scope, rowless).items():
         found[rowless[key]] = found.get(rowless[key], 0) + n
     return found

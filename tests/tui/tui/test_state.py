@@ -173,7 +173,7 @@ class Slow(FakeCatalog):
 
 @pytest.fixture
 def catalog(monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr("riff_tui.tui.data.deferred_load._MIN_INTERVAL_S", 0.0)
+    monkeypatch.setattr("riff_tui.tui.data.deferred_load._MIN_INTERVAL_S", 0.001)
     return Slow()
 
 
