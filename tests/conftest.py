@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import gc
+import importlib
 import itertools
 import os
 import signal
@@ -42,10 +44,27 @@ _DISPLAY = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", 
 _BUILD = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")
 
 
+# Hardly anything of what is imported and collected becomes garbage, so nobody looks for it before that is done.
+gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import a share of the test modules before the others, so that a worker compiles it for all workers."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers == 1 or session.config.args != session.config.getini("testpaths"):
+        return
+    first = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+    for path in sorted((ROOT / "tests").rglob("test_*.py"))[first::workers]:
+        with contextlib.suppress(Exception):  # what is wrong with a module is told where it is collected
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+
+
 def pytest_collection_finish() -> None:
     """Leave what was collected out of every search for garbage: all of it lasts as long as the tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
