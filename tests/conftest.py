@@ -61,10 +61,12 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of every search for garbage: all of it lasts as long as the tests."""
+    """Search for garbage seldom, and never among what was collected: all of it lasts as long as the tests."""
     gc.collect()
     gc.freeze()
     gc.enable()
+    # As `riff_tui.cli` has it for each command.
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import unicodedata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from textual import events
+from textual.app import App
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
@@ -24,6 +29,33 @@ from riff_tui.tui.screens.explorer import ExplorerScreen
 from tests.support.fake_catalog import FakeCatalog
 
 LONGEST_S = 300.0
+
+
+async def rest(app: App[None]) -> None:
+    """Wait until an application has drawn all that it was told, and waits for a time, a thread or a key.
+
+    A pilot asks every widget instead, and waits for the processor to be idle, which costs more than most keys.
+    """
+    loop: Any = asyncio.get_running_loop()
+    for draws in (True, True, False):
+        await asyncio.sleep(0)
+        while loop._ready:
+            await asyncio.sleep(0)
+        if draws:
+            app.screen._on_timer_update()
+
+
+def press_key(app: App[None], key: str) -> None:
+    """Have an application get a key as a pilot has it."""
+    name = key if len(key) > 1 or key.isalnum() else _character_to_key(key)
+    character: str | None
+    try:
+        character = unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(name, name)))
+    except KeyError:
+        character = name if len(name) == 1 else None
+    pressed = events.Key(name, character)
+    pressed.set_sender(app)
+    app.post_message(pressed)
 
 
 class Walker:
@@ -45,22 +77,24 @@ class Walker:
 
     async def press(self, *keys: str) -> None:
         for key in keys:
-            await self.pilot.press(key)
+            press_key(self.app, key)
             await self.settle()
 
     async def settle(self) -> None:
         """Wait for every answer, also for those that others led to; what was given up has none."""
+        await rest(self.app)
         while pending := [worker for worker in self.app.workers if not worker.is_finished]:
             with contextlib.suppress(WorkerCancelled):
                 await self.app.workers.wait_for_complete(pending)
-        await self.pilot.pause()
+            await rest(self.app)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for a state of the screen; a busy machine may take its time to get there."""
         async with asyncio.timeout(LONGEST_S):
             while not condition():
-                await self.pilot.pause(0.01)
-        await self.pilot.pause()
+                await asyncio.sleep(0.01)
+                await rest(self.app)
+        await rest(self.app)
 
     @property
     def path(self) -> str:
