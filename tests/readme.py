@@ -27,6 +27,7 @@ from riff_tui.tui.actions.registry import key_table
 from riff_tui.view_registry import views
 from riff_tui.views.spec import ViewSpec
 from tests.promises.page import with_promises
+from tests.support.commands import riff_tui
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 DOCS = README.parent / "docs"
@@ -108,16 +109,11 @@ class Workplace:
 
     def printed(self, command: str) -> str:
         """What a command says on both streams, and below that how it ended where it did not end well."""
-        done = subprocess.run(
-            shlex.split(command),
-            cwd=self._folder,
-            env=self.surroundings,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            check=False,
-        )
+        program, *arguments = shlex.split(command)
+        if program == "cat":
+            return "".join((self._folder / name).read_text(encoding="utf-8") for name in arguments)
+        assert program == "riff-tui", command
+        done = riff_tui(*arguments, directory=self._folder, surroundings=self.surroundings, together=True)
         said = done.stdout.replace(f"{self._folder}/", "")
         return f"{said}exit code {done.returncode}\n" if done.returncode else said
 
