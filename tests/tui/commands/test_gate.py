@@ -35,10 +35,10 @@ RUNS: dict[str, tuple[int, dict[str, float]]] = {
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three runs of 960 calls: one of them as good as the first, one with a regression in one flow."""
+    """Three runs of 480 calls: one of them as good as the first, one with a regression in one flow."""
     folder = tmp_path_factory.mktemp("gate")
     for name, (seed, weaken) in RUNS.items():
-        simulate(folder / "runs", conversations=960, seed=seed, run=custom_run(name, seed, weaken))
+        simulate(folder / "runs", conversations=480, seed=seed, run=custom_run(name, seed, weaken))
     with open_store(folder / "gate.db", write=True, create=True) as opened:
         ingest([folder / "runs"], Writer(opened), with_text=False)
     return folder / "gate.db"
