@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TypeVar
@@ -17,12 +17,21 @@ import numpy as np
 from riff_store import models as m
 from riff_store.columns.blocks import Block, Flags, Keys, packed_scores
 from riff_store.columns.encoding import Floats, Places, is_unscored
-from riff_store.columns.layout import CALLS
+from riff_store.columns.layout import CALLS, KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.metrics import POOLED
 from riff_store.predicate_eval import satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term
-from riff_store.queries.dimensions import DIMENSIONS, FAILURE, judge_names, judges_meant, judges_shown, names_of
+from riff_store.queries.dimensions import (
+    DIMENSIONS,
+    FAILURE,
+    UNNAMED,
+    judge_names,
+    judges_meant,
+    judges_shown,
+    names_of,
+)
+from riff_store.queries.marks import Mark, marks
 from riff_store.queries.scope import Scope, asks_states, is_of_states
 from riff_store.time_range import time_range
 from riff_store.vocabulary import CALL_NAMES, NOTE_FIELDS, STEP_FIELDS, field_of, split_name
@@ -39,7 +48,7 @@ _ERRORED = Term("errored", "=", True)
 _HELD = 16
 """Of so many terms it is held, for as long as a snapshot lasts, of which calls they hold: a byte for each call."""
 Asked = TypeVar("Asked", Term, InState)
-_ASKED = frozenset(("conversation", "failure", *FAILURE, *STEP_FIELDS, *NOTE_FIELDS, "noted", *POOLED))
+_ASKED = frozenset(("conversation", *STEP_FIELDS, *NOTE_FIELDS, "noted", *POOLED))
 
 
 def masks_of(store: Store) -> Masks:
@@ -55,6 +64,7 @@ class Masks:
         self._scope = Scope(store)
         self._accepted: dict[Term, Flags] = {}
         self._found: dict[Term, Keys] = {}
+        self._marks: Mapping[int, Mark] | None = None
         self._scored = packed_scores(store)
         self._aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
         self._flags: OrderedDict[Predicate, dict[int, Flags]] = OrderedDict()
@@ -148,6 +158,8 @@ class Masks:
             return self._judge(term, block)
         if name == "humanness" or (name == "quality" and suffix is not None):
             return self._scores(term, "humanness", judges_meant(self._store, suffix), block)
+        if name == "failure" or name in FAILURE:
+            return self._failed(name, term, block)
         if name in _ASKED:
             return self._asked(term, block)
         if name in CALLS:
@@ -192,6 +204,33 @@ class Masks:
             return found | np.isin(block.ids, np.array(sorted(people), np.int64)) if people else found
 
         return _some(term, scored)
+
+    def _failed(self, name: str, term: Term, block: Block) -> Flags:
+        """Return of which calls a term holds on where they first went wrong, as `queries.first_failures` has it."""
+        found = np.zeros(block.n, np.bool_)
+        found[block.calls_of("failure")[self._failed_as(name, term, block)]] = True
+        if term.operator == "missing":
+            found = ~found
+        if self._marks is None:
+            self._marks = marks(self._store)
+        if self._marks:
+            states = names_of(self._store, DIMENSIONS["state"])
+            held = [call for call, mark in self._marks.items() if satisfies(term, mark.told(states)[name])]
+            is_marked = np.isin(block.ids, list(self._marks))
+            found[is_marked] = np.isin(block.ids[is_marked], held)
+        return found
+
+    def _failed_as(self, name: str, term: Term, block: Block) -> Flags:
+        """Return of which rows of failures a term holds, or those that tell of it at all where it asks for no more."""
+        is_kind = name == "failure"
+        keys = block.keys_of("failure", "kind" if is_kind else FAILURE[name].key.removesuffix("_id"))
+        if term.operator in ("missing", "measured"):
+            return np.full(keys.size, True) if is_kind or name in UNNAMED else keys > 0
+        if is_kind:
+            return np.isin(keys, [place for place, kind in enumerate(KINDS_OF_FAILURE) if satisfies(term, kind)])
+        names = names_of(self._store, FAILURE[name])
+        held = [key for key, text in names.items() if satisfies(term, text)]
+        return np.isin(keys, [*held, 0] if satisfies(term, UNNAMED.get(name)) else held)
 
     def _asked(self, term: Term, block: Block) -> Flags:
         """Return of which calls a term holds that the store is asked about."""

@@ -10,12 +10,16 @@ import pytest
 
 from riff_store.columns.grouping import count, numbered
 from riff_store.columns.layout import KINDS_OF_FAILURE
+from riff_store.columns.reading import read_calls
 from riff_store.database import Store
 from riff_store.facts import Annotation, ConversationFacts, Failure
+from riff_store.models import Conversation
 from riff_store.notes import add_notes
 from riff_store.queries.causes import causes
+from riff_store.queries.dimensions import FAILURE
 from riff_store.queries.failure_matrix import failure_matrix
 from riff_store.queries.repeats import repeats
+from riff_store.queries.scope import Scope
 from riff_store.vocabulary import FAILURE_KINDS
 from riff_store.writer import Writer
 from riff_tui.filters import parse
@@ -93,6 +97,20 @@ def test_answers_are_the_same_from_columns_and_from_rows(expression: str, stores
     assert causes(columns, calls) == causes(rows, calls)
     for by in (("flow", "agent"), ("run", "flow")):
         assert repeats(columns, calls, by) == repeats(rows, calls, by)
+
+
+@pytest.mark.parametrize(
+    "said", ["=·", "!=·", ":e", "!=stall", '="(start)"', "=none", "=marked", "=greet", '!="wrong day"']
+)
+@pytest.mark.parametrize("field", ["failure", *FAILURE])
+def test_a_filter_on_where_calls_failed_finds_the_same_calls_in_columns(
+    field: str, said: str, stores: tuple[Store, Store]
+) -> None:
+    asked, store = parse(f"{field}{said}"), stores[0]
+    with store.snapshot():
+        found = read_calls(store, asked, errored=True).keys("id").tolist()
+        wanted = store.execute(Conversation.select(Conversation.id).where(Scope(store).condition(asked)))
+    assert found == sorted(key for (key,) in wanted)
 
 
 def test_what_people_marked_groups_by_its_code(stores: tuple[Store, Store]) -> None:
