@@ -34,6 +34,7 @@ INVISIBLE = re.compile(
 )
 # A style of ours, or none; a colour would be somebody else's.
 STYLES = {b"0", b"1", b"2", b"4", b"7", b"39", b"49"}
+MARKUP = re.compile(r"\[")
 COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07")
 # What follows a key, so that what it opened is drawn to its end and something is chosen from it.
 AFTER = {
@@ -60,6 +61,14 @@ def collected() -> list[str]:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [word for word in dict.fromkeys([*WORDS, *collected()]) if word.strip()]
     return build(tmp_path_factory.mktemp("evil"), words)
+
+
+@pytest.fixture(scope="module")
+def acting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of those words only that could do what is looked for: a table of flows has a column for each judge."""
+    words = dict.fromkeys([*WORDS, *collected()])
+    found = [word for word in words if any(each.search(word) for each in (LIVE, INVISIBLE, MARKUP))]
+    return build(tmp_path_factory.mktemp("acting"), [word for word in found if word.strip()])
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +106,8 @@ def assert_text_only(sent: bytes) -> None:
 @pytest.mark.parametrize(
     "view", [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
 )
-async def test_no_list_lets_a_name_act(store: Path, view: str) -> None:
-    async with exploring(store, (130, 36), (Location(view),)) as at:
+async def test_no_list_lets_a_name_act(acting: Path, view: str) -> None:
+    async with exploring(acting, (130, 36), (Location(view),)) as at:
         for keys in (("p", "j"), ("pagedown",) * 5, "llllllll", "d", "d"):
             await at.press(*keys)
             for strip in at.app.screen._compositor.render_strips():
