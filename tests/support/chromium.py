@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyte
 
+from tests.support.screen import Screen
+
 if TYPE_CHECKING:
     from playwright.async_api import Browser, WebSocket
 
@@ -41,7 +43,7 @@ class Tab:
 
     def __init__(self, page: Any) -> None:
         self.page = page
-        self.screen = pyte.Screen(80, 24)
+        self.screen = Screen(80, 24)
         self.sent: list[str] = []
         self.asked: list[str] = []
         self.complaints: list[str] = []

@@ -20,6 +20,7 @@ from types import TracebackType
 import pyte
 
 from tests.support import warm_python
+from tests.support.screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_PER_MOVE = 700
@@ -52,7 +53,7 @@ class Terminal:
         environ: Mapping[str, str] | None = None,
         cold: bool = False,
     ) -> None:
-        self.screen = pyte.Screen(width, height)
+        self.screen = Screen(width, height)
         self._stream = pyte.ByteStream(self.screen)
         self._taken = bytearray()
         self.sent = bytearray()

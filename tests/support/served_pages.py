@@ -17,6 +17,7 @@ import pyte
 
 from riff_tui.serve.limits import Limits
 from riff_tui.serve.server import ExplorerServer, Served
+from tests.support.screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60.0
@@ -76,7 +77,7 @@ class Page:
 
     def __init__(self, connection: aiohttp.ClientWebSocketResponse, width: int, height: int) -> None:
         self.connection = connection
-        self.screen = pyte.Screen(width, height)
+        self.screen = Screen(width, height)
         self.sent = bytearray()
         self.told: list[Any] = []
         self._stream = pyte.ByteStream(self.screen)

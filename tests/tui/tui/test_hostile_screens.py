@@ -129,8 +129,8 @@ def test_no_key_lets_a_name_or_a_word_act(
             # Where nothing was open yet, Escape went up; what opened since then is closed before coming back.
             for _ in range(6):
                 if crumbs(terminal) != place:
-                    terminal.press(ESCAPE, quiet=0.2)
-                    terminal.press("[[", quiet=0.2)
+                    terminal.press(ESCAPE, quiet=0.1)
+                    terminal.press("[[", quiet=0.1)
             assert crumbs(terminal) == place, keys
         assert_text_only(bytes(terminal.sent))
 
