@@ -25,7 +25,29 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 _MOST_OF_A_REQUEST = 1 << 20
 _BECOME_SUBREAPER = 36  # prctl(2)
-_IMPORTED = ("riff_tui.cli", "riff_tui.commands.ui", "riff_tui.tui.launch", "tests.support.voice_tables")
+_IMPORTED = (
+    "riff_tui.cli",
+    "riff_tui.command_line",
+    "riff_tui.commands.ui",
+    "riff_tui.tui.launch",
+    "riff_tui.cases.query",
+    "riff_tui.output.build_log",
+    "riff_tui.tui.actions.handlers",
+    "riff_tui.view_queries.conversations",
+    "riff_tui.view_queries.flows",
+    "riff_tui.view_queries.states",
+    "riff_ingest.annotation_lines",
+    "riff_store.engines.sqlite",
+    "tests.support.voice_tables",
+    "textual.drivers.linux_driver",
+    "textual.layouts.factory",
+    "textual.layouts.horizontal",
+    "textual.layouts.stream",
+    "textual.pilot",
+    "textual.scrollbar",
+    "tomllib",
+)
+"""What the explorers here import, also later than at their start."""
 _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG")
 
 
