@@ -59,6 +59,11 @@ class Host(Protocol):
         ...
 
     @property
+    def is_typing(self) -> bool:
+        """Return whether a prompt or another dialog has the keys."""
+        ...
+
+    @property
     def body(self) -> LineTable | Transcript:
         """Return the widget that the cursor is in."""
         ...

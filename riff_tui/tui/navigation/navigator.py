@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from riff_tui.tui.widgets.prompt import Prompt
 
 _PATIENCE_S = 0.25
+_LOOKS_EVERY_S = 0.05
 
 
 class Navigator:
@@ -99,11 +101,14 @@ class Navigator:
 
     async def _load(self, history: History, *, hurry: bool) -> None:
         host = self._host
-        show_view = host.show_view
+        show_view, was_typing = host.show_view, host.is_typing
         patience = host.set_timer(_PATIENCE_S, partial(self._ask_for_patience, history.here))
         try:
             loaded = await host.worker.ask(lambda: load(show_view, history.here, hurry=hurry))
             history = await self._with_list(history)
+            while host.is_typing and not was_typing:
+                # What is typed meanwhile is about the place that is shown, and the keys of another one would take it.
+                await asyncio.sleep(_LOOKS_EVERY_S)
         except Exception as error:  # whatever stops a query is said and stops nothing else
             self.load_errors.handle(error, history)
         else:

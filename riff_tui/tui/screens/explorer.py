@@ -139,9 +139,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     @property
     def is_calm(self) -> bool:
         """Return whether rows may change: nothing is on its way, nothing is typed, nothing covers them."""
-        controls = self.controls
-        is_typing = self.focused not in (None, controls.table, controls.transcript)
-        return not is_typing and self.app.screen is self and not is_loading(controls)
+        return not self.is_typing and self.app.screen is self and not is_loading(self.controls)
+
+    @property
+    def is_typing(self) -> bool:
+        return self.focused not in (None, self.controls.table, self.controls.transcript)
 
     # Going somewhere
 

@@ -210,6 +210,40 @@ async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
         assert at.row == "viewing qwen"
 
 
+async def test_a_place_that_was_read_does_not_take_what_is_typed_meanwhile() -> None:
+    import threading
+
+    gate, answered = threading.Event(), threading.Event()
+    catalog = FakeCatalog()
+
+    def show(view: str, request: Request) -> Table:
+        if view == "states":
+            assert gate.wait(LONGEST_S)
+            answered.set()
+        return catalog.show(view, request)
+
+    app = Explorer(show)
+    async with app.run_test(size=(100, 30)) as pilot:
+        at = Walker(app, pilot, catalog)
+        await at.settle()
+        await pilot.press("3", "slash", *"we")
+        gate.set()
+        await at.until(answered.is_set)
+        await at.until(lambda: app.screen.worker.idle)  # type: ignore[attr-defined]  # the explorer's screen
+        await pilot.press(*"ath")
+        assert at.controls.prompt.field.value == "weath"
+        assert at.path.startswith("flows  ")
+        await pilot.press("escape")
+        await at.until(lambda: at.path.startswith("flows › states"))
+        gate.clear()
+        await at.press("1")
+        at.controls.navigator.forget(None)
+        await pilot.press("3", "slash", *"weath", "enter")
+        gate.set()
+        await at.settle()
+        assert at.path.startswith("flows [weath]")
+
+
 async def test_a_wrong_filter_is_explained_under_its_place_and_cannot_be_applied() -> None:
     async with walking() as at:
         await at.press("slash", *"stall>x", "enter")
