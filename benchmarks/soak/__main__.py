@@ -109,7 +109,7 @@ async def _watched(store: str, folder: Path, is_written: Callable[[], bool]) -> 
                 for growth in growths:
                     growth.look(time.monotonic() - began)
                 looks += 1
-            terminal.send("q")
+            terminal.send("Q")
             assert terminal.end() == 0, terminal.text
     return growths
 
