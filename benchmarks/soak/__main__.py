@@ -49,8 +49,8 @@ def main() -> int:
 async def _soak(folder: Path, store: str, seconds: float) -> int:
     simulate(folder / "before", conversations=BEFORE, seed=1)
     simulate(folder / "made", conversations=HOURS * CALLS_AN_HOUR, seed=2)
-    for run in (folder / "made").iterdir():
-        run.rename(run.with_name(f"box-{run.name}"))
+    for path in (folder / "made").rglob("*.jsonl"):
+        path.write_bytes(path.read_bytes().replace(b'"run_id":"', b'"run_id":"box-'))
     with open_store(store, write=True, create=True) as opened:
         ingest([folder / "before"], Writer(opened))
     began = time.monotonic()
