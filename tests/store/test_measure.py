@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.measure import UNIT, Measure, student_t, wilson
+from riff_store.measure import UNIT, Measure, PooledMeasure, percentile, student_t, wilson
 
 values = st.lists(st.integers(0, 10_000).map(lambda thousandths: thousandths / 1000), min_size=1, max_size=30)
 
@@ -58,6 +58,38 @@ def test_a_rate_on_the_scale_of_ten_has_its_interval_there() -> None:
     completion = Measure(10, 80 * UNIT, rate=True, scale=10.0)
     assert completion.mean == 8
     assert completion.interval() == pytest.approx((4.90162, 9.43318), abs=1e-5)
+
+
+def pooled(calls: list[tuple[float, int]]) -> PooledMeasure:
+    """Pool the parts and the events of calls."""
+    total, events = sum(part for part, _ in calls), sum(count for _, count in calls)
+    spread = sum((part - total / events * count) ** 2 for part, count in calls)
+    return PooledMeasure(len(calls), round(total * UNIT), events, spread)
+
+
+def test_a_figure_over_the_events_of_calls_has_the_interval_of_a_ratio() -> None:
+    found = pooled([(4.0, 2), (3.0, 1), (5.0, 3)])
+    half = 4.3026527 * math.sqrt(3 / 2 * (0 + 1 + 1)) / 6
+    assert found.mean == 2.0
+    assert PooledMeasure(3, 12 * UNIT, 6, 20.0, high=3.0).interval() == (0.0, 3.0), "kept in the scale"
+    assert PooledMeasure(3, 12 * UNIT, 6, 0.02).interval() == pytest.approx((2 - half / 10, 2 + half / 10), abs=1e-6)
+    assert found.interval() == pytest.approx((2 - half, 2 + half), abs=1e-6)
+
+
+def test_calls_without_events_or_that_do_not_vary_have_no_interval() -> None:
+    assert PooledMeasure(0, 0, 0).mean is None
+    assert PooledMeasure(5, 0, 0).interval() is None
+    assert pooled([(4.0, 2)]).interval() is None
+    assert pooled([(4.0, 2), (2.0, 1)]).interval() is None
+
+
+@pytest.mark.parametrize(
+    ("ranked", "share", "found"),
+    [([3.0], 0.95, 3.0), ([1.0, 2.0, 5.0], 0.5, 2.0), ([1.0, 2.0, 5.0], 0.75, 3.5), ([1.0, 2.0, 5.0], 1.0, 5.0),
+     ([0.0, 10.0], 0.95, 9.5), ([0.0, 1.0, 2.0, 3.0, 8.0], 0.95, 7.0)],
+)  # fmt: skip
+def test_a_percentile_lies_between_the_closest_ranks(ranked: list[float], share: float, found: float) -> None:
+    assert percentile(ranked, share) == pytest.approx(found)
 
 
 @pytest.mark.parametrize(

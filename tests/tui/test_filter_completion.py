@@ -32,6 +32,10 @@ FLOWS = ("dental_clinic", "austin dental", "weather", 'so "so"')
         ("flow:'a b' ag", CompletionTarget(11, "ag")),
         ('"st', None),
         ("flow:a|ag", CompletionTarget(7, "ag")),
+        ('flow="a \\" b" ag', CompletionTarget(14, "ag")),
+        ('agent="x y"', CompletionTarget(0, "x y", "agent", "=")),
+        ("it's ag", CompletionTarget(5, "ag")),
+        ("/a b/", None),
     ],
 )
 def test_the_term_before_the_cursor_is_what_is_finished(text: str, found: CompletionTarget | None) -> None:

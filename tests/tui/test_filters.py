@@ -12,6 +12,7 @@ from riff_store.predicate_eval import matches
 from riff_store.predicates import And, Not, Or, Predicate, Term
 from riff_store.vocabulary import FIELDS
 from riff_tui.filters import FilterError, parse, quote, render, split, take_judges
+from riff_tui.text.safe_text import one_line
 
 CALL = {"flow": "dental_clinic", "agent": "gemini-2.5-f", "persona": None, "correctness": 9.2, "completed": True}
 STATE_ROW = ("flow", "state", "segment", "n", "stall", "latency_p95")
@@ -281,6 +282,12 @@ def test_endless_expressions_are_refused() -> None:
     assert "longer" in refused("/" + "a" * 600 + "/").message
 
 
+def test_the_longest_regular_expression_is_read_and_a_longer_one_names_the_limit() -> None:
+    longest = "a" * 500
+    assert parse(f"/{longest}/") == Term(None, "matches", longest)
+    assert "500" in refused(f"/{longest}a/").message
+
+
 @given(st.text(st.characters(codec="utf-8") | st.sampled_from("()!|=<>:/'\"\\ ·"), max_size=40))
 def test_any_text_is_read_or_refused(expression: str) -> None:
     try:
@@ -308,6 +315,13 @@ def test_a_quoted_name_is_printable(name: str) -> None:
 
 def test_a_lone_surrogate_is_quoted_as_the_store_keeps_it() -> None:
     assert parse(f"flow={quote('a' + chr(0xD800))}") == Term("flow", "=", "a\\ud800")
+
+
+def test_no_mark_of_a_name_is_lost_where_a_display_leaves_some_out() -> None:
+    tower = "Zo\u0308e" + "\u0301" * 9
+    shown = one_line(quote(tower))
+    assert shown == '"Zo' + "\\u0308e" + "\\u0301" * 9 + '"'
+    assert parse(f"flow={shown}") == Term("flow", "=", tower)
 
 
 @pytest.mark.parametrize("name", ["none", "·", "", "a b", "(unknown)", "x|y", "!x", "/x/", "it's", 'say "x"', "a\\b"])
