@@ -36,10 +36,11 @@ def part(folder: Path, sizes: Sizes) -> str:
 def _told(found: Iterator[Seen], calls: int) -> list[Seen]:
     told = []
     for each in found:
-        first, filled, cpu = each.waited
-        left = f", Esc {each.left.rests:.2f} s" if each.left else ""
-        dump = f", dumps {each.dump:.2f} s" if each.dump else ""
-        print(f"{calls:,} calls: {each.step}: {first:.2f} s, {filled:.2f} s, {cpu:.2f} s{dump}{left}", file=sys.stderr)
+        first, filled, first_cpu, cpu = each.waited
+        took = [f"{first:.2f} s ({first_cpu:.2f} s)", f"{filled:.2f} s ({cpu:.2f} s)"]
+        took += [f"dumps {each.dump:.2f} s"] if each.dump else []
+        took += [f"Esc {each.left.rests:.2f} s ({each.left.cpu:.2f} s)"] if each.left else []
+        print(f"{calls:,} calls: {each.step}: {', '.join(took)}", file=sys.stderr)
         told.append(each)
     return told
 

@@ -33,9 +33,9 @@ class Seen:
 
     @property
     def in_time(self) -> bool:
-        """Say whether it keeps every budget."""
-        rests = self.left.rests if self.left else 0.0
-        return self.waited.first <= FIRST_ROWS_S and self.waited.filled <= FILLED_S and rests <= RESTS_S
+        """Say whether it keeps every budget, as far as the processor decides that: others may be busy beside it."""
+        rests = self.left.cpu if self.left else 0.0
+        return self.waited.first_cpu <= FIRST_ROWS_S and self.waited.cpu <= FILLED_S and rests <= RESTS_S
 
 
 def waited(sized: Sized) -> Iterator[Seen]:

@@ -26,18 +26,20 @@ _COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]+)(?:\x07|\x1b\\)")
 
 
 class Waited(NamedTuple):
-    """Hold the seconds from a key until its first rows are seen and until nothing more comes, and processor time."""
+    """Hold the seconds from a key until first rows are seen and until nothing more comes; then those of a processor."""
 
     first: float
     filled: float
+    first_cpu: float
     cpu: float
 
 
 class Left(NamedTuple):
-    """Hold the seconds from Esc until it is said that one has left, and until no processor is busy with it."""
+    """Hold the seconds from Esc until one has left, until no processor is busy with it, and what that took of one."""
 
     said: float
     rests: float
+    cpu: float
 
 
 class NotThere(Exception):
@@ -98,28 +100,30 @@ class Walk:
 
     def _seen(self, step: Step) -> Waited:
         terminal, before, rows = self._terminal, self.place, self._rows
-        first, sent, used = 0.0, len(terminal.sent), _processor_time(terminal.pid)
+        first, first_cpu, sent, used = 0.0, 0.0, len(terminal.sent), _processor_time(terminal.pid)
         begin = last = worked = time.perf_counter()
         terminal.send(step.keys)
 
         def answered() -> bool:
-            nonlocal first, last, worked, sent
+            nonlocal first, first_cpu, last, worked, sent
             now = time.perf_counter()
             if len(terminal.sent) != sent:
                 sent, last = len(terminal.sent), now
                 is_there = self._rows not in (rows, "") if step.stays else self.place != before
-                first = first or (now if is_there else 0.0)
+                if is_there and not first:
+                    first, first_cpu = now, _processor_time(terminal.pid) - used
             worked = now if terminal.works else worked
             return now - max(last, worked) > RESTED_S
 
         terminal.wait(answered, step.name)
         if not first:
             raise NotThere(step.name)
-        return Waited(first - begin, last - begin, _processor_time(terminal.pid) - used)
+        return Waited(first - begin, last - begin, first_cpu, _processor_time(terminal.pid) - used)
 
     def _rests(self, begin: float) -> Left | None:
         terminal = self._terminal
         said, last, used = 0.0, begin, _processor_time(terminal.pid)
+        used_before = used
 
         def rests() -> bool:
             nonlocal said, last, used
@@ -131,7 +135,7 @@ class Walk:
             return now - last > RESTED_S
 
         terminal.wait(rests, "rest")
-        return Left(said - begin, last - begin) if said else None
+        return Left(said - begin, last - begin, used - used_before) if said else None
 
     @property
     def _rows(self) -> str:
