@@ -209,10 +209,8 @@ class Store:
         interruption = None if self.writable else interruption_in_force()
         return nullcontext() if interruption is None else interruption.ending(self.engine.interrupt)
 
-    @contextmanager
-    def _translating(self) -> Iterator[None]:
-        with _translating(self.engine):
-            yield
+    def _translating(self) -> AbstractContextManager[None]:
+        return _translating(self.engine)
 
 
 def open_store(location: str | Path, *, write: bool = False, create: bool = False) -> Store:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from riff_store.columns import rows
 from riff_store.columns.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
 from riff_store.columns.keeping import ENDS, Ask, packed_groups
-from riff_store.columns.layout import CALL_IDS, HANGING, group_of, groups_between, keys_of, score_name
+from riff_store.columns.layout import CALL_IDS, HANGING, groups_between, keys_of, score_name
 from riff_store.columns.unpacked import UnpackedCalls
 from riff_store.database import Store
 from riff_store.errors import StoreError
@@ -34,14 +34,11 @@ _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_gr
 class _Span(NamedTuple):
     """Hold a range of keys, and what reads the rows of its calls, `None` where they are a row group that is packed."""
 
+    group: int
+    """The first row group of the range."""
     first: int
     last: int
     rows: UnpackedCalls | None
-
-    @property
-    def group(self) -> int:
-        """Return the row group of its first key."""
-        return group_of(self.first)
 
 
 def blocks(store: Store, ahead: Sequence[str] = ()) -> Sequence[Block]:
@@ -85,7 +82,7 @@ class Block:
         """The first of its row groups, which no other block of the store has."""
         self._groups = first, end - 1
         self._spans = spans
-        self._is_packed = any(span.rows is None for span in spans)
+        self._packed = sum(span.rows is None for span in spans)
         self._rows_before: dict[str, Counts] = {}
 
     @property
@@ -172,14 +169,19 @@ class Block:
         if at is not None and at.size == self.n and not name.startswith(_HANGING):
             at = None
         chunks = {}
-        if self._is_packed:
+        if self._packed:
             chunks = {group: (body, n) for group, n, body in self._ask(_CHUNKS, (name, *self._groups))}
         pieces: list[NDArray[Any] | tuple[bytes, int]] = []
-        for is_read, spans in groupby(self._spans, key=lambda span: span.rows is not None or span.group not in chunks):
-            if is_read:
-                pieces += [self._absent(span, absent) if span.rows is None else from_rows(span.rows) for span in spans]
-            else:
-                pieces += joined(chunks[span.group] for span in spans)
+        if len(chunks) == self._packed == len(self._spans):
+            pieces += joined([chunks[span.group] for span in self._spans])
+        else:
+            for is_read, spans in groupby(self._spans, lambda span: span.rows is not None or span.group not in chunks):
+                if is_read:
+                    pieces += [
+                        self._absent(span, absent) if span.rows is None else from_rows(span.rows) for span in spans
+                    ]
+                else:
+                    pieces += joined([chunks[span.group] for span in spans])
         parts, start = [], 0
         for piece in pieces:
             size = piece[1] if isinstance(piece, tuple) else piece.size
@@ -210,9 +212,9 @@ def _spans(ask: Ask, first: int, end: int, packed: Set[int], last: int) -> Itera
             if start < group:
                 keys = keys_of(start)[0], keys_of(group - 1)[1]
                 # The last group is filled still: its rows are read in every store, and are few.
-                yield _Span(*keys, UnpackedCalls(ask, *keys, at_once=start == last))
+                yield _Span(start, *keys, UnpackedCalls(ask, *keys, at_once=start == last))
             if group < end:
-                yield _Span(*keys_of(group), None)
+                yield _Span(group, *keys_of(group), None)
             start = group + 1
 
 

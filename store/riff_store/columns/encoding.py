@@ -7,9 +7,8 @@ Others that repeat are numbered, and the rest are kept as they are.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -66,20 +65,25 @@ def encode(values: Floats) -> bytes:
     return _HEADER.pack(_WHOLE, dtype.itemsize, power, base) + _placed(numbers - base, dtype, known, unscored)
 
 
-def joined(chunks: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+def joined(chunks: Sequence[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
     """Join the chunks of a column that are packed alike and lie side by side; each has its body and its rows.
 
     Raises `StoreError` where one claims to have more rows than any can: those that are all alike take no room.
     """
-    chunks = list(chunks)
     if any(not 0 <= n <= MOST_ROWS for _, n in chunks):
         raise StoreError(*DAMAGED)
-    for header, alike in groupby(chunks, key=lambda chunk: bytes(chunk[0][: _HEADER.size])):
-        some = list(alike)
-        if len(some) == 1 or header[:1] == bytes([_NUMBERED]):
-            yield from some
+    headers = [bytes(body[: _HEADER.size]) for body, _ in chunks]
+    start = 0
+    while start < len(chunks):
+        header, end = headers[start], start + 1
+        while end < len(chunks) and headers[end] == header:
+            end += 1
+        if end - start == 1 or header[:1] == bytes([_NUMBERED]):
+            yield from chunks[start:end]
         else:
-            yield b"".join([header, *(body[_HEADER.size :] for body, _ in some)]), sum(n for _, n in some)
+            alike = chunks[start:end]
+            yield b"".join([header, *[body[_HEADER.size :] for body, _ in alike]]), sum([n for _, n in alike])
+        start = end
 
 
 def decode(body: bytes, n: int, rows: Places | None = None) -> Floats:

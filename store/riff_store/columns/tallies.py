@@ -91,7 +91,9 @@ class Tally:
         totals = self._sums or [np.zeros(0, column.dtype) for column in columns]
         self._sums = []
         for total, column in zip(totals, columns, strict=True):
-            total = np.concatenate([_roomy(total), np.zeros(more, total.dtype)])
+            total = _roomy(total)
+            if more:
+                total = np.concatenate([total, np.zeros(more, total.dtype)])
             total[places] += column
             self._sums.append(total)
 
