@@ -15,7 +15,7 @@ from riff_tui.tui.find.local_filter import count_matches, moment_test, row_test
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 
 VIEWS = ("flows", "segments", "states", "runs", "judges", "archetypes", "skipped")
-SCOPES = ("", "flow=viewing", "flow=viewing agent=gemini", "run=run-1")
+SCOPES = ("", "flow=viewing agent=gemini", "run=run-1")
 EXPRESSIONS = (
     "", "view", "!view", "run-1", "/^c/", "flow:view", "flow=viewing | flow=weather", "agent:gem", "stall>0.2",
     "progress<=0.7", "n>3", "!n>3", "slot_fill_rate=·", "operability<4", "humanness=·", "humanness.codex>1",
