@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -156,6 +157,18 @@ def _made(version: int) -> sqlite3.Connection:
 
 def create_tables(database: pw.SqliteDatabase) -> None:
     """Make the tables and indexes of an empty store of the present schema."""
+    for statement, values in _definitions():
+        database.execute_sql(statement, values)
+
+
+@cache
+def _definitions() -> tuple[tuple[str, Sequence[Any]], ...]:
+    """Return the statements that make the tables and indexes, which take longer to write than to run."""
     # These are all models: to look for others among what refers to them took most of the time.
-    with database.bind_ctx(models.ALL, bind_refs=False, bind_backrefs=False):
-        database.create_tables(models.ALL, safe=False)
+    with pw.SqliteDatabase(None).bind_ctx(models.ALL, bind_refs=False, bind_backrefs=False):
+        schemas = [model._schema for model in pw.sort_models(models.ALL)]  # type: ignore[attr-defined]
+        return tuple(
+            made.query()
+            for schema in schemas
+            for made in (schema._create_table(safe=False), *schema._create_indexes(safe=False))
+        )
