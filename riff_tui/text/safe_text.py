@@ -47,6 +47,9 @@ _WIDE_BLOCKS = ((0xF900, 0xFAFF), (0x16FE0, 0x18DFF), (0x1F300, 0x1FAFF), (0x200
 """Blocks of ideographs and pictures, where also a sign is wide that came later than the interpreter's own table."""
 _WIDE_SINCE_UNICODE_16 = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D376))
 
+_LONG = 100
+"""Of texts with more characters the width is not remembered: they seldom come again, and would fill the memory."""
+
 
 def one_line(text: str) -> str:
     """Return text for one line of a display: control pictures, `⏎` for a newline, `<U+202E>` for what is not seen."""
@@ -78,7 +81,9 @@ def cell_width(text: str) -> int:
     """Count the terminal cells that safe text takes; wide signs take two, marks none."""
     if text.isascii():
         return len(text)
-    return sum(width for _, width in _clusters(text))
+    if len(text) > _LONG:
+        return sum(width for _, width in _clusters(text))
+    return _width(text)
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
@@ -203,6 +208,11 @@ def _stacked_marks(rare: bool) -> re.Pattern[str]:
         if unicodedata.category(character) in ("Mn", "Me") and not unseen.match(character)
     )
     return re.compile(f"([{marks}]{{{MOST_MARKS}}})[{marks}]+")
+
+
+@lru_cache(maxsize=8192)
+def _width(text: str) -> int:
+    return sum(width for _, width in _clusters(text))
 
 
 def _clusters(text: str) -> list[tuple[str, int]]:

@@ -121,11 +121,12 @@ def _broken(line: str, options: Options) -> list[str]:
 
 
 def _joined(pieces: Sequence[Piece], options: Options) -> str:
-    line, at = "", 0
+    parts: list[str] = []
+    at = 0
     for piece in pieces:
-        line += " " * (piece.start - at) + (_colored(piece) if options.color else piece.text)
+        parts += " " * (piece.start - at), _colored(piece) if options.color else piece.text
         at = piece.start + piece.width
-    return line
+    return "".join(parts)
 
 
 def _colored(piece: Piece) -> str:
