@@ -42,7 +42,7 @@ def test_reading_creates_no_file_and_says_how_to_make_one(path: Path) -> None:
 
 
 def test_a_new_store_is_private_and_whole(path: Path) -> None:
-    fresh(path / "deeper" / "calls.db").close()
+    open_store(path / "deeper" / "calls.db", write=True, create=True).close()
     made = path / "deeper" / "calls.db"
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert [entry.name for entry in made.parent.iterdir()] == ["calls.db"]

@@ -14,6 +14,7 @@ from riff_ingest.pipeline import IngestSummary, ingest
 from riff_store.database import open_store
 from riff_store.transcripts import Transcripts
 from riff_store.writer import Writer
+from tests.support.facts import fresh
 
 RUN = "2026-06-22_02-00-00.000000_airline_en_made"
 CONFIG = {
@@ -57,7 +58,7 @@ def make_run(
 
 def take(store: Path, *paths: Path, **options: Any) -> IngestSummary:
     """Ingest into a store."""
-    with open_store(store, write=True, create=True) as opened:
+    with fresh(store) as opened:
         return ingest(paths, Writer(opened), **options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -36,13 +37,18 @@ class World:
     def __init__(self, calls: list[ConversationFacts], verdicts: list[JudgedScore]) -> None:
         self.calls = calls
         self.verdicts = verdicts
+        self._stored: bytes | None = None
 
     def store(self, path: Path) -> Store:
         """A store that holds them, opened for reading only."""
-        with fresh(path) as store:
-            put(store, "calls.jsonl", self.calls)
-            if self.verdicts:
-                put(store, "verdicts.jsonl", self.verdicts)
+        if self._stored is None:
+            with fresh(path) as store:
+                put(store, "calls.jsonl", self.calls)
+                if self.verdicts:
+                    put(store, "verdicts.jsonl", self.verdicts)
+            self._stored = path.read_bytes()
+        else:
+            path.write_bytes(self._stored)
         return open_store(path)
 
     def judged(self, facts: ConversationFacts) -> dict[str, float | None]:
@@ -54,8 +60,9 @@ class World:
         }
 
 
+@lru_cache(maxsize=16)
 def world(seed: int, size: int = 24) -> World:
-    """Calls of every kind, the same for the same seed."""
+    """Calls of every kind, the same for the same seed; nobody changes them."""
     chance = random.Random(seed)
     calls = [_call(chance, number) for number in range(size)]
     verdicts = [
