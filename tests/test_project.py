@@ -168,8 +168,10 @@ def test_no_test_module_imports_another() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {node.module}"
         for path in project_files()
-        if path.suffix == ".py" and path.is_relative_to(ROOT / "tests")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if path.suffix == ".py"
+        and path.is_relative_to(ROOT / "tests")
+        and re.search(r"\bfrom\s+tests\.\S*\btest_", text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ImportFrom) and re.fullmatch(r"tests\.(.*\.)?test_\w+", node.module or "")
     ]
     assert not found, "what tests share belongs into tests/support"

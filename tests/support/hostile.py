@@ -73,7 +73,7 @@ def unsafe(text: str) -> list[str]:
     without_emoji_joiners = EMOJI_JOINED.sub("", text)
     return [
         f"U+{ord(character):04X}"
-        for character in without_emoji_joiners
+        for character in dict.fromkeys(without_emoji_joiners)
         if (unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"))
         or (unicodedata.category(character) == "Cf" and character not in DRAWN_FORMATS)
         or character in FILLERS

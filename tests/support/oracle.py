@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from statistics import median
 from typing import Any, TypeAlias
 
 Call: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
+MOST_KNOWN = 10_000
 
 ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
 METRICS = (
@@ -21,9 +23,25 @@ METRICS = (
 )  # fmt: skip
 
 
+def _once(of: Callable[[Call], list[Row]]) -> Callable[[Call], list[Row]]:
+    """Work out once what is asked of a call again and again; whoever gets it leaves it as it is."""
+    known: dict[int, tuple[Call, list[Row]]] = {}
+
+    @wraps(of)
+    def found(call: Call) -> list[Row]:
+        if id(call) not in known:
+            if len(known) == MOST_KNOWN:
+                known.clear()
+            known[id(call)] = call, of(call)  # the call is kept, so that no other one comes to have its id
+        return known[id(call)][1]
+
+    return found
+
+
 # 1. events
 
 
+@_once
 def visits(call: Call) -> list[Row]:
     """Return what happened between entering a state and leaving it, in order."""
     found: list[Row] = []
@@ -95,10 +113,11 @@ def went_to_a_human(call: Call) -> bool:
 # 2. and 3. states and segments
 
 
+@_once
 def state_rows(call: Call) -> list[Row]:
     described = (call.get("contract") or {}).get("states") or {}
     escalations, outcomes = escalation_terminals(call), escalation_terminals(call) | success_terminals(call)
-    seen = visits(call)
+    seen = [*visits(call)]
     if seen and seen[-1]["state"] not in outcomes and call.get("final_state") in escalations:
         sent = {visit["to"] for visit in seen} | {visit["state"] for visit in seen}
         if call["final_state"] not in sent:

@@ -57,7 +57,7 @@ def carry_out(title: str, folder: Path) -> Path:
     """Copy the repository below a folder, write the files of a recipe in it, and return the copy."""
     tree = folder / "tree"
     tree.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__", ".*_cache")
+    ignored = shutil.ignore_patterns(".*_cache")  # what is compiled is taken along, and is as new as its source
     for name in _COPIED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tree / name, ignore=ignored)
