@@ -40,8 +40,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 # Programs that tests start are to run as they do for users, who hardly ever have this.
 os.environ.pop("PYTHONUNBUFFERED", None)
 
-_DISPLAY = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SSH_CONNECTION", "TMUX")
-_BUILD = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")
+_DISPLAY = {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SSH_CONNECTION", "TMUX"}
+_SETTINGS = _DISPLAY | {"GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"}
 
 
 # Hardly anything of what is imported and collected becomes garbage, so nobody looks for it before that is done.
@@ -70,27 +70,27 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield a folder for each test; `mktemp` would look through those of all tests before."""
     folder = tmp_path_factory.mktemp("homes")
-    return (folder / str(number) for number in itertools.count())
+    return (f"{folder}/{number}" for number in itertools.count())
 
 
 @pytest.fixture(autouse=True)
-def _own_surroundings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
+def _own_surroundings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[str]) -> None:
     """Start each test without settings from the environment and with empty user directories."""
-    for name in [*_DISPLAY, *_BUILD, *(name for name in os.environ if name.startswith("RIFF_TUI_"))]:
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name in _SETTINGS or name.startswith("RIFF_TUI_")]:
+        monkeypatch.delenv(name)
     home = next(_homes)
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
+    os.mkdir(home)
+    monkeypatch.setenv("HOME", home)
     for name, folder in (
         ("XDG_DATA_HOME", "data"),
         ("XDG_CONFIG_HOME", "config"),
         ("XDG_STATE_HOME", "state"),
         ("XDG_CACHE_HOME", "cache"),
     ):
-        monkeypatch.setenv(name, str(home / folder))
+        monkeypatch.setenv(name, f"{home}/{folder}")
 
 
 @pytest.fixture(scope="session")
