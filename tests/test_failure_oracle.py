@@ -87,7 +87,7 @@ def test_star(tmp_path: Path, shared_data: Path) -> None:
 def test_random_streams(tmp_path: Path) -> None:
     chance = random.Random(4)
     # A call without a contract would be given that of an earlier line of its flow.
-    calls = [random_call(number, chance) for number in range(1000)]
+    calls = [random_call(number, chance) for number in range(500)]
     calls = [call | {"contract": call["contract"] or {}} for call in calls]
     path = tmp_path / "flow-transcripts-random.jsonl"
     path.write_text("".join(json.dumps(call) + "\n" for call in calls), encoding="utf-8")
