@@ -99,7 +99,7 @@ async def test_what_changed_is_written_by_and_by(tiny: Path, tmp_path: Path, mon
     file = tmp_path / "kept.json"
     async with opened_with(tiny, SessionFile(file)) as at:
         await at.press("t", "enter", "j")
-        await at.until(lambda: SessionFile(file).state.stack[-1].view == "segments")
+        await at.until(lambda: [place.view for place in SessionFile(file).state.stack[-1:]] == ["segments"])
         assert SessionFile(file).state.theme == "dark"
 
 
