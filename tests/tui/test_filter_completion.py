@@ -34,6 +34,7 @@ FLOWS = ("dental_clinic", "austin dental", "weather", 'so "so"')
         ("flow:a|ag", CompletionTarget(7, "ag")),
         ('flow="a \\" b" ag', CompletionTarget(14, "ag")),
         ('agent="x y"', CompletionTarget(0, "x y", "agent", "=")),
+        ("flow='a \\' ag", CompletionTarget(0, "a \\' ag", "flow", "=")),
         ("it's ag", CompletionTarget(5, "ag")),
         ("/a b/", None),
     ],
