@@ -66,7 +66,7 @@ class _Reader:
         """Return the run that the results are of, as far as it was read."""
         if self._run is None:
             timestamp = None
-            with suppress(msgspec.MsgspecError):
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
                 timestamp = msgspec.json.decode(self._timestamp, type=str)
             self._run = run_from(self._info, timestamp, self._path)
         return self._run

@@ -136,6 +136,15 @@ def test_times_at_the_ends_of_the_calendar_are_none(tmp_path: Path) -> None:
         assert [turn.t for turn in call.turns] == [None, None, None if start else 0.0]
 
 
+def test_a_timestamp_that_is_no_text_is_none(tmp_path: Path) -> None:
+    document = json.dumps(results([simulation("a")], timestamp="soon")).encode()
+    for timestamp in (b'"2026-03-04T\xd79:29:00"', b'"\\ud800"', b"7", b"{}"):
+        path = tmp_path / "run.json"
+        path.write_bytes(document.replace(b'"soon"', timestamp))
+        (call,) = read_source(path)
+        assert call.flow == "retail/no-write"
+
+
 def test_arguments_that_are_nested_too_deeply_are_left_out(tmp_path: Path) -> None:
     deep: Any = 1
     for _ in range(200):
