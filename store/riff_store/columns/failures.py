@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riff_store.columns.blocks import Block, Flags, Keys, blocks
-from riff_store.columns.encoding import Floats
-from riff_store.columns.grouping import count, numbered
+from riff_store.columns.encoding import Floats, Places
+from riff_store.columns.grouping import count, counted, numbered
 from riff_store.columns.layout import FAILURES, KINDS_OF_FAILURE
 from riff_store.columns.masks import masks_of
 from riff_store.database import Store
@@ -38,9 +38,17 @@ class CallsInScope:
     def by_flow(self, name: str) -> dict[tuple[int, ...], int]:
         """Count the calls by flow and another key, 0 where they have none."""
         found: dict[tuple[int, ...], int] = {}
-        for block, chosen in self._chosen:
-            count(found, block.keys("flow")[chosen], block.keys(name)[chosen])
+        for (block, calls), flows in zip(self._calls, self._flows, strict=True):
+            count(found, flows, block.keys(name, calls))
         return found
+
+    @cached_property
+    def _calls(self) -> list[tuple[Block, Places]]:
+        return [(block, np.flatnonzero(chosen)) for block, chosen in self._chosen]
+
+    @cached_property
+    def _flows(self) -> list[Keys]:
+        return [block.keys("flow", calls) for block, calls in self._calls]
 
     def steps_taken(self) -> dict[tuple[int, ...], int]:
         """Count the calls by flow and step from one state to another, from 0 those that began in a state."""
@@ -99,8 +107,8 @@ class FailedCalls:
 
     def lengths(self) -> list[Floats]:
         """Return how many turns and seconds the calls took, infinity where that is not measured."""
-        turns = [block.scores(self._turns, COMPUTED_JUDGE)[calls] for block, _, calls in self._parts if self._turns]
-        seconds = [block.figures("duration_s")[calls] for block, _, calls in self._parts]
+        turns = [block.scores(self._turns, COMPUTED_JUDGE, calls) for block, _, calls in self._parts if self._turns]
+        seconds = [block.figures("duration_s", calls) for block, _, calls in self._parts]
         return [_length(turns) if turns else np.full(len(self), np.inf), _length(seconds)]
 
     def _with_marks(self, name: str) -> Keys:
@@ -108,10 +116,10 @@ class FailedCalls:
         if name == "code":
             column = np.zeros(len(self), np.int64)
         elif name in FAILURES:
-            column = _joined([block.keys_of("failure", name)[rows] for block, rows, _ in self._parts])
+            column = _joined([block.keys_of("failure", name, rows) for block, rows, _ in self._parts])
         else:
             of_calls = "stop_reason" if name == "ending" else name
-            column = _joined([block.keys(of_calls)[calls] for block, _, calls in self._parts])
+            column = _joined([block.keys(of_calls, calls) for block, _, calls in self._parts])
         for place, mark in self._marked.items() if name != "id" else ():
             told = {
                 "kind": MARKED, "detail": 0, "error": 0, "ending": 0, "last_ok": mark.last_ok or 0,
@@ -137,32 +145,46 @@ class FailureGroups:
         ]
         self.sizes: list[int] = np.bincount(self._group, minlength=first.size).tolist()
 
-    def counted(self, name: str) -> list[dict[int, int]]:
-        """Count in each group the calls by another key."""
-        found: list[dict[int, int]] = [{} for _ in self.keys]
-        counts: dict[tuple[int, ...], int] = {}
-        count(counts, self._group, self._failed.column(name))
-        for (group, key), n in counts.items():
-            found[group][key] = n
+    def counted(self, name: str, names: Mapping[int, str | None]) -> list[dict[str | None, int]]:
+        """Count in each group the calls by the names of another key, the most calls first, then by name.
+
+        A key without a name, as 0 is where a call has none, comes last as `None`.
+        """
+        ordered: list[str | None] = [*sorted({it for it in names.values() if it is not None}), None]
+        place = {it: index for index, it in enumerate(ordered)}
+        places = _lookup({key: place[it] for key, it in names.items()}, place[None])
+        (groups, named), sizes = counted([self._group, places[self._failed.column(name)]])
+        order = np.lexsort((named, -sizes, groups))
+        found: list[dict[str | None, int]] = [{} for _ in self.keys]
+        for group, at, n in zip(*(column[order].tolist() for column in (groups, named, sizes)), strict=True):
+            found[group][ordered[at]] = n
         return found
+
+    def kinds(self) -> list[dict[str, int]]:
+        """Count in each group the calls by kind of failure, the most calls first, then by name."""
+        counts = self.counted("kind", dict(enumerate(KINDS_OF_FAILURE)))
+        return [{kind: n for kind, n in of_group.items() if kind is not None} for of_group in counts]
+
+    def ends(self, name: str, places: Mapping[int, int]) -> list[tuple[int, int]]:
+        """Return of each group the first and the last place that keys of its calls have."""
+        of_calls = _lookup(places)[self._failed.column(name)]
+        first, last = np.full(len(self.keys), len(places)), np.zeros(len(self.keys), np.int64)
+        np.minimum.at(first, self._group, of_calls)
+        np.maximum.at(last, self._group, of_calls)
+        return list(zip(first.tolist(), last.tolist(), strict=True))
 
     def shortest(self, places: Mapping[int, int]) -> list[list[int]]:
         """Return of each group the keys of the shortest calls, of the earliest run by its place among these.
 
         Shortest are those of the fewest turns, then seconds; what is not measured is longer than anything.
         """
-        failed = self._failed
-        lookup = np.zeros(max(places, default=0) + 1, np.int64)
-        lookup[list(places)] = list(places.values())
-        ranked = [*failed.lengths(), lookup[failed.column("run")]]
-        order = np.lexsort((failed.column("id"), *reversed(ranked), self._group))
-        groups = self._group[order]
-        begins = np.searchsorted(groups, np.arange(len(self.keys)))
-        alike = np.ones(order.size, np.bool_)
-        for column in ranked:
-            alike &= column[order] == column[order[begins]][groups]
+        failed, rows = self._failed, np.arange(len(self._failed))
+        for ranks in (*failed.lengths(), _lookup(places)[failed.column("run")]):
+            groups, least = self._group[rows], np.full(len(self.keys), np.inf)
+            np.minimum.at(least, groups, ranks[rows])
+            rows = rows[ranks[rows] == least[groups]]
         found: list[list[int]] = [[] for _ in self.keys]
-        for group, key in zip(groups[alike].tolist(), failed.column("id")[order[alike]].tolist(), strict=True):
+        for group, key in zip(self._group[rows].tolist(), failed.column("id")[rows].tolist(), strict=True):
             found[group].append(key)
         return found
 
@@ -203,7 +225,7 @@ def kind_of(place: int) -> str:
     return KINDS_OF_FAILURE[place]
 
 
-def _rows_of(block: Block, chosen: Flags) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _rows_of(block: Block, chosen: Flags) -> tuple[Places, Places]:
     """Return which rows of failures are of calls that were chosen, and the places of these calls."""
     calls = block.calls_of("failure")
     rows = np.flatnonzero(chosen[calls])
@@ -218,6 +240,13 @@ def _length(parts: Sequence[Floats]) -> Floats:
     values = np.concatenate(parts) if parts else np.zeros(0)
     values[np.isnan(values)] = np.inf
     return values
+
+
+def _lookup(places: Mapping[int, int], otherwise: int = 0) -> Keys:
+    """Return an array that has the place of each key at that key."""
+    found = np.full(max(places, default=0) + 1, otherwise)
+    found[list(places)] = list(places.values())
+    return found
 
 
 def _summed(counts: Keys, more: Keys) -> Keys:

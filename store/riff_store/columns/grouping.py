@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,9 +43,20 @@ def _renumbered(codes: Keys, size: int) -> tuple[Places, int]:
     return number, known.size
 
 
+def counted(columns: Sequence[Keys]) -> tuple[Sequence[Keys], Keys]:
+    """Return the combinations of keys that occur, column by column and in their order, and how often each does."""
+    check_interrupted()
+    widths = [int(column.max(initial=0)) + 1 for column in columns]
+    if math.prod(widths) > columns[0].size + _MANY_CODES:
+        rows, number = numbered(columns)
+        return [column[rows] for column in columns], np.bincount(number, minlength=rows.size)
+    sizes = np.bincount(np.ravel_multi_index(tuple(columns), widths))
+    codes = np.flatnonzero(sizes)
+    return np.unravel_index(codes, widths), sizes[codes]
+
+
 def count(counts: dict[tuple[int, ...], int], *columns: Keys) -> None:
     """Add to counts how often each combination of keys occurs."""
-    rows, number = numbered(columns)
-    sizes = np.bincount(number, minlength=rows.size)
-    for keys, n in zip(zip(*(column[rows].tolist() for column in columns), strict=True), sizes.tolist(), strict=True):
+    combinations, sizes = counted(columns)
+    for keys, n in zip(zip(*(column.tolist() for column in combinations), strict=True), sizes.tolist(), strict=True):
         counts[keys] = counts.get(keys, 0) + n

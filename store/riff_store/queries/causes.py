@@ -25,9 +25,7 @@ LEAST = 5
 """A group or name with fewer calls is not tested: it would cost the others certainty and has none itself."""
 _DIMENSIONS: Sequence[Dimension] = get_args(Dimension)
 _Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
-_COUNTED = ("stop_reason", "agent", "scenario", "persona", "run")
 _Counts: TypeAlias = Mapping[str | None, int]
-
 
 _SIGNATURE = ("flow", "last_ok", "first_failed", "kind", "code", "detail", "error", "ending")
 """What the calls of a group share; what a person marked is not divided by how the calls ended after it."""
@@ -49,25 +47,26 @@ def causes(store: Store, calls: Predicate | None = None) -> Causes:
         shortest = examples.shortest_of(groups)
         counts = {flow: n for (flow, _), n in scope.by_flow("flow").items()}
         known = {key: _calls_by_name(scope, key, names) for key in _DIMENSIONS} if len(failed) else {}
-        members = [groups.counted(key) for key in _COUNTED]
-    spans = [examples.run_span(runs) for runs in members[_COUNTED.index("run")]]
+        counted = {key: groups.counted(DIMENSIONS[key].key, names[key]) for key in ("stop_reason", *_DIMENSIONS)}
+        spans = examples.run_spans(groups)
     found = [
         _cause(
-            _Group(keys, n, dict(zip(_COUNTED, counted, strict=True)), failed.codes), names, example, span, len(failed)
+            _Group(keys, n, {name: of_groups[at] for name, of_groups in counted.items()}, failed.codes),
+            names, shortest[at], spans[at], len(failed),
         )
-        for keys, n, example, span, *counted in zip(groups.keys, groups.sizes, shortest, spans, *members, strict=True)
-    ]
+        for at, (keys, n) in enumerate(zip(groups.keys, groups.sizes, strict=True))
+    ]  # fmt: skip
     found.sort(key=_largest_first)
     flows = {names["flow"][flow]: n for flow, n in counts.items()}
     return Causes(_with_lifts(found, known, flows), len(failed), sum(counts.values()))
 
 
 class _Group(NamedTuple):
-    """Hold what the calls of a group share, how many they are, and how many have each key of what they do not share."""
+    """Hold what the calls of a group share, how many they are, and how many have each name of what they do not."""
 
     keys: Mapping[str, int]
     n: int
-    counted: Mapping[str, Mapping[int, int]]
+    counted: Mapping[str, _Counts]
     codes: Sequence[str | None]
 
 
@@ -79,7 +78,7 @@ def _cause(group: _Group, names: _Names, example: Example, span: tuple[str, str]
     kind = kind_of(keys["kind"])
     return Cause(
         flow=names["flow"][keys["flow"]] or "",
-        stop_reason=", ".join(filter(None, _by_name(labels, counted["stop_reason"]))) or None,
+        stop_reason=", ".join(filter(None, counted["stop_reason"])) or None,
         last_ok=_name(names["state"], keys["last_ok"]) or START,
         first_failed=_name(names["state"], keys["first_failed"]) or NONE_FOUND,
         kind=kind,
@@ -87,10 +86,10 @@ def _cause(group: _Group, names: _Names, example: Example, span: tuple[str, str]
         error=_name(labels, keys["error"]),
         n=group.n,
         share=group.n / failed,
-        agents=_by_name(names["agent"], counted["agent"]),
-        scenarios=_by_name(names["scenario"], counted["scenario"]),
-        personas=_by_name(names["persona"], counted["persona"]),
-        commits=_by_name(names["commit"], counted["run"]),
+        agents=counted["agent"],
+        scenarios=counted["scenario"],
+        personas=counted["persona"],
+        commits=counted["commit"],
         first_run=span[0],
         last_run=span[1],
         example=example,
@@ -99,13 +98,6 @@ def _cause(group: _Group, names: _Names, example: Example, span: tuple[str, str]
 
 def _name(names: Mapping[int, str | None], key: int) -> str | None:
     return names[key] if key else None
-
-
-def _by_name(names: Mapping[int, str | None], counts: Mapping[int, int]) -> dict[str | None, int]:
-    found: Counter[str | None] = Counter()
-    for key, n in counts.items():
-        found[_name(names, key)] += n
-    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0] is None, each[0] or "")))
 
 
 def _largest_first(cause: Cause) -> tuple[Any, ...]:
@@ -129,14 +121,18 @@ def _with_lifts(
     flows: Mapping[str | None, int],
 ) -> list[Cause]:
     """Add to each group the names that stand out, tested and corrected over all groups at once."""
-    tested: list[tuple[int, Dimension, str | None, Draw]] = []
-    for place, cause in enumerate(found):
-        if cause.n < LEAST:
-            continue
-        for dimension, counts in _by_dimension(cause).items():
-            for (flow, name), marked in known[dimension].items():
-                if flow == cause.flow and name is not None and LEAST <= marked < flows[flow]:
-                    tested.append((place, dimension, name, Draw(counts.get(name, 0), cause.n, marked, flows[flow])))
+    testable: dict[tuple[Dimension, str | None], list[tuple[str, int]]] = {}
+    for dimension, counts in known.items():
+        for (flow, name), marked in counts.items():
+            if name is not None and LEAST <= marked < flows[flow]:
+                testable.setdefault((dimension, flow), []).append((name, marked))
+    tested = [
+        (place, dimension, name, Draw(of_cause.get(name, 0), cause.n, marked, flows[cause.flow]))
+        for place, cause in enumerate(found)
+        if cause.n >= LEAST
+        for dimension, of_cause in _by_dimension(cause).items()
+        for name, marked in testable.get((dimension, cause.flow), ())
+    ]
     ps = benjamini_hochberg(over_represented([draw for *_, draw in tested]))
     lifts: dict[int, list[Lift]] = {}
     for (place, dimension, name, draw), p in zip(tested, ps, strict=True):

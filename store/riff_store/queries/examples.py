@@ -65,10 +65,11 @@ class Examples:
         named = told_by(self._store, found)
         return [Example(self._runs[names[key][1]], names[key][0], named.get(key, {})) for key in found]
 
-    def run_span(self, runs: Iterable[int]) -> tuple[str, str]:
-        """Return the names of the first and the last of some runs, in time."""
-        named = [self._runs[run] for run in runs]
-        return min(named, key=self._place), max(named, key=self._place)
+    def run_spans(self, groups: FailureGroups) -> list[tuple[str, str]]:
+        """Return the names of the first and the last run of each group, in time."""
+        ordered = sorted(self._runs, key=lambda run: self._place(self._runs[run]))
+        ends = groups.ends("run", {run: place for place, run in enumerate(ordered)})
+        return [(self._runs[ordered[first]], self._runs[ordered[last]]) for first, last in ends]
 
     def _place(self, run: str) -> tuple[int, str]:
         return self._order.get(run, len(self._order)), run

@@ -19,14 +19,14 @@ Place: TypeAlias = tuple[int, int, int]
 
 def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatrix:
     """Return the cells of every flow in scope, the fullest first (docs/metrics.md, section 15)."""
-    from riff_store.columns.failures import CallsInScope, kind_of
+    from riff_store.columns.failures import CallsInScope
 
     with store.snapshot():
         scope = CallsInScope(store, calls)
         groups = scope.failed(turns_aspect(store), marks(store)).groups("flow", "last_ok", "first_failed")
         cells = [(keys["flow"], keys["last_ok"], keys["first_failed"]) for keys in groups.keys]
         taken, order = (scope.steps_taken(), _in_order(scope.places_of_states())) if cells else ({}, [])
-        kinds, examples, count = groups.counted("kind"), Examples(store).shortest_of(groups), scope.by_flow("flow")
+        kinds, examples, count = groups.kinds(), Examples(store).shortest_of(groups), scope.by_flow("flow")
         flows, states = (dict(names_of(store, DIMENSIONS[name])) for name in ("flow", "state"))
     failed: Counter[int] = Counter()
     for (flow, _, _), n in zip(cells, groups.sizes, strict=True):
@@ -39,16 +39,10 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
             n=n,
             share=n / failed[place[0]],
             taken=_taken(taken.get(place, 0), n, of_kinds) if place[2] else None,
-            kinds=dict(sorted(of_kinds.items(), key=lambda kind: (-kind[1], kind[0]))),
+            kinds=of_kinds,
             example=example,
         )
-        for place, n, of_kinds, example in zip(
-            cells,
-            groups.sizes,
-            [{kind_of(kind): n for kind, n in counted.items()} for counted in kinds],
-            examples,
-            strict=True,
-        )
+        for place, n, of_kinds, example in zip(cells, groups.sizes, kinds, examples, strict=True)
     ]
     return FailureMatrix(
         cells=sorted(found, key=lambda cell: (-cell.n, cell.flow, cell.last_ok, cell.first_failed)),
