@@ -6,7 +6,7 @@ record; columns say how it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -128,6 +128,9 @@ class Prose(Protocol):
         ...
 
 
+LATER = "…"
+"""What stands where a figure is still to come."""
+
 Steps: TypeAlias = Generator[str, None, "Table"]
 """Steps that say what is being done, and end with a table."""
 Deferred: TypeAlias = Callable[[], Steps]
@@ -232,6 +235,13 @@ def with_deferred(table: Table, change: Callable[[Table], Table]) -> Table:
 
     deferred = None if table.deferred is None else partial(steps, table.deferred)
     return replace(change(table), deferred=deferred)
+
+
+def begun(table: Table, later: Collection[str]) -> Table:
+    """Return a table of which some columns are still to be counted: they say so, not that nothing was measured."""
+    display = dict.fromkeys(later, LATER)
+    rows = [replace(row, display={**row.display, **display}) for row in table.rows]
+    return replace(table, rows=rows, notes=[f"{LATER} is still being counted.", *table.notes])
 
 
 def in_one_step(doing: str, make: Callable[[], Table]) -> Steps:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from riff_store.predicates import terms
 from riff_store.queries.conversations import count_conversations
+from riff_store.queries.sums import reads_columns
 from riff_tui.table import Table
 from riff_tui.view_queries.view_query import BuildTable, ViewQuery
 from riff_tui.views.spec import EMPTY_STORE
 
+COUNTING = "counting who took each step"
 NONE_FAILED = "No call failed: each was served, or errored, or nothing says how it ended."
 
 
@@ -17,7 +20,14 @@ def show_failure_matrix(query: ViewQuery) -> Table:
     from riff_store.queries.failure_matrix import failure_matrix
     from riff_tui.views.failure_matrix import failure_matrix as build
 
-    return _shown(query, lambda parts: build(failure_matrix(query.store, parts.calls)))
+    def table(whole: bool) -> Table:
+        return _shown(query, lambda parts: build(failure_matrix(query.store, parts.calls, whole=whole)))
+
+    # The grid of one flow would push down rows that were there before.
+    has_grid = any(term.field == "flow" for term in terms(query.predicate))
+    if has_grid or not reads_columns(query.store, query.parts().of_rows_alone().calls):
+        return table(True)
+    return query.in_two_parts(table, COUNTING, ("rate", "taken"))
 
 
 def show_causes(query: ViewQuery) -> Table:

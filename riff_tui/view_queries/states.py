@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from riff_store.predicates import Predicate, Term, conjuncts
 from riff_store.queries.dimensions import Grouping
-from riff_store.queries.sums import call_sums
+from riff_store.queries.states import ORDERED_BY, state_cells
+from riff_store.queries.sums import call_sums, takes_long
 from riff_tui.table import Table
-from riff_tui.view_queries.view_query import ViewQuery
+from riff_tui.view_queries.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts.callers import excluded_text
+from riff_tui.views.parts.columns import STATE_METRICS
 from riff_tui.views.spec import EMPTY_STORE
 
+SUMMING = "summing up the states"
 NO_STATES = "No call that counts has events, and states come from those."
 
 
@@ -22,14 +26,26 @@ def finish_segments(query: ViewQuery, table: Table) -> Table:
     return _with_excluded(query, replace(table, title=TITLE.format(scope=_flows_of(query.predicate))))
 
 
-def finish_states(query: ViewQuery, table: Table) -> Table:
-    """Add the same and, where the filter names a flow, where each state led to."""
+def show_states(query: ViewQuery) -> Table:
+    """Return the states, with the same and, where the filter names a flow, where each state led to."""
     from riff_tui.views.states import TITLE, successors
 
-    table = _with_excluded(query, replace(table, title=TITLE.format(scope=_flows_of(query.predicate))))
-    if not any(term.field == "flow" for term in _terms_that_hold(query.predicate)):
-        return table
-    return replace(table, notes=[*table.notes, *successors(table.rows)])
+    def build(whole: bool, parts: FilterParts) -> Table:
+        return query.build(state_cells(query.store, parts.calls, by=query.keys, whole=whole))
+
+    def table(whole: bool) -> Table:
+        found = query.result(query.parts(), partial(build, whole))
+        found = replace(found, title=TITLE.format(scope=_flows_of(query.predicate)))
+        if not whole:
+            return found
+        found = _with_excluded(query, found)
+        if not any(term.field == "flow" for term in _terms_that_hold(query.predicate)):
+            return found
+        return replace(found, notes=[*found.notes, *successors(found.rows)])
+
+    if not takes_long(query.store, query.parts().calls, query.keys):
+        return table(True)
+    return query.in_two_parts(table, SUMMING, {column.key for column in STATE_METRICS} - {*ORDERED_BY, "lost"})
 
 
 def _with_excluded(query: ViewQuery, table: Table) -> Table:

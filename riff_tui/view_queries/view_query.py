@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.metrics import is_optional
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.queries.conversations import count_conversations
 from riff_store.vocabulary import FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
 from riff_tui.request import Request
-from riff_tui.table import BOUNDS, Bounds, Row, Table
+from riff_tui.table import BOUNDS, Bounds, Row, Table, begun, in_one_step
 from riff_tui.view_queries.sort_limit import left_out, limited, ordered
 from riff_tui.views.parts.rows import plain_table
 from riff_tui.views.spec import ViewSpec
@@ -39,6 +41,8 @@ class FilterParts(NamedTuple):
         return self._replace(calls=all_of([part for part in conjuncts(self.calls) if part not in rows]))
 
 
+QUICK_CALLS = 100_000
+"""So many calls are looked at before anybody notices."""
 EVERYTHING = FilterParts()
 BuildTable: TypeAlias = Callable[[FilterParts], Table]
 
@@ -106,6 +110,22 @@ class ViewQuery:
             return finish(table)
         finished: Table = _named(finish)(self, table) if finish else table
         return finished
+
+    @property
+    def has_to_hurry(self) -> bool:
+        """Say whether a screen waits, and the calls are so many that it would notice."""
+        return self.request.defer and count_conversations(self.store) > QUICK_CALLS
+
+    def in_two_parts(self, table: Callable[[bool], Table], doing: str, later: Collection[str] = ()) -> Table:
+        """Return for a screen, of very many calls, a table that is not whole yet, and for all else the whole one.
+
+        `table` is told whether to be whole, and `doing` says what takes long. Where the columns that come `later` are
+        asked for by name there is nothing to show before.
+        """
+        asked = {term.field for term in terms(self.predicate)} | {(self.request.sort or "").removeprefix("-")}
+        if not self.has_to_hurry or not asked.isdisjoint(later):
+            return table(True)
+        return replace(begun(table(False), later), deferred=partial(in_one_step, doing, partial(table, True)))
 
     def arranged(self, table: Table) -> Table:
         """Sort and limit the rows of a table."""

@@ -50,7 +50,7 @@ def failure_matrix(answer: FailureMatrix) -> Table:
     counts = {(cell.last_ok, cell.first_failed): cell.n for cell in answer.cells}
     grid = (
         FailureGrid(counts, (START, *answer.states[flows[0]], NONE_FOUND))
-        if len(flows) == 1 and len(counts) > 1
+        if len(flows) == 1 and len(counts) > 1 and answer.states
         else None
     )
     return Table(

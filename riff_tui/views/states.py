@@ -98,9 +98,8 @@ SPEC = ViewSpec(
     aliases=("state-matrix",),
     key="3",
     key_help="The states of this flow or segment; press again to widen.",
-    query="riff_store.queries.states:state_cells",
     build=states,
-    finish="riff_tui.view_queries.states:finish_states",
+    show="riff_tui.view_queries.states:show_states",
     keys=("flow", "state"),
     columns=(
         *columns.keys(("flow", "state")),

@@ -33,7 +33,7 @@ def _reason(location: Location) -> str:
 
 def _counted(location: Location, table: Table, whole: int | None) -> str:
     rows, matched, _ = table.counts
-    if table.deferred is not None and spec_of(location.view).row_kind == "call":
+    if table.deferred is not None and (table.sections or spec_of(location.view).row_kind == "call"):
         return f" {nouns(location, rows)} so far" if rows else ""
     if not rows:
         return f"0 of {whole:,} match" if location.filter and whole else f"0 {nouns(location, 0)}"

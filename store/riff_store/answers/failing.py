@@ -48,7 +48,8 @@ class FailureCell:
 class FailureMatrix:
     """Hold the cells of some flows, the fullest first, and the states of each flow in the order of failed calls.
 
-    `failed` and `calls` count by flow what failed and what was not errored.
+    `failed` and `calls` count by flow what failed and what was not errored. Without states, how often their steps were
+    taken is still to be counted.
     """
 
     cells: Sequence[FailureCell]

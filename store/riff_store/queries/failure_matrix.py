@@ -17,15 +17,18 @@ Place: TypeAlias = tuple[int, int, int]
 """Flow, last good and first failed state, by their keys; 0 is the start, and none that was found."""
 
 
-def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatrix:
-    """Return the cells of every flow in scope, the fullest first (docs/metrics.md, section 15)."""
+def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> FailureMatrix:
+    """Return the cells of every flow in scope, the fullest first (docs/metrics.md, section 15).
+
+    A matrix that is not to be `whole` says of no step how many calls took it, and of no flow which states it has.
+    """
     from riff_store.columns.failures import CallsInScope
 
     with store.snapshot():
         scope = CallsInScope(store, calls)
         groups = scope.failed(turns_aspect(store), marks(store)).groups("flow", "last_ok", "first_failed")
         cells = [(keys["flow"], keys["last_ok"], keys["first_failed"]) for keys in groups.keys]
-        taken, order = (scope.steps_taken(), _in_order(scope.places_of_states())) if cells else ({}, [])
+        taken, order = (scope.steps_taken(), _in_order(scope.places_of_states())) if cells and whole else ({}, [])
         kinds, examples, count = groups.kinds(), Examples(store).shortest_of(groups), scope.by_flow("flow")
         flows, states = (dict(names_of(store, DIMENSIONS[name])) for name in ("flow", "state"))
     failed: Counter[int] = Counter()
@@ -46,7 +49,7 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
     ]
     return FailureMatrix(
         cells=sorted(found, key=lambda cell: (-cell.n, cell.flow, cell.last_ok, cell.first_failed)),
-        states=_named(order, cells, flows, states),
+        states=_named(order, cells, flows, states) if whole else {},
         failed=dict(sorted((flows[flow] or "", n) for flow, n in failed.items())),
         calls=dict(sorted((flows[flow] or "", n) for (flow, _), n in count.items())),
     )

@@ -12,10 +12,12 @@ from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, both, terms
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import expected_steps, flows_with_steps
-from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums, step_counts
+from riff_store.queries.sums import NO_ROWS, StateSums, add, begun_state_sums, state_sums, step_counts
 from riff_store.ranking import is_thin, mean, worst_first
 
 UNKNOWN_SEGMENT = "other"
+ORDERED_BY = ("stall", "progress", "escalation")
+"""The measures that the worst state is told by (`ranking.worst_first`)."""
 _DESCRIBED = ("flow", "archetype", "state", "segment")
 
 
@@ -24,18 +26,21 @@ def state_cells(
     calls: Predicate | None = None,
     facts: Predicate | None = None,
     by: Sequence[str] = ("flow", "state"),
+    *,
+    whole: bool = True,
 ) -> list[StateCell]:
     """Return the cells of the state matrix, the worst first; terms about states narrow the states' rows.
 
     `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone,
     states that flow files describe and no call has seen are there with n = 0, unless the filter asks
-    for more than flows and states; so are states that tasks asked for in vain.
+    for more than flows and states; so are states that tasks asked for in vain. Cells that are not to be `whole` have
+    the measures that order them alone, and no steps to other states.
     """
     rows = both(calls, facts)
     group = Grouping(tuple(by))
     with store.snapshot():
-        sums = state_sums(store, rows, group)
-        steps = step_counts(store, rows, group)
+        sums = (state_sums if whole else begun_state_sums)(store, rows, group)
+        steps = step_counts(store, rows, group) if whole else {}
         expected = expected_steps(store, rows, group)
         asking = flows_with_steps(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
@@ -47,6 +52,7 @@ def state_cells(
             expected.get(names),
             asking,
             segment,
+            whole,
         )
         for names, segment in (dict.fromkeys([*sums, *expected], UNKNOWN_SEGMENT) | described).items()
     ]
@@ -60,15 +66,17 @@ def _cell(
     expected: StepCounts | None,
     asking: Set[str],
     described: str,
+    whole: bool,
 ) -> StateCell:
     total = NO_ROWS
     for sums in segments.values():
         total = add(total, sums)
+    measures = total.measures()
     return StateCell(
         keys=keys,
         segment=min(segments, key=lambda name: (-segments[name].n, name)) if segments else described,
         n=total.n,
-        measures=total.measures(),
+        measures=measures if whole else {name: measures[name] for name in ORDERED_BY},
         to_states=dict(sorted(steps.items())),
         lost=total.lost if total.lost_n else None,
         steps=expected,

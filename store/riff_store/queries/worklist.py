@@ -17,13 +17,16 @@ from riff_store.ranking import is_handover, is_thin, is_weak_flow, is_weak_segme
 LIMIT = 10
 
 
-def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -> Worklist:
-    """Return the state to begin with, and the weakest flows, segments and states, `limit` of each; thin ones last."""
+def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT, *, whole: bool = True) -> Worklist:
+    """Return the state to begin with, and the weakest flows, segments and states, `limit` of each; thin ones last.
+
+    One that is not to be `whole` has the flows alone.
+    """
     with store.snapshot():
         flows = flow_cells(store, calls)
-        segments = segment_cells(store, calls)
-        states = state_cells(store, calls)
-        first = first_to_mend(store, calls)
+        segments = segment_cells(store, calls) if whole else []
+        states = state_cells(store, calls) if whole else []
+        first = first_to_mend(store, calls) if whole else None
         derived = derived_flows(store)
     by_steps = sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps})
     return Worklist(

@@ -1,0 +1,156 @@
+"""Views of very many calls: a screen sees rows before all their columns are counted, and ends with what is dumped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from riff_store.database import Store
+from riff_store.facts import Failure
+from riff_store.writer import Writer
+from riff_tui.catalog import show
+from riff_tui.filters import Filter
+from riff_tui.request import Request
+from riff_tui.table import LATER, Steps, Table, run_steps
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.navigation.location import START, Location
+from riff_tui.view_queries import view_query
+from tests.support.facts import call, fresh, put, state
+from tests.support.packed_stores import set_small_groups
+from tests.support.walker import LONGEST_S, Walker
+
+ASKED = [
+    ("states", "persona=hurried"),
+    ("states", "duration_s>1"),
+    ("failure-matrix", ""),
+    ("failure-matrix", "persona=hurried"),
+    ("worklist", "persona=hurried"),
+    ("worklist", "duration_s>1"),
+]
+PENDING = {"states": {"revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"},
+           "failure-matrix": {"rate", "taken"}}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store whose few calls are very many, packed as those are; a third of them ends where they collect."""
+    ends = [None, None, Failure("greet", "collect", "stall")]
+    calls = [
+        call(
+            f"c-{number}",
+            flow=("viewing", "walk_in")[number % 2],
+            persona=("hurried", "patient")[number % 5 == 0],
+            duration_s=10.0 + number,
+            failure=ends[number % 3],
+            aspects={"turn_count": 4.0, "correctness": 3.0 + number % 3},
+            states=[
+                state("greet", to={"collect": 1}, position=0, dwell_turns=2.0),
+                state("collect", position=1, stall=number % 3 == 2, progress=number % 3 != 2, revisit=number % 2),
+            ],
+            terminals={},
+        )
+        for number in range(60)
+    ]
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        fresh(tmp_path_factory.mktemp("parts") / "store.db") as opened,
+    ):
+        put(opened, "calls.jsonl", calls)
+        set_small_groups(patch)
+        patch.setattr(view_query, "QUICK_CALLS", 0)
+        Writer(opened).pack()
+        yield opened
+
+
+def in_parts(store: Store, view: str, where: str) -> tuple[Table, Table]:
+    """What a screen sees first, and in the end."""
+    first = show(store, view, Request(where=where, defer=True))
+    assert first.deferred is not None
+    return first, run_steps(first.deferred())
+
+
+@pytest.mark.parametrize(("view", "where"), ASKED)
+def test_what_is_shown_at_first_ends_as_what_is_dumped(view: str, where: str, store: Store) -> None:
+    _, last = in_parts(store, view, where)
+    assert last == show(store, view, Request(where=where))
+    assert last.rows
+
+
+@pytest.mark.parametrize(("view", "where"), ASKED[:4])
+def test_the_rows_stand_in_their_places_with_the_figures_that_are_known(view: str, where: str, store: Store) -> None:
+    first, last = in_parts(store, view, where)
+    assert [row.id for row in first.rows] == [row.id for row in last.rows]
+    assert first.counts == last.counts
+    assert f"{LATER} is still being counted." in first.notes
+    for before, after in zip(first.rows, last.rows, strict=True):
+        said = {key for key, text in before.display.items() if text == LATER}
+        assert said == PENDING[view]
+        for column in first.columns:
+            if column.key not in said and column.key != "to_states":
+                assert before.record.get(column.key) == after.record.get(column.key)
+
+
+@pytest.mark.parametrize(("view", "where"), ASKED[4:])
+def test_a_worklist_has_its_flows_first(view: str, where: str, store: Store) -> None:
+    first, last = in_parts(store, view, where)
+    assert [section.title for section in first.sections] == ["Weakest flows"]
+    assert first.rows == [row for row in last.rows if row.record["list"] == "flows"]
+    assert first.notes == ["Segments and states are still being ranked."]
+
+
+@pytest.mark.parametrize(
+    ("view", "where", "sort"),
+    [
+        ("states", "persona=hurried dwell_turns>0", None),
+        ("states", "persona=hurried", "-latency_p95"),
+        ("states", "", None),
+        ("failure-matrix", "taken>0", None),
+        ("failure-matrix", "", "-rate"),
+        ("worklist", "", None),
+    ],
+)
+def test_nothing_is_left_for_later_that_was_asked_for_or_is_there(
+    view: str, where: str, sort: str | None, store: Store
+) -> None:
+    assert show(store, view, Request(where=where, sort=sort, defer=True)).deferred is None
+
+
+def test_the_grid_of_one_flow_never_pushes_rows_down(store: Store) -> None:
+    flow = show(store, "failure-matrix", Request()).rows[0].record["flow"]
+    assert show(store, "failure-matrix", Request(where=f"flow={flow}", defer=True)).deferred is None
+
+
+def test_few_calls_are_counted_at_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_query, "QUICK_CALLS", 60)
+    for view, where in ASKED:
+        assert show(store, view, Request(where=where, defer=True)).deferred is None
+
+
+async def test_the_screen_says_what_is_still_to_come(store: Store) -> None:
+    gate = threading.Event()
+
+    def answer(view: str, request: Request) -> Table:
+        found = show(store, view, request)
+        rest = found.deferred
+
+        def later() -> Steps:
+            yield "reading"
+            assert gate.wait(LONGEST_S)
+            assert rest is not None
+            return (yield from rest())
+
+        return replace(found, deferred=later if rest and view == "worklist" else None)
+
+    app = Explorer(answer, start=(*START, Location("worklist", scope=Filter("persona=hurried"))))
+    async with app.run_test(size=(80, 24)) as pilot:
+        at = Walker(app, pilot)
+        await at.until(lambda: "so far" in at.path)
+        begun, row = at.path, at.row
+        gate.set()
+        await at.settle()
+        assert begun.endswith("1 of 2 entries so far")
+        assert at.path.endswith("1 of 4 entries")
+        assert at.row == row
