@@ -58,3 +58,15 @@ def repeat_groups(
     named = zip(*([key or None for key in column[first].tolist()] for column in keys), strict=True)
     for each, row in zip(named, zip(*(column.tolist() for column in found), strict=True), strict=True):
         yield RepeatGroup(each, *row)
+
+
+def means_of_draws(hits: Sequence[int], n: Sequence[int], most: int, *, complement: bool = False) -> list[float]:
+    """Return the chance that all are hits of one call drawn from a group, of two and so on: its mean over the groups.
+
+    The complement is the chance that not all of them are. Each chance follows from the one before.
+    """
+    drawn = np.arange(most)
+    chances = np.cumprod(np.maximum(0, np.subtract.outer(hits, drawn)) / np.subtract.outer(n, drawn), axis=1)
+    ordered = np.sort(1 - chances if complement else chances, axis=0)
+    found: list[float] = (np.cumsum(ordered, axis=0)[-1] / len(hits)).tolist() if hits else []
+    return found

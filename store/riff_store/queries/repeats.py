@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from riff_store import models as m
@@ -59,11 +59,13 @@ def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Gro
 
 
 def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> RepeatCell:
+    from riff_store.columns.repeats import means_of_draws
+
     groups = [each for each in members if each.n >= FEWEST]
     smallest = min((each.n for each in groups), default=0)
     most = min(smallest, LISTED)
-    all_of = [list(_all_passes(each.passed, each.n, most)) for each in groups]
-    none_of = [list(_all_passes(each.n - each.passed, each.n, most)) for each in groups]
+    sizes, passed = [each.n for each in groups], [each.passed for each in groups]
+    failed = [each.n - each.passed for each in groups]
     return RepeatCell(
         keys=keys,
         groups=len(groups),
@@ -76,11 +78,8 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> 
         k=k,
         pass_one=_measured(each.passed / each.n for each in groups),
         pass_k=_measured(all_pass(each.passed, each.n, k) for each in groups if each.n >= k),
-        pass_all={drawn: _mean(chances) for drawn, chances in enumerate(zip(*all_of, strict=True), 1)},
-        pass_any={
-            drawn: _mean(1 - chance for chance in chances)
-            for drawn, chances in enumerate(zip(*none_of, strict=True), 1)
-        },
+        pass_all=dict(enumerate(means_of_draws(passed, sizes, most), 1)),
+        pass_any=dict(enumerate(means_of_draws(failed, sizes, most, complement=True), 1)),
         flaky=_share(0 < each.passed < each.n for each in groups),
         always_passed=_share(each.passed == each.n for each in groups),
         always_failed=_share(not each.passed for each in groups),
@@ -90,20 +89,10 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> 
 
 def all_pass(passed: int, n: int, k: int) -> float:
     """Return C(passed, k) ÷ C(n, k): the chance that k of n calls, drawn without putting back, all passed."""
-    return (1.0, *_all_passes(passed, n, k))[-1]
-
-
-def _all_passes(passed: int, n: int, most: int) -> Iterator[float]:
-    """Yield the chance that all passed of one call that is drawn, of two and so on; each follows from the last."""
     chance = 1.0
-    for drawn in range(most):
+    for drawn in range(k):
         chance *= max(0, passed - drawn) / (n - drawn)
-        yield chance
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = sorted(values)
-    return sum(found) / len(found)
+    return chance
 
 
 def _share(holds: Iterable[bool]) -> Measure:
