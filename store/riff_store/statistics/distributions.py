@@ -65,16 +65,19 @@ def hypergeometric(drawn: int, marked: int, calls: int, hits: int | None = None)
     low, high, rest = max(0, drawn + marked - calls), min(drawn, marked), calls - drawn - marked
     mode = min(high, max(low, (drawn + 1) * (marked + 1) // (calls + 2)))
     below, above = [1.0], [1.0]
-    least = _LEAST if hits is None else _NEGLIGIBLE
+    weight, least = 1.0, _LEAST if hits is None else _NEGLIGIBLE
     for k in range(mode, low, -1):
-        below.append(below[-1] * (k * (rest + k)) / ((drawn - k + 1) * (marked - k + 1)))
-        if below[-1] < least:
+        weight = weight * (k * (rest + k)) / ((drawn - k + 1) * (marked - k + 1))
+        below.append(weight)
+        if weight < least:
             break
+    weight, least = 1.0, _LEAST if hits is None or hits > mode else _NEGLIGIBLE
     for k in range(mode, high):
-        above.append(above[-1] * ((drawn - k) * (marked - k)) / ((k + 1) * (rest + k + 1)))
+        weight = weight * ((drawn - k) * (marked - k)) / ((k + 1) * (rest + k + 1))
+        above.append(weight)
         if k + 1 == hits:
-            least = max(_LEAST, above[-1] * _NEGLIGIBLE)
-        if above[-1] < (_LEAST if hits is not None and k + 1 < hits else least):
+            least = max(_LEAST, weight * _NEGLIGIBLE)
+        if weight < least:
             break
     return _joined(mode, below, above)
 

@@ -18,11 +18,17 @@ class Draw(NamedTuple):
 
 
 def over_represented(draws: Sequence[Draw]) -> list[float]:
-    """Return for each draw the chance of at least so many hits (hypergeometric, the one-sided test of Fisher)."""
+    """Return for each draw the chance of at least so many hits (hypergeometric, the one-sided test of Fisher).
+
+    It is 1 where there are no more hits than such draws have on average: the chance is above a half there.
+    """
     chances = {draw: _chance(draw) for draw in set(draws)}
     return [chances[draw] for draw in draws]
 
 
 def _chance(draw: Draw) -> float:
     hits, drawn, marked, calls = draw
+    # The median of hits lies between the whole numbers around their mean.
+    if hits <= drawn * marked // calls:
+        return 1.0
     return min(1.0, hypergeometric(drawn, marked, calls, hits).at_least(hits))
