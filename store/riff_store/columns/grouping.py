@@ -50,9 +50,12 @@ def counted(columns: Sequence[Keys]) -> tuple[Sequence[Keys], Keys]:
     if math.prod(widths) > columns[0].size + _MANY_CODES:
         rows, number = numbered(columns)
         return [column[rows] for column in columns], np.bincount(number, minlength=rows.size)
-    sizes = np.bincount(np.ravel_multi_index(tuple(columns), widths))
-    codes = np.flatnonzero(sizes)
-    return np.unravel_index(codes, widths), sizes[codes]
+    codes = columns[0]
+    for column, width in zip(columns[1:], widths[1:], strict=True):
+        codes = codes * width + column
+    sizes = np.bincount(codes)
+    there = np.flatnonzero(sizes)
+    return np.unravel_index(there, widths), sizes[there]
 
 
 def count(counts: dict[tuple[int, ...], int], *columns: Keys) -> None:
