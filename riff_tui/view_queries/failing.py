@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from riff_store.predicates import terms
@@ -12,6 +13,7 @@ from riff_tui.view_queries.view_query import BuildTable, ViewQuery
 from riff_tui.views.spec import EMPTY_STORE
 
 COUNTING = "counting who took each step"
+TESTING = "testing what stands out"
 NONE_FAILED = "No call failed: each was served, or errored, or nothing says how it ended."
 
 
@@ -25,9 +27,7 @@ def show_failure_matrix(query: ViewQuery) -> Table:
 
     # The grid of one flow would push down rows that were there before.
     has_grid = any(term.field == "flow" for term in terms(query.predicate))
-    if has_grid or not reads_columns(query.store, query.parts().of_rows_alone().calls):
-        return table(True)
-    return query.in_two_parts(table, COUNTING, ("rate", "taken"))
+    return table(True) if has_grid else _in_two_parts(query, table, COUNTING, ("rate", "taken"))
 
 
 def show_causes(query: ViewQuery) -> Table:
@@ -35,7 +35,10 @@ def show_causes(query: ViewQuery) -> Table:
     from riff_store.queries.causes import causes
     from riff_tui.views.causes import causes as build
 
-    return _shown(query, lambda parts: build(causes(query.store, parts.calls)))
+    def table(whole: bool) -> Table:
+        return _shown(query, lambda parts: build(causes(query.store, parts.calls, whole=whole)))
+
+    return _in_two_parts(query, table, TESTING, ("stands_out", "lift"))
 
 
 def show_failure_shifts(query: ViewQuery) -> Table:
@@ -45,6 +48,11 @@ def show_failure_shifts(query: ViewQuery) -> Table:
     assert query.request.sides is not None
     a, b = query.request.sides
     return _shown(query, lambda parts: query.build(failure_shifts(query.store, a, b, parts.calls)))
+
+
+def _in_two_parts(query: ViewQuery, table: Callable[[bool], Table], doing: str, later: Collection[str]) -> Table:
+    is_long = reads_columns(query.store, query.parts().of_rows_alone().calls)
+    return query.in_two_parts(table, doing, later) if is_long else table(True)
 
 
 def _shown(query: ViewQuery, build: BuildTable) -> Table:

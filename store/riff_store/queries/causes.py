@@ -31,10 +31,11 @@ _SIGNATURE = ("flow", "last_ok", "first_failed", "kind", "code", "detail", "erro
 """What the calls of a group share; what a person marked is not divided by how the calls ended after it."""
 
 
-def causes(store: Store, calls: Predicate | None = None) -> Causes:
+def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> Causes:
     """Return the groups of failed calls, the largest first (docs/metrics.md, section 15).
 
-    What stands out in a group is measured against all calls of its flow in scope that were not errored.
+    What stands out in a group is measured against all calls of its flow in scope that were not errored. Unless they are
+    to be `whole`, nothing is said of that.
     """
     from riff_store.columns.failures import CallsInScope
 
@@ -46,7 +47,7 @@ def causes(store: Store, calls: Predicate | None = None) -> Causes:
         examples = Examples(store)
         shortest = examples.shortest_of(groups)
         counts = {flow: n for (flow, _), n in scope.by_flow("flow").items()}
-        known = {key: _calls_by_name(scope, key, names) for key in _DIMENSIONS} if len(failed) else {}
+        known = {key: _calls_by_name(scope, key, names) for key in _DIMENSIONS if whole and len(failed)}
         counted = {key: groups.counted(DIMENSIONS[key].key, names[key]) for key in ("stop_reason", *_DIMENSIONS)}
         spans = examples.run_spans(groups)
     found = [
@@ -58,7 +59,7 @@ def causes(store: Store, calls: Predicate | None = None) -> Causes:
     ]  # fmt: skip
     found.sort(key=_largest_first)
     flows = {names["flow"][flow]: n for flow, n in counts.items()}
-    return Causes(_with_lifts(found, known, flows), len(failed), sum(counts.values()))
+    return Causes(_with_lifts(found, known, flows) if whole else found, len(failed), sum(counts.values()))
 
 
 class _Group(NamedTuple):
