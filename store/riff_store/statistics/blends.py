@@ -31,8 +31,8 @@ def computed_blends(correctness: Floats, completion: Floats, errors: Floats, lat
     scores, weights = WEIGHTS["correctness"] * correctness, np.full(len(correctness), WEIGHTS["correctness"])
     for part, values in (("completion", completion), ("errors", errors), ("latency", latency)):
         known = ~np.isnan(values)
-        scores[known] += WEIGHTS[part] * values[known]
-        weights[known] += WEIGHTS[part]
+        scores += np.where(known, WEIGHTS[part] * values, 0.0)
+        weights += WEIGHTS[part] * known
     caps = np.where(correctness < FULL, CAP_INCORRECT, np.where(completion < FULL, CAP_INCOMPLETE, FULL))
     return Blends(scores, weights, caps)
 

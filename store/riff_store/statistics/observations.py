@@ -49,12 +49,21 @@ class Levels:
 
 
 class _Block(NamedTuple):
-    """Hold some calls: the number of the cell of each, whom each was judged by, and what they said."""
+    """Hold some calls: the number of the cell of each, what each judge said, and for how much it counts."""
 
     cells: Codes
-    seen: Flags
     values: Floats
-    weights: Floats | float
+    weights: Floats | None
+
+    def seen(self) -> Flags:
+        """Return whom each call was judged by."""
+        import numpy as np
+
+        return ~np.isnan(self.values)
+
+    def weighted(self, values: Floats | Flags) -> Floats | Flags:
+        """Return values by how many observations they stand for."""
+        return values if self.weights is None else values * self.weights
 
 
 class Observations:
@@ -115,7 +124,10 @@ class Observations:
 
     def squares_within(self) -> float:
         """Return the squares of what observations differ by from the mean of their cell, added up."""
-        return self._products(self.cells.totals / self.cells.counts)[0]
+        squares = 0.0
+        for block, left in self._left_over(self.cells.totals / self.cells.counts):
+            squares += float((left * block.weighted(left)).sum())
+        return squares
 
     def products(self, fitted: Floats) -> tuple[Floats, Floats]:
         """Return products of what is left over `fitted` values of cells, with what is left of the whole call.
@@ -123,15 +135,25 @@ class Observations:
         First those of each observation with its call, added up in each cell; then those of each two judges of one call,
         in the order of their levels.
         """
-        return self._products(fitted)[1:]
+        import numpy as np
+
+        whole, of_judges = np.zeros(len(self._judges) * self._width), np.zeros((len(self._judges),) * 2)
+        for block, left in self._left_over(fitted):
+            weighted = block.weighted(left)
+            whole += np.bincount(block.cells, (weighted * weighted.sum(axis=0)).ravel(), whole.size)
+            # Threads of a matrix product cost more than they bring where a machine is busy.
+            of_judges += np.einsum("ic,jc->ij", weighted, weighted)
+        order = np.argsort(self.factors[0].codes)
+        return whole[self._there], of_judges[np.ix_(order, order)]
 
     def _mean(self) -> float:
         import numpy as np
 
         total = count = 0.0
         for block in self._blocks():
-            total += float((np.where(block.seen, block.values, 0.0) * block.weights).sum())
-            count += float((block.seen * block.weights).sum())
+            seen = block.seen()
+            total += float(block.weighted(np.where(seen, block.values, 0.0)).sum())
+            count += float(block.weighted(seen).sum())
         return total / count
 
     def _summed(self, codes: Sequence[Codes]) -> Cells:
@@ -141,9 +163,8 @@ class Observations:
         size = len(self._judges) * self._width
         counts, totals = np.zeros(size), np.zeros(size)
         for block in self._blocks():
-            response = self._cleared(np.where(block.seen, block.values - self.mean, 0.0))
-            counts += np.bincount(block.cells, (block.seen * block.weights).ravel(), size)
-            totals += np.bincount(block.cells, (response * block.weights).ravel(), size)
+            counts += np.bincount(block.cells, block.weighted(block.seen()).ravel(), size)
+            totals += np.bincount(block.cells, block.weighted(self._cleared(block.values - self.mean)).ravel(), size)
         self._there = np.flatnonzero(counts)
         judge, cell = np.divmod(self._there, self._width)
         by_judge = [self.factors[0].codes[judge]] if self.factors[0].is_compared else []
@@ -155,29 +176,21 @@ class Observations:
             totals[self._there],
         )
 
-    def _products(self, fitted: Floats) -> tuple[float, Floats, Floats]:
+    def _left_over(self, fitted: Floats) -> Iterator[tuple[_Block, Floats]]:
+        """Yield the blocks with what is left of their values over those that are `fitted` to cells."""
         import numpy as np
 
-        size = len(self._judges) * self._width
-        of_cells = np.zeros(size)
+        of_cells = np.zeros(len(self._judges) * self._width)
         of_cells[self._there] = fitted
-        squares, whole, of_judges = 0.0, np.zeros(size), np.zeros((len(self._judges),) * 2)
         for block in self._blocks():
-            expected = of_cells[block.cells].reshape(block.seen.shape)
-            left = self._cleared(np.where(block.seen, block.values - self.mean - expected, 0.0))
-            weighted = left * block.weights
-            squares += float((left * weighted).sum())
-            whole += np.bincount(block.cells, (weighted * weighted.sum(axis=0)).ravel(), size)
-            # Threads of a matrix product cost more than they bring where a machine is busy.
-            of_judges += np.einsum("ic,jc->ij", weighted, weighted)
-        order = np.argsort(self.factors[0].codes)
-        return squares, whole[self._there], of_judges[np.ix_(order, order)]
+            expected = of_cells.take(block.cells).reshape(block.values.shape)
+            yield block, self._cleared(block.values - self.mean - expected)
 
-    def _cleared(self, values: Floats) -> Floats:
+    def _cleared(self, differences: Floats) -> Floats:
+        """Return differences with 0 for what is missing or noise."""
         import numpy as np
 
-        values[np.abs(values) < self.noise] = 0.0
-        return values
+        return np.where(np.abs(differences) >= self.noise, differences, 0.0)
 
     def _blocks(self) -> Iterator[_Block]:
         """Yield the observations some calls at a time, a row for each judge, so that no copy of them all is needed."""
@@ -188,15 +201,15 @@ class Observations:
             check_interrupted()
             some = slice(start, start + _BLOCK)
             values = np.stack([column[some] for column in self._values])
-            weights = 1.0 if self._weights is None else self._weights[some]
-            yield _Block((rows + self._cell[some]).ravel(), ~np.isnan(values), values, weights)
+            weights = None if self._weights is None else self._weights[some]
+            yield _Block((rows + self._cell[some]).ravel(), values, weights)
 
 
 def _levels(name: str, keys: NDArray[np.int64], names: Mapping[int, str | None]) -> Levels:
     import numpy as np
 
     check_interrupted()
-    known, places = np.unique(keys, return_inverse=True)
+    known, places = _numbered(keys)
     named = [names.get(int(key)) for key in known]
     order = sorted(range(len(named)), key=lambda index: (named[index] is None, named[index] or "", int(known[index])))
     rank = np.empty(len(order), dtype=np.intp)
@@ -211,9 +224,19 @@ def _call_cells(factors: Sequence[Levels], calls: int) -> tuple[Codes, list[Code
     key = np.zeros(calls, dtype=np.intp)
     for factor in factors:
         key = key * len(factor.names) + factor.codes
-    there = np.flatnonzero(np.bincount(key)) if int(key.max()) < _MOST_COUNTED else np.unique(key)
+    there, cells = _numbered(key)
     found, rest = [], there
     for factor in reversed(factors):
         rest, code = np.divmod(rest, len(factor.names))
         found.append(code)
-    return np.searchsorted(there, key), found[::-1]
+    return cells, found[::-1]
+
+
+def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
+    """Return the keys that there are, in order, and of each key its place among them."""
+    import numpy as np
+
+    if not 0 <= int(keys.min()) <= int(keys.max()) < _MOST_COUNTED:
+        return np.unique(keys, return_inverse=True)
+    there = np.bincount(keys) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1).take(keys)
