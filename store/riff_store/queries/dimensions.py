@@ -90,7 +90,7 @@ class Grouping:
 
         @cache
         def names(values: tuple[Any, ...]) -> Names:
-            return tuple(known.get(values[index]) for index, known in lookups)
+            return tuple([known.get(values[index]) for index, known in lookups])
 
         return names
 

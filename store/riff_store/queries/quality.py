@@ -44,21 +44,23 @@ def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | N
         commits = dict(store.execute(m.Run.select(m.Run.name, m.Run.commit)))
         started, order, edits = run_starts(store), run_order(store), Edits(store)
     ordered = sorted(runs, key=lambda name: order.get(name, 0))
-    changes = _changes([runs[name] for name in ordered if started.get(name) is not None])
+    flows = {run: _split(cells) for run, cells in runs.items()}
+    timed = [run for run in ordered if started.get(run) is not None]
+    changes = _changes([runs[run] for run in timed], [flows[run] for run in timed])
     judged = _judges(scores)
     return [
         RunQuality(
             run=run,
             started_at=started.get(run),
             commit=commits.get(run),
-            flows=len(_split(runs[run])),
+            flows=len(flows[run]),
             n=whole.n,
             excluded=whole.excluded,
             success=whole.success_measure(),
             quality=_quality(whole, scores.get((run,), {}), judged),
             change=change.whole,
             moved=change.moved,
-            edit=edits.latest(_split(runs[run]), run),
+            edit=edits.latest(flows[run], run),
         )
         for run, change in zip(ordered, [*changes, *[_FIRST] * (len(ordered) - len(changes))], strict=True)
         for whole in [pooled(runs[run].values())]
@@ -78,7 +80,7 @@ def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate |
 def _split(cells: Cells) -> dict[str, dict[Names, CallSums]]:
     """Return sums by the first of their names, then by the others, in order."""
     found: dict[str, dict[Names, CallSums]] = {}
-    for names in sorted(cells, key=lambda names: tuple(name or "" for name in names)):
+    for names in sorted(cells, key=lambda names: [name or "" for name in names]):
         found.setdefault(names[0] or "", {})[names[1:]] = cells[names]
     return found
 
@@ -87,12 +89,8 @@ def humanness_scores(store: Store, calls: Predicate | None, by: tuple[str, ...],
     """Return the mean of the scores of humanness that each judge gave, by the names of `by`."""
     chosen = selected_judges(store, judges)
     return {
-        names: {
-            chosen[judge]: found.measure()
-            for (aspect, judge), found in sums.items()
-            if aspect == "humanness" and judge in chosen
-        }
-        for names, sums in aspect_sums(store, calls, Grouping(by)).items()
+        names: {chosen[judge]: found.measure() for (_, judge), found in sums.items() if judge in chosen}
+        for names, sums in aspect_sums(store, calls, Grouping(by), only=("humanness",)).items()
     }
 
 
@@ -104,15 +102,15 @@ def _quality(sums: CallSums, scores: Mapping[str, Measure], judges: Iterable[str
     return {COMPUTED: sums.computed_quality_measure(), **{judge: scores.get(judge, _NO_SCORE) for judge in judges}}
 
 
-def _changes(runs: Sequence[Cells]) -> list[_Changes]:
-    """Return how each of some runs in time differs from the one before it.
+def _changes(runs: Sequence[Cells], flows: Sequence[Mapping[str, Cells]]) -> list[_Changes]:
+    """Return how each of some runs in time, given as a whole and by flow, differs from the one before it.
 
     Runs as wholes are one family of tests, their flows another.
     """
     wholes = corrected([success_change(before, after) for before, after in pairwise(runs)])
     tested = [
         (place, flow, before[flow], after[flow], success_change(before[flow], after[flow]))
-        for place, (before, after) in enumerate(pairwise(map(_split, runs)))
+        for place, (before, after) in enumerate(pairwise(flows))
         for flow in before
         if flow in after
     ]
