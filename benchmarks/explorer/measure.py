@@ -19,6 +19,7 @@ from riff_tui.tui.data.paged_rows import PAGE
 FIRST_ROWS_S = 0.5
 FILLED_S = 2.0
 RESTS_S = 0.5
+START = "start: "
 _WORTH_LEAVING_S = 0.2
 
 
@@ -32,10 +33,12 @@ class Seen:
     left: Left | None = None
 
     @property
-    def in_time(self) -> bool:
-        """Say whether it keeps every budget, as far as the processor decides that: others may be busy beside it."""
-        rests = self.left.cpu if self.left else 0.0
-        return self.waited.first_cpu <= FIRST_ROWS_S and self.waited.cpu <= FILLED_S and rests <= RESTS_S
+    def in_time(self) -> bool | None:
+        """Say whether it keeps every budget; `None` of the start, whose budget is among those of the group `ui`."""
+        if self.step.startswith(START):
+            return None
+        rests = self.left.rests if self.left else 0.0
+        return self.waited.first <= FIRST_ROWS_S and self.waited.filled <= FILLED_S and rests <= RESTS_S
 
 
 def waited(sized: Sized) -> Iterator[Seen]:
@@ -60,7 +63,7 @@ def seen(sized: Sized) -> Iterator[Seen]:
 @contextmanager
 def _walking(sized: Sized) -> Iterator[tuple[Walk, Seen]]:
     with TemporaryDirectory(prefix="walk-") as folder, explorer(sized.store, Path(folder)) as (walk, start):
-        yield walk, Seen(f"start: {FIRST}", start)
+        yield walk, Seen(f"{START}{FIRST}", start)
 
 
 def _pressed(walk: Walk, sized: Sized) -> Iterator[tuple[Step, Seen]]:

@@ -8,16 +8,17 @@ from benchmarks.explorer.measure import FILLED_S, FIRST_ROWS_S, RESTS_S, Seen
 from benchmarks.report import amount
 
 _NOTHING = "·"
+_MET = {True: "yes", False: "**no**", None: _NOTHING}
 
 
 def of_largest(seen: Sequence[Seen], calls: int) -> str:
     """The largest store, with dumps of the same beside it; what breaks a budget stands out."""
     head = (
         f"From a key to the first rows that it shows, and to the last byte that it sends, on {calls:,} calls, medians;"
-        " in brackets what the explorer took of a processor for it. Of that rows shall take at most"
-        f" {amount(FIRST_ROWS_S, 's')} to be there, {amount(FILLED_S, 's')} to be complete, and what goes on after Esc"
-        f" {amount(RESTS_S, 's')}. The ratio is that of processor time: of the explorer ÷ of dumps of the same, from"
-        " their start.\n\n"
+        " in brackets what the explorer took of a processor for it. Rows shall be there within"
+        f" {amount(FIRST_ROWS_S, 's')}, complete within {amount(FILLED_S, 's')}, and nothing shall go on"
+        f" {amount(RESTS_S, 's')} after Esc. The ratio is that of processor time: of the explorer ÷ of dumps of the"
+        " same, from their start.\n\n"
         "| keys | first rows | complete | dumps | ratio | Esc: said | Esc: at rest | met |\n"
         "|---|---|---|---|---|---|---|---|\n"
     )
@@ -32,7 +33,7 @@ def _row(each: Seen) -> str:
         _with_cpu(waited.filled, waited.cpu),
         *((amount(each.dump, "s"), f"{waited.cpu / each.dump:.2f}") if each.dump else (_NOTHING, _NOTHING)),
         *((amount(left.said, "s"), _with_cpu(left.rests, left.cpu)) if left else (_NOTHING, _NOTHING)),
-        "yes" if each.in_time else "**no**",
+        _MET[each.in_time],
     )
     return f"| {' | '.join(cells)} |"
 
