@@ -101,6 +101,12 @@ class Block:
             if span.rows is not None:
                 span.rows.read_ahead(names)
 
+    def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
+        """Read some columns of what hangs on calls at once where it is not packed: one by one takes longer."""
+        for span in self._spans:
+            if span.rows is not None:
+                span.rows.read_ahead_of(kind, names)
+
     def figures(self, name: str, at: Places | None = None) -> Floats:
         """Return a column of calls as numbers, all or those `at` some places; nan is not measured."""
         return self._read(f"call.{name}", decode, lambda calls: calls.figures(name), at)

@@ -20,6 +20,7 @@ from riff_store.predicates import Predicate
 if TYPE_CHECKING:
     from riff_store.queries.marks import Mark
 
+_ENDS, _PLACED = ("from_state", "to_state"), ("state", "position")
 MARKED = 0
 """The place among the kinds of failure of what a person marked."""
 
@@ -54,9 +55,11 @@ class CallsInScope:
         """Count the calls by flow and step from one state to another, from 0 those that began in a state."""
         found: dict[tuple[int, ...], int] = {}
         for block, chosen in self._chosen:
+            block.read_ahead_of("transition", _ENDS)
+            block.read_ahead_of("state", _PLACED)
             flows, calls = block.keys("flow"), block.calls_of("transition")
             rows = chosen[calls]
-            ends = (block.keys_of("transition", name)[rows] for name in ("from_state", "to_state"))
+            ends = (block.keys_of("transition", name)[rows] for name in _ENDS)
             count(found, flows[calls[rows]], *ends)
             calls = block.calls_of("state")
             rows = chosen[calls] & (block.figures_of("state", "position") == 0)
@@ -68,6 +71,7 @@ class CallsInScope:
         """Return at which place failed calls first come to each state on average, `None` where no place is known."""
         rows, known, sums = (np.zeros(0, np.int64) for _ in range(3))
         for block, chosen in self._chosen:
+            block.read_ahead_of("state", _PLACED)
             has_failed = np.zeros(block.n, np.bool_)
             has_failed[block.calls_of("failure")] = True
             mine = (chosen & has_failed)[block.calls_of("state")]
@@ -89,6 +93,8 @@ class FailedCalls:
 
     def __init__(self, chosen: Sequence[tuple[Block, Flags]], turns: int, marks: Mapping[int, Mark]) -> None:
         self._turns = turns
+        for block, _ in chosen:
+            block.read_ahead_of("failure", tuple(FAILURES))
         self._parts = [(block, rows, calls) for block, chose in chosen for rows, calls in [_rows_of(block, chose)]]
         self._known: dict[str, Keys] = {}
         ids = self.column("id")

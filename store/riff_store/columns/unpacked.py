@@ -36,6 +36,11 @@ class UnpackedCalls:
             self._calls = self._columns_of_calls(names)
         self._held_scores()
 
+    def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
+        """Read some columns of what hangs on the calls at once, and hold them."""
+        if not all(name in self._hanging.get(kind, ()) for name in names):
+            self._hanging[kind] = self._columns_of(kind, tuple(HANGING[kind][0]) if self._at_once else names)
+
     def ids(self) -> Floats:
         """Return the keys of the calls."""
         return self.figures(_ID)
@@ -64,7 +69,7 @@ class UnpackedCalls:
         """Return a column of what hangs on the calls."""
         if self._at_once and kind not in self._hanging:
             self._hanging[kind] = self._columns_of(kind, tuple(HANGING[kind][0]))
-        if kind in self._hanging:
+        if name in self._hanging.get(kind, ()):
             return self._hanging[kind][name]
         return self._columns_of(kind, () if name == _CALL else (name,))[name]
 
