@@ -51,6 +51,17 @@ def test_the_order_of_samples_turns_the_change_round_and_leaves_p(found: list[St
     assert stratified_fisher(found) == pytest.approx(stratified_fisher(turned), rel=1e-6)
 
 
+@pytest.mark.parametrize("samples", [[(3, 9, 5, 8)], [(11, 30, 17, 25), (20, 40, 9, 33), (1, 2, 1, 3)]])
+def test_p_is_the_same_to_the_last_digit_in_arrays(
+    samples: list[tuple[int, int, int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, ps = [Stratum(*one) for one in samples], set()
+    for many in (0, 10_000):
+        monkeypatch.setattr("riff_store.statistics.strata._MANY", many)
+        ps.add(stratified_fisher(found))
+    assert len(ps) == 1
+
+
 def test_another_mixture_of_easy_and_hard_flows_is_no_change() -> None:
     easy_and_hard = [Stratum(90, 100, 9, 10), Stratum(1, 10, 10, 100)]
     assert rate_change(easy_and_hard) == 0

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 MOST_EXACT = 100
 """Outcomes up to which all are counted out; beyond, the normal curve is as good."""
 _TIED = 1 + 1e-7
+_MANY = 200
+"""More products than these are added up sooner in arrays, fewer as numbers."""
 
 
 class Stratum(NamedTuple):
@@ -60,21 +63,23 @@ def _high(one: Stratum) -> int:
 
 
 def _exact(strata: Sequence[Stratum]) -> float:
-    chances, seen = [1.0], 0
+    chances: Sequence[float] = [1.0]
+    seen = 0
     for one in strata:
-        chances = _convolved(chances, _hypergeometric(one))
+        chances = _convolved(chances, _hypergeometric(one.first_hits + one.second_hits, one.first_n, one.second_n))
         seen += one.second_hits - _low(one)
     bound = chances[seen] * _TIED
     return min(1.0, math.fsum(chance for chance in chances if chance <= bound))
 
 
-def _hypergeometric(one: Stratum) -> list[float]:
+@lru_cache(maxsize=4096)
+def _hypergeometric(hits: int, first_n: int, second_n: int) -> Sequence[float]:
     """Return how likely each number of hits of the second sample is, from the fewest to the most."""
-    hits, rest = one.first_hits + one.second_hits, one.first_n - one.first_hits - one.second_hits
+    rest = first_n - hits
     # Each from the one before, as logarithms: the numbers of ways have too many digits.
     logs = [0.0]
-    for found in range(_low(one), _high(one)):
-        step = (hits - found) * (one.second_n - found) / ((found + 1) * (rest + found + 1))
+    for found in range(max(0, -rest), min(second_n, hits)):
+        step = (hits - found) * (second_n - found) / ((found + 1) * (rest + found + 1))
         logs.append(logs[-1] + math.log(step))
     highest = max(logs)
     weights = [math.exp(log - highest) for log in logs]
@@ -82,11 +87,24 @@ def _hypergeometric(one: Stratum) -> list[float]:
     return [weight / whole for weight in weights]
 
 
-def _convolved(first: Sequence[float], second: Sequence[float]) -> list[float]:
+def _convolved(first: Sequence[float], second: Sequence[float]) -> Sequence[float]:
+    if len(first) * len(second) > _MANY:
+        return _convolved_in_arrays(first, second)
     found = [0.0] * (len(first) + len(second) - 1)
     for place, one in enumerate(first):
         for step, other in enumerate(second):
             found[place + step] += one * other
+    return found
+
+
+def _convolved_in_arrays(first: Sequence[float], second: Sequence[float]) -> Sequence[float]:
+    """Return what adding up the products one after the other gives, to the last digit."""
+    import numpy as np
+
+    products = np.zeros((len(first), len(first) + len(second)))
+    products[:, : len(second)] = np.multiply.outer(first, second)
+    # Read in rows that are one shorter, each is one further to the right than the row above: columns are the outcomes.
+    found: list[float] = products.ravel()[: -len(first)].reshape(len(first), -1).sum(axis=0).tolist()
     return found
 
 
