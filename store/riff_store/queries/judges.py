@@ -35,7 +35,7 @@ def judges(store: Store, calls: Predicate | None = None) -> list[JudgeSummary]:
         described = {
             key: names for key, *names in store.execute(judge.select(judge.id, judge.model, judge.prompt_hash))
         }
-        versions = _prompt_versions(store)
+        versions = store.once(_prompt_versions, lambda: _prompt_versions(store))
         scores = judge_scores(store, calls)
         known = judges_of(store, [*sums, *scores.people], scores.people)
     measured = {key: (found.n, found.unscored, found.measure()) for key, found in sums.items()}
