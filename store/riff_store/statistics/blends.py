@@ -44,4 +44,9 @@ def blended(blends: Blends, humanness: Floats | None) -> Floats:
     scores, weights, caps = blends
     if humanness is not None:
         scores, weights = scores + WEIGHTS["humanness"] * humanness, weights + WEIGHTS["humanness"]
-    return np.minimum(np.rint(scores / weights * _DIGITS) / _DIGITS, caps)
+    # In place, since memory for a million figures takes as long to get as they take to compute.
+    found = scores / weights
+    found *= _DIGITS
+    np.rint(found, out=found)
+    found /= _DIGITS
+    return np.minimum(found, caps, out=found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
 from riff_store.measure import student_t
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.intp]
+    Codes: TypeAlias = NDArray[np.signedinteger[Any]]
 
 _DIGITS = 9
 """Digits behind these depend on the order of observations and on the machine; what is answered does not."""

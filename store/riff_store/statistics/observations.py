@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.interruption import check_interrupted
 from riff_store.statistics.designs import Cells
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Flags: TypeAlias = NDArray[np.bool_]
-    Codes: TypeAlias = NDArray[np.intp]
+    Codes: TypeAlias = NDArray[np.signedinteger[Any]]
     Keys: TypeAlias = Sequence[int] | NDArray[np.int64]
 
 JUDGE = "judge"
@@ -212,7 +212,7 @@ def _levels(name: str, keys: NDArray[np.int64], names: Mapping[int, str | None])
     known, places = _numbered(keys)
     named = [names.get(int(key)) for key in known]
     order = sorted(range(len(named)), key=lambda index: (named[index] is None, named[index] or "", int(known[index])))
-    rank = np.empty(len(order), dtype=np.intp)
+    rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order))
     return Levels(name, [named[index] for index in order], rank[places])
 
@@ -239,4 +239,4 @@ def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
     if not 0 <= int(keys.min()) <= int(keys.max()) < _MOST_COUNTED:
         return np.unique(keys, return_inverse=True)
     there = np.bincount(keys) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1).take(keys)
+    return np.flatnonzero(there), (np.cumsum(there, dtype=np.int32) - 1).take(keys)
