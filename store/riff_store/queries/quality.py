@@ -39,7 +39,7 @@ def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | N
     a time.
     """
     with store.snapshot():
-        runs = _split(call_sums(store, calls, Grouping(("run", "flow", "agent"))))
+        runs = _split(_ordered(call_sums(store, calls, Grouping(("run", "flow", "agent")))))
         scores = humanness_scores(store, calls, ("run",), judges)
         commits = dict(store.execute(m.Run.select(m.Run.name, m.Run.commit)))
         started, order, edits = run_starts(store), run_order(store), Edits(store)
@@ -70,18 +70,22 @@ def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | N
 def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[FlowQuality]:
     """Return the flows, the least quality of its calls first; `judges` chooses the judges besides `(computed)`."""
     with store.snapshot():
-        flows = _split(call_sums(store, calls, Grouping(("flow", "agent"))))
+        flows = _split(_ordered(call_sums(store, calls, Grouping(("flow", "agent")))))
         of_flows = humanness_scores(store, calls, ("flow",), judges)
         of_agents = humanness_scores(store, calls, ("flow", "agent"), judges)
     judged = _judges(of_flows)
     return sorted((_flow(flow, flows[flow], of_flows, of_agents, judged) for flow in flows), key=_least_first)
 
 
+def _ordered(cells: Cells) -> Cells:
+    return {names: cells[names] for names in sorted(cells, key=lambda names: [name or "" for name in names])}
+
+
 def _split(cells: Cells) -> dict[str, dict[Names, CallSums]]:
-    """Return sums by the first of their names, then by the others, in order."""
+    """Return sums by the first of their names, then by the others, in the order that they have."""
     found: dict[str, dict[Names, CallSums]] = {}
-    for names in sorted(cells, key=lambda names: [name or "" for name in names]):
-        found.setdefault(names[0] or "", {})[names[1:]] = cells[names]
+    for names, sums in cells.items():
+        found.setdefault(names[0] or "", {})[names[1:]] = sums
     return found
 
 
