@@ -53,7 +53,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.promises", description=__doc__)
     parser.add_argument("id", nargs="*", help="promises to break; without any all of them")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--limit", type=float, default=300, help="seconds that the tests of a break may take (300)")
+    parser.add_argument("--limit", type=float, default=400, help="seconds that the tests of a break may take (400)")
     given = parser.parse_args()
     known = {promise.id: promise for promise in promises()}
     if unknown := [name for name in given.id if name not in known]:

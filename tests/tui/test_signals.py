@@ -18,7 +18,7 @@ import os, sys, threading, time
 
 def hold():
     print("here", flush=True)
-    time.sleep(60)
+    time.sleep(120)
 """
 _IMPORTING = """
 class Finder:
