@@ -80,6 +80,10 @@ class Host(Protocol):
         """Show a location that was loaded."""
         ...
 
+    def stay(self) -> None:
+        """Go on where one is, after going elsewhere was given up or failed."""
+        ...
+
     def renew(self, loaded: LoadedView, *, changed: bool = True) -> None:
         """Show newer tables of the same location, and move nothing; `changed` data make cached tables stale."""
         ...

@@ -25,6 +25,8 @@ class DeferredLoad:
         self._header = header
         self._bottom = bottom
         self._worker: Worker[Any] | None = None
+        self._loaded: LoadedView | None = None
+        self._left: LoadedView | None = None
         self._step = ""
         self._said = ""
         self._said_at = 0.0
@@ -33,6 +35,7 @@ class DeferredLoad:
         """Load what a view left for later, if anything, and nothing else any more."""
         self.cancel()
         if loaded.deferred is not None:
+            self._loaded = loaded
             self._said_at = time.monotonic()
             self._worker = self._host.run(self._load(loaded), "deferred")
             self._host.set_timer(_MIN_INTERVAL_S, self._say_step)
@@ -44,11 +47,24 @@ class DeferredLoad:
 
     def cancel(self) -> None:
         """Load no further."""
+        self._left = None
         if self._worker is not None:
             self._worker.cancel()
             self._worker = None
             self._step = ""
             self._say("")
+
+    def give_way(self) -> None:
+        """Leave the thread that queries to somebody who goes elsewhere."""
+        if self.is_loading:
+            self.cancel()
+            self._left = self._loaded
+
+    def resume(self) -> None:
+        """Load what gave way after all, if its location is still the one that is shown."""
+        left, self._left = self._left, None
+        if left is not None and self._host.loaded is left:
+            self.begin(left)
 
     def stop(self) -> None:
         """Load no further because the user wants that, and say how to load it after all."""

@@ -115,6 +115,7 @@ class Navigator:
             host.arrive(history, loaded)
         finally:
             patience.stop()
+            host.call_later(host.stay)
 
     def _ask_for_patience(self, location: Location) -> None:
         # The timer may have rung just before one stayed where one was.

@@ -151,6 +151,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._remark = remark
         self.controls.auto_refresh.give_way()
         self.controls.page_loader.give_way()
+        self.controls.deferred_load.give_way()
         self.controls.navigator.go(history, again=again, other=other)
 
     def arrive(self, history: History, loaded: LoadedView) -> None:
@@ -167,6 +168,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         stack = self.history.stack
         self.session.set_stack(self._history.stack)
         self._backend.told(address_of(stack, loaded.main), noun(stack[-1].view))
+
+    def stay(self) -> None:
+        if not self.controls.navigator.is_loading:
+            self.controls.deferred_load.resume()
 
     def renew(self, loaded: LoadedView, *, changed: bool = True) -> None:
         if changed:

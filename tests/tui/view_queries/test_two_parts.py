@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from riff_store.database import Store
 from riff_store.facts import Failure
+from riff_store.interruption import check_interrupted
 from riff_store.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.filters import Filter
 from riff_tui.request import Request
-from riff_tui.table import LATER, Steps, Table, run_steps
+from riff_tui.table import LATER, Deferred, Steps, Table, run_steps
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.view_queries import view_query
 from tests.support.facts import call, fresh, put, state
 from tests.support.packed_stores import set_small_groups
-from tests.support.walker import LONGEST_S, Walker
+from tests.support.walker import Walker, press_key
 
 ASKED = [
     ("states", "persona=hurried"),
@@ -134,28 +137,76 @@ def test_few_calls_are_counted_at_once(store: Store, monkeypatch: pytest.MonkeyP
         assert show(store, view, Request(where=where, defer=True)).deferred is None
 
 
-async def test_the_screen_says_what_is_still_to_come(store: Store) -> None:
-    gate = threading.Event()
+class Reading:
+    """Views of a store; the rest of a worklist, and the view `slow`, are read until the gate is open."""
 
-    def answer(view: str, request: Request) -> Table:
-        found = show(store, view, request)
-        rest = found.deferred
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.gate = threading.Event()
+        self.slow = ""
+        self.begun = 0
 
-        def later() -> Steps:
-            yield "reading"
-            assert gate.wait(LONGEST_S)
-            assert rest is not None
-            return (yield from rest())
+    def show(self, view: str, request: Request) -> Table:
+        if view == self.slow:
+            self._wait()
+        found = show(self._store, view, request)
+        return replace(found, deferred=partial(self._rest, found.deferred) if found.deferred else None)
 
-        return replace(found, deferred=later if rest and view == "worklist" else None)
+    def _rest(self, rest: Deferred) -> Steps:
+        yield "reading"
+        self.begun += 1
+        self._wait()
+        return (yield from rest())
 
-    app = Explorer(answer, start=(*START, Location("worklist", scope=Filter("persona=hurried"))))
+    def _wait(self) -> None:
+        while not self.gate.wait(0.005):
+            check_interrupted()
+
+
+@asynccontextmanager
+async def at_worklist(reading: Reading) -> AsyncIterator[Walker]:
+    """Look at a worklist of which only the flows are there."""
+    app = Explorer(reading.show, start=(*START, Location("worklist", scope=Filter("persona=hurried"))))
     async with app.run_test(size=(80, 24)) as pilot:
         at = Walker(app, pilot)
-        await at.until(lambda: "so far" in at.path)
-        begun, row = at.path, at.row
-        gate.set()
+        await at.until(lambda: at.path.endswith("1 of 2 entries so far") and reading.begun == 1)
+        try:
+            yield at
+        finally:
+            reading.gate.set()
+
+
+async def test_the_screen_says_what_is_still_to_come(store: Store) -> None:
+    reading = Reading(store)
+    async with at_worklist(reading) as at:
+        row = at.row
+        reading.gate.set()
         await at.settle()
-        assert begun.endswith("1 of 2 entries so far")
         assert at.path.endswith("1 of 4 entries")
         assert at.row == row
+
+
+async def test_whoever_goes_elsewhere_waits_for_nothing_that_was_left_for_later(store: Store) -> None:
+    reading = Reading(store)
+    async with at_worklist(reading) as at:
+        press_key(at.app, "enter")
+        await at.until(lambda: at.screen.location.view == "segments")
+        press_key(at.app, "left_square_bracket")
+        await at.until(lambda: at.path.endswith("1 of 2 entries so far"))
+        reading.gate.set()
+        await at.settle()
+        assert at.path.endswith("1 of 4 entries")
+
+
+async def test_whoever_stays_after_all_gets_the_rest(store: Store) -> None:
+    reading = Reading(store)
+    async with at_worklist(reading) as at:
+        reading.slow = "segments"
+        press_key(at.app, "enter")
+        await at.until(lambda: at.controls.navigator.is_loading)
+        press_key(at.app, "escape")
+        await at.until(lambda: reading.begun == 2)
+        assert at.path.endswith("1 of 2 entries so far")
+        reading.gate.set()
+        await at.settle()
+        assert at.path.endswith("1 of 4 entries")
