@@ -15,15 +15,22 @@ if TYPE_CHECKING:
     from riff_store.answers.agreement import Disputes
     from riff_store.queries.disputes import Order
 
+LOOKING_UP = "looking up the versions of prompts"
 
-def finish_judges(query: ViewQuery, table: Table) -> Table:
-    """Tell calls that nobody judged from a store without any call."""
+
+def show_judges(query: ViewQuery) -> Table:
+    """Return the judges; tell calls that nobody judged from a store without any call."""
     from riff_store.queries.conversations import count_conversations
+    from riff_store.queries.judges import judges
     from riff_tui.views.agreement import NO_JUDGES
 
-    if table.counts.total or query.predicate is not None or not count_conversations(query.store):
-        return table
-    return replace(table, notes=[NO_JUDGES])
+    def table(whole: bool) -> Table:
+        return query.result(query.parts(), lambda parts: query.build(judges(query.store, parts.calls, whole=whole)))
+
+    found = query.in_two_parts(table, LOOKING_UP, ("prompt_version",))
+    if found.counts.total or query.predicate is not None or not count_conversations(query.store):
+        return found
+    return replace(found, notes=[NO_JUDGES])
 
 
 def finish_agreement(query: ViewQuery, table: Table) -> Table:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from riff_store.metrics import is_optional
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate, all_of, conjuncts, terms
-from riff_store.queries.conversations import count_conversations
 from riff_store.vocabulary import FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
@@ -114,7 +113,11 @@ class ViewQuery:
     @property
     def has_to_hurry(self) -> bool:
         """Say whether a screen waits, and the calls are so many that it would notice."""
-        return self.request.defer and count_conversations(self.store) > QUICK_CALLS
+        if not self.request.defer:
+            return False
+        from riff_store.queries.conversations import count_conversations
+
+        return count_conversations(self.store) > QUICK_CALLS
 
     def in_two_parts(self, table: Callable[[bool], Table], doing: str, later: Collection[str] = ()) -> Table:
         """Return for a screen, of very many calls, a table that is not whole yet, and for all else the whole one.

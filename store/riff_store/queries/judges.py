@@ -21,11 +21,12 @@ from riff_store.queries.sums import aspect_sums
 _NOTHING = ("", "")
 
 
-def judges(store: Store, calls: Predicate | None = None) -> list[JudgeSummary]:
+def judges(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> list[JudgeSummary]:
     """Return each judge in one version of its prompt, with its rank correlation to the others and to correctness.
 
     A judge of another aspect than humanness stands apart from its humanness, with the aspect's name. People who gave
-    verdicts are judges too, and what every other one says is held against theirs.
+    verdicts are judges too, and what every other one says is held against theirs. Unless they are to be `whole`, no
+    version of a prompt is looked up.
     """
     from riff_store.statistics.agreement import Pairs, pairs_of, spearman
 
@@ -35,7 +36,7 @@ def judges(store: Store, calls: Predicate | None = None) -> list[JudgeSummary]:
         described = {
             key: names for key, *names in store.execute(judge.select(judge.id, judge.model, judge.prompt_hash))
         }
-        versions = store.once(_prompt_versions, lambda: _prompt_versions(store))
+        versions = store.once(_prompt_versions, lambda: _prompt_versions(store)) if whole else {}
         scores = judge_scores(store, calls)
         known = judges_of(store, [*sums, *scores.people], scores.people)
     measured = {key: (found.n, found.unscored, found.measure()) for key, found in sums.items()}

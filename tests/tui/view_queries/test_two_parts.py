@@ -21,7 +21,7 @@ from riff_tui.table import LATER, Deferred, Steps, Table, run_steps
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.view_queries import view_query
-from tests.support.facts import call, fresh, put, state
+from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.packed_stores import set_small_groups
 from tests.support.walker import Walker, press_key
 
@@ -32,6 +32,8 @@ ASKED = [
     ("failure-matrix", "persona=hurried"),
     ("causes", ""),
     ("causes", "duration_s>1"),
+    ("judges", ""),
+    ("judges", "duration_s>1"),
     ("worklist", "persona=hurried"),
     ("worklist", "duration_s>1"),
 ]
@@ -39,6 +41,7 @@ PENDING = {
     "states": {"revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"},
     "failure-matrix": {"rate", "taken"},
     "causes": {"stands_out", "lift"},
+    "judges": {"prompt_version"},
 }
 
 
@@ -67,6 +70,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         fresh(tmp_path_factory.mktemp("parts") / "store.db") as opened,
     ):
         put(opened, "calls.jsonl", calls)
+        put(opened, "verdicts.jsonl", [verdict(facts.conversation, 7.0, prompt_version="v2") for facts in calls])
         set_small_groups(patch)
         patch.setattr(view_query, "QUICK_CALLS", 0)
         Writer(opened).pack()
