@@ -27,7 +27,7 @@ def finish_segments(query: ViewQuery, table: Table) -> Table:
 
 
 def show_states(query: ViewQuery) -> Table:
-    """Return the states, with the same and, where the filter names a flow, where each state led to."""
+    """Return the states, with the same added and, where the filter names a flow, where each state led to."""
     from riff_tui.views.states import TITLE, successors
 
     def build(whole: bool, parts: FilterParts) -> Table:

@@ -119,16 +119,18 @@ class ViewQuery:
 
         return count_conversations(self.store) > QUICK_CALLS
 
-    def in_two_parts(self, table: Callable[[bool], Table], doing: str, later: Collection[str] = ()) -> Table:
+    def in_two_parts(self, table: Callable[[bool], Table], doing: str, later: Collection[str]) -> Table:
         """Return for a screen, of very many calls, a table that is not whole yet, and for all else the whole one.
 
-        `table` is told whether to be whole, and `doing` says what takes long. Where the columns that come `later` are
-        asked for by name there is nothing to show before.
+        `table` is told whether to be whole, and `doing` says what takes long. Where the rows are chosen or sorted by
+        columns that come `later` there is nothing to show before.
         """
-        asked = {term.field for term in terms(self.predicate)} | {(self.request.sort or "").removeprefix("-")}
-        if not self.has_to_hurry or not asked.isdisjoint(later):
+        if not self.has_to_hurry or any(term.field in later for term in terms(self.predicate)):
             return table(True)
-        return replace(begun(table(False), later), deferred=partial(in_one_step, doing, partial(table, True)))
+        first = table(False)
+        if first.sort.removeprefix("-") in later:
+            return table(True)
+        return replace(begun(first, later), deferred=partial(in_one_step, doing, partial(table, True)))
 
     def arranged(self, table: Table) -> Table:
         """Sort and limit the rows of a table."""

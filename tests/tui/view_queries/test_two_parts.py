@@ -118,6 +118,7 @@ def test_a_worklist_has_its_flows_first(view: str, where: str, store: Store) -> 
     [
         ("states", "persona=hurried dwell_turns>0", None),
         ("states", "persona=hurried", "-latency_p95"),
+        ("states", "persona=hurried", "-p95"),
         ("states", "", None),
         ("failure-matrix", "taken>0", None),
         ("failure-matrix", "", "-rate"),
