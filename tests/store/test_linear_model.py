@@ -14,7 +14,7 @@ from scipy import stats
 
 from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
 from riff_store.statistics.linear_model import fit
-from riff_store.statistics.observations import MOST_LEVELS, Factor
+from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations
 from tests.support.contrasts import clustered, contrasts
 from tests.support.examples import examples
 
@@ -35,7 +35,7 @@ def fitted(frame: Any) -> LinearModel:
             levels = {level: key for key, level in enumerate(frame[name].unique(), 7)}
             known = {key: level for level, key in levels.items()}
             factors.append(Factor(name, [levels[level] for level in of_calls[name]], known))
-    return fit(values, {key: judge for judge, key in keys.items()}, factors)
+    return fit(Observations(values, {key: judge for judge, key in keys.items()}, factors))
 
 
 def calls(seed: int, n: int = 60, *, agents: int = 3, flows: int = 4, personas: int = 3, judges: int = 3) -> Any:
@@ -320,19 +320,19 @@ ALONE = {0: "alone"}
 
 def test_without_observations_there_is_no_model() -> None:
     nothing = LinearModel(0, 0, None, None, None, None, ())
-    assert fit({}, {}, [Factor("flow", [], {})]) == nothing
-    assert fit({0: column(np.nan, np.nan)}, ALONE, [Factor("flow", [1, 2], {})]) == nothing
+    assert fit(Observations({}, {}, [Factor("flow", [], {})])) == nothing
+    assert fit(Observations({0: column(np.nan, np.nan)}, ALONE, [Factor("flow", [1, 2], {})])) == nothing
 
 
 def test_one_call_is_a_mean_and_nothing_else() -> None:
-    model = fit({0: column(4.5)}, ALONE, [Factor("flow", [3], {3: "dental"}), Factor("persona", [0], {})])
+    model = fit(Observations({0: column(4.5)}, ALONE, [Factor("flow", [3], {3: "dental"}), Factor("persona", [0], {})]))
     assert (model.n, model.observations, model.mean, model.intercept) == (1, 1, 4.5, 4.5)
     assert model.single == [("judge", "alone"), ("flow", "dental"), ("persona", None)]
     assert not model.factors
 
 
 def test_one_call_and_two_judges_compare_the_judges_without_any_certainty() -> None:
-    model = fit({1: column(4.0), 2: column(5.0)}, {1: "a", 2: "b"}, [])
+    model = fit(Observations({1: column(4.0), 2: column(5.0)}, {1: "a", 2: "b"}, []))
     assert [(each.effect, each.low) for each in model.factors[0].levels] == [(-0.5, None), (0.5, None)]
 
 
@@ -341,7 +341,9 @@ def test_a_factor_of_countless_levels_is_left_out() -> None:
     keys = [call // 2 for call in range(2 * n)]
     crowded = Factor("persona", keys, {key: f"caller {key}" for key in keys})
     sides = [call % 2 for call in range(2 * n)]
-    model = fit({0: column(*sides).astype(float)}, ALONE, [Factor("agent", sides, {0: "a", 1: "b"}), crowded])
+    model = fit(
+        Observations({0: column(*sides).astype(float)}, ALONE, [Factor("agent", sides, {0: "a", 1: "b"}), crowded])
+    )
     assert model.crowded == [("persona", n)]
     assert [factor.factor for factor in model.factors] == ["agent"]
 
@@ -350,7 +352,7 @@ def test_of_countless_judges_all_count_and_none_is_compared() -> None:
     chance = np.random.default_rng(2)
     values = {key: column(*chance.normal(size=6)) for key in range(MOST_LEVELS + 1)}
     agents = Factor("agent", [0, 1] * 3, {0: "a", 1: "b"})
-    model = fit(values, {key: f"j{key}" for key in values}, [agents])
+    model = fit(Observations(values, {key: f"j{key}" for key in values}, [agents]))
     assert (model.n, model.observations) == (6, 6 * len(values))
     assert model.crowded == [("judge", len(values))]
     means = np.mean([each.reshape(3, 2).mean(axis=0) for each in values.values()], axis=0)
@@ -360,7 +362,7 @@ def test_of_countless_judges_all_count_and_none_is_compared() -> None:
 
 
 def test_names_that_are_alike_stay_levels_of_their_own() -> None:
-    model = fit({1: column(1.0, 1.0), 2: column(2.0, 2.0)}, {1: "same", 2: "same"}, [])
+    model = fit(Observations({1: column(1.0, 1.0), 2: column(2.0, 2.0)}, {1: "same", 2: "same"}, []))
     assert [each.effect for each in model.factors[0].levels] == [pytest.approx(-0.5), pytest.approx(0.5)]
 
 
@@ -369,10 +371,12 @@ def test_a_value_that_stands_for_several_observations_counts_as_often() -> None:
     agent, flow, times = (chance.integers(high, size=40) for high in (3, 4, 5))
     y = chance.normal(size=40)
     model = fit(
-        {0: np.where(times > 0, y, np.nan)},
-        ALONE,
-        [Factor("agent", agent, dict(enumerate("abc"))), Factor("flow", flow, dict(enumerate("uvwx")))],
-        times.astype(float),
+        Observations(
+            {0: np.where(times > 0, y, np.nan)},
+            ALONE,
+            [Factor("agent", agent, dict(enumerate("abc"))), Factor("flow", flow, dict(enumerate("uvwx")))],
+            times.astype(float),
+        )
     )
     each = np.repeat(np.arange(40), times)
     frame = pd.DataFrame({"call": each, "agent": agent[each], "flow": flow[each], "y": y[each]})

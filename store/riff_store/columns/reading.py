@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from riff_store.columns.encoding import Floats, Places, is_unscored
 from riff_store.columns.masks import masks_of
 from riff_store.database import Store
 from riff_store.predicates import Predicate
+
+_PART_BLOCKS = 2
 
 
 def read_calls(store: Store, calls: Predicate | None, *, errored: bool = False) -> CallColumns:
@@ -76,6 +78,11 @@ class CallColumns:
         """Return the (aspect, judge) that may have scores of these calls, computed ones included."""
         from_rows = {pair for block, _ in self._chosen for pair in block.judged_rows()}
         return sorted(from_rows | packed_scores(self._store))
+
+    def parts(self) -> Iterator[CallColumns]:
+        """Yield the same calls in parts, so that what is worked out of them on the way takes little memory."""
+        for start in range(0, len(self._chosen), _PART_BLOCKS):
+            yield CallColumns(self._store, self._chosen[start : start + _PART_BLOCKS])
 
     def _column(self, read: Callable[[Block, Places], NDArray[Any]], dtype: type[Any]) -> NDArray[Any]:
         column, start = np.empty(self.n, dtype), 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,12 @@ from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.scope import Scope
 from riff_store.queries.sums import call_sums
-from riff_store.scoring import PARTS
 from riff_store.vocabulary import ALIASES, aspect_named
 
 if TYPE_CHECKING:
     from riff_store.columns.reading import CallColumns
-    from riff_store.statistics.observations import Factor, Floats
-    from riff_store.statistics.overlap import Overlap
+    from riff_store.statistics.judge_comparison import Overlap
+    from riff_store.statistics.observations import Floats, Observations
 
 FACTORS = ("judge", "agent", "flow", "persona")
 
@@ -47,10 +46,11 @@ def effects(
     these, `(computed)` included. They are compared on the calls that all of them scored. Of a figure over events it is
     an event.
     """
+    from riff_store.columns.qualities import qualities, scores_of
     from riff_store.columns.reading import read_calls
+    from riff_store.statistics.judge_comparison import overlap
     from riff_store.statistics.linear_model import fit
-    from riff_store.statistics.observations import Factor
-    from riff_store.statistics.overlap import overlap
+    from riff_store.statistics.observations import Factor, Observations
 
     with store.snapshot():
         aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
@@ -69,15 +69,16 @@ def effects(
         if aspect in POOLED:
             values, weights = _events(store, calls, columns, chosen, aspect)
         elif aspect == QUALITY:
-            values = dict(_qualities(columns, chosen, aspects))
+            values = qualities(columns, chosen, aspects)
         else:
-            values = dict(_scores(columns, chosen, aspects[aspect]))
+            values = scores_of(columns, chosen, aspects[aspect])
         factors = [Factor(name, columns.keys(name), names_of(store, DIMENSIONS[name])) for name in FACTORS[1:]]
         whole = call_sums(store, calls, Grouping(())).get(())
         n, excluded, failed = (whole.n, whole.excluded, whole.caller_failed) if whole else (0, 0, 0)
-    model, judges_compared = fit(values, chosen, factors, weights), None
-    if found := overlap({judge: values[judge] for judge in sorted(values, key=chosen.__getitem__)}):
-        model, judges_compared = _with_judges_compared(model, found, chosen, factors)
+    observed = Observations(values, chosen, factors, weights)
+    model, judges_compared = fit(observed), None
+    if found := overlap(observed):
+        model, judges_compared = _with_judges_compared(model, observed, found)
     return Effects(aspect, _corrected(model), n - model.n, excluded, known, judges_compared, failed)
 
 
@@ -98,19 +99,18 @@ def _corrected(model: LinearModel) -> LinearModel:
 
 
 def _with_judges_compared(
-    model: LinearModel, found: Overlap, shown: Mapping[int, str], factors: Sequence[Factor]
+    model: LinearModel, observed: Observations, found: Overlap
 ) -> tuple[LinearModel, JudgeOverlap]:
     """Return the model with judges compared on common calls, where they did not all score the same ones."""
-    from riff_store.statistics.linear_model import fit
+    from riff_store.statistics.judge_comparison import compare_judges
 
-    on_common = fit(found.common, shown, factors)
-    compared = next((factor for factor in on_common.factors if factor.factor == "judge"), None)
+    shown, compared = observed.names_of_judges(), compare_judges(observed, found)
     of_model = [_compared(factor, compared) if factor.factor == "judge" else factor for factor in model.factors]
     return replace(model, factors=of_model), JudgeOverlap(
         common=found.n,
-        scored={shown[judge]: n for judge, n in found.scored.items()},
+        scored={str(name): found.scored[judge] for judge, name in shown.items()},
         compared=tuple(str(level.level) for level in compared.levels) if compared else (),
-        apart=tuple((shown[a], shown[b]) for a, b in found.apart),
+        apart=tuple((str(shown[a]), str(shown[b])) for a, b in found.apart),
     )
 
 
@@ -121,30 +121,6 @@ def _compared(every: FactorEffect, compared: FactorEffect | None) -> FactorEffec
         known.get(level.level) or replace(level, effect=None, low=None, high=None, p=None) for level in every.levels
     ]
     return FactorEffect(every.factor, levels, *((compared.share, compared.alone) if compared else (None, None)))
-
-
-def _qualities(
-    columns: CallColumns, judges: Mapping[int, str], aspects: Mapping[str, int]
-) -> Iterator[tuple[int, Floats]]:
-    """Yield the operability of each call, as each judge alone sees it (docs/metrics.md, section 8)."""
-    from riff_store.statistics.blends import blended, computed_blends
-
-    parts = (columns.scores(aspects.get(name, 0), m.COMPUTED_JUDGE) for name in PARTS)
-    blends = computed_blends(*parts)
-    if m.COMPUTED_JUDGE in judges:
-        yield m.COMPUTED_JUDGE, blended(blends, None)
-    for judge, humanness in _scores(columns, judges, aspects.get("humanness", 0)):
-        if judge != m.COMPUTED_JUDGE:
-            yield judge, blended(blends, humanness)
-
-
-def _scores(columns: CallColumns, judges: Mapping[int, str], aspect: int) -> Iterator[tuple[int, Floats]]:
-    """Yield one aspect of each call by each judge."""
-    from riff_store.statistics.overlap import finite
-
-    for key, judge in columns.judged():
-        if key == aspect and judge in judges:
-            yield judge, finite(columns.scores(aspect, judge))
 
 
 def _events(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store.scoring import CAP_INCOMPLETE, CAP_INCORRECT, FULL, SLOWEST, WEIGHTS
+from riff_store.statistics.observations import or_zero
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 _DIGITS = 1e12
+_CAPS = (FULL, CAP_INCOMPLETE, CAP_INCORRECT, CAP_INCORRECT)
+"""By whether a call is incomplete, and two places on by whether it is incorrect."""
 
 
 class Blends(NamedTuple):
@@ -30,10 +33,10 @@ def computed_blends(correctness: Floats, completion: Floats, errors: Floats, lat
     latency = np.clip(FULL * (1 - latency_p95 / SLOWEST), 0.0, FULL)
     scores, weights = WEIGHTS["correctness"] * correctness, np.full(len(correctness), WEIGHTS["correctness"])
     for part, values in (("completion", completion), ("errors", errors), ("latency", latency)):
-        known = ~np.isnan(values)
-        scores += np.where(known, WEIGHTS[part] * values, 0.0)
-        weights += WEIGHTS[part] * known
-    caps = np.where(correctness < FULL, CAP_INCORRECT, np.where(completion < FULL, CAP_INCOMPLETE, FULL))
+        measured = ~np.isnan(values)
+        scores += or_zero(WEIGHTS[part] * values, measured)
+        weights += WEIGHTS[part] * measured
+    caps = np.array(_CAPS).take(2 * (correctness < FULL) + (completion < FULL))
     return Blends(scores, weights, caps)
 
 

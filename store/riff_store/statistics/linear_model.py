@@ -6,14 +6,14 @@ The definitions are those of docs/metrics.md, section 11 (effects).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
 from riff_store.measure import student_t
 from riff_store.statistics.designs import Design, Solution, confoundings
 from riff_store.statistics.distributions import student_tail
-from riff_store.statistics.observations import JUDGE, MOST_LEVELS, Factor, Observations
+from riff_store.statistics.observations import JUDGE, MOST_LEVELS, Observations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,34 +22,29 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.signedinteger[Any]]
 
+_CANCELLED = 1e-13
+"""What is left of sums that cancel out to less than this part of them is noise."""
 _DIGITS = 9
 """Digits behind these depend on the order of observations and on the machine; what is answered does not."""
 
 
-def fit(
-    values: Mapping[int, Floats],
-    judges: Mapping[int, str | None],
-    factors: Sequence[Factor],
-    weights: Floats | None = None,
-) -> LinearModel:
+def fit(observed: Observations) -> LinearModel:
     """Fit values by least squares on all factors that have levels to compare, the judge first among them.
 
-    An observation is a call in the eyes of a judge: `values` has by the key of a judge that of each call, nan where
-    there is none; `weights` say how many observations those of a call stand for. What is of one call is one cluster.
-    Neither the order of the calls nor names and keys of levels change a figure but in its last digits. Factors come as
-    given, levels in order of their names.
+    An observation is a call in the eyes of a judge. What is of one call is one cluster. Neither the order of the calls
+    nor names and keys of levels change a figure but in its last digits. Factors come as given, levels in order of their
+    names.
     """
-    observed = Observations(values, judges, factors, weights)
     if not observed.calls:
         return LinearModel(0, 0, None, None, None, None, ())
     model = _Model(observed)
     return LinearModel(
         n=observed.calls,
         observations=observed.n,
-        mean=_settled(observed.mean),
+        mean=settled(observed.mean),
         intercept=model.intercept(),
-        together=_settled(model.together),
-        residual=None if model.together is None else _settled(1 - model.together),
+        together=settled(model.together),
+        residual=None if model.together is None else settled(1 - model.together),
         factors=[model.factor(index) for index in range(len(observed.compared))],
         single=[(factor.name, factor.names[0]) for factor in observed.factors if len(factor.names) == 1],
         crowded=[(factor.name, len(factor.names)) for factor in observed.factors if len(factor.names) > MOST_LEVELS],
@@ -63,10 +58,10 @@ class _Model:
     def __init__(self, observed: Observations) -> None:
         self._observed = observed
         self._cells = observed.cells
-        self._within = observed.squares_within()
         self._means = self._cells.totals / self._cells.counts
-        self._squares = self._within + self._between(0 * self._means)
         self._full = Solution(self._cells, range(len(observed.compared)))
+        self._left = observed.left_over(self._full.values)
+        self._squares = self._left.within + self._between(0 * self._means)
         self.together = self._explained(self._full)
         self._per_level = self._calls_of_columns()
         self._scores = self._clustered()
@@ -81,7 +76,7 @@ class _Model:
         compared = range(len(self._observed.compared))
         contrast = sum((self._average(index) for index in compared), start=self._unit(0))
         return (
-            _settled(self._observed.mean + float(contrast @ self._full.coefficients))
+            settled(self._observed.mean + float(contrast @ self._full.coefficients))
             if self._full.is_estimable(contrast)
             else None
         )
@@ -103,13 +98,13 @@ class _Model:
                 name,
                 int(self._per_level[self._full.design.span(index)][level]),
                 int(observations[level]),
-                _settled(float(means[level])),
+                settled(float(means[level])),
                 *self._effect(index, level),
             )
             for level, name in enumerate(factor.names)
         ]
         alone = self._explained(Solution(self._cells, [index]))
-        return FactorEffect(factor.name, levels, _settled(share), _settled(alone))
+        return FactorEffect(factor.name, levels, settled(share), settled(alone))
 
     def confounded(self) -> Sequence[Confounding]:
         """Return the factors that cannot be told apart, if any."""
@@ -124,7 +119,7 @@ class _Model:
         return float(self._cells.counts @ np.where(np.abs(apart) < self._observed.noise, 0.0, apart) ** 2)
 
     def _explained(self, solution: Solution) -> float | None:
-        left = self._within + self._between(solution.values)
+        left = self._left.within + self._between(solution.values)
         return max(0.0, 1 - left / self._squares) if self._squares else None
 
     def _calls_of_columns(self) -> Codes:
@@ -138,11 +133,10 @@ class _Model:
 
         Of what is left of a call its judges have a part each; all other columns of the call have the whole.
         """
-        whole, of_judges = self._observed.products(self._full.values)
-        found = self._full.design.gram(whole)
+        found = self._full.design.gram(self._left.of_calls)
         if self._observed.compared and self._observed.compared[0].name == JUDGE:
             span = self._full.design.span(0)
-            found[span, span] = of_judges
+            found[span, span] = self._left.of_judges
         return found
 
     def _effect(self, index: int, level: int) -> tuple[float | None, float | None, float | None, float | None]:
@@ -150,23 +144,16 @@ class _Model:
         contrast = self._unit(self._full.design.span(index).start + level) - self._average(index)
         if not self._full.is_estimable(contrast):
             return None, None, None, None
-        effect = float(contrast @ self._full.coefficients)
-        error = self._error(index, level, contrast)
-        if error is None:
-            return _settled(effect), None, None, None
-        half = student_t(self._observed.calls - 1) * error
-        return _settled(effect), _settled(effect - half), _settled(effect + half), self._p(effect, error)
-
-    def _p(self, effect: float, error: float) -> float:
-        if error < self._observed.noise:
-            return 1.0 if abs(effect) < self._observed.noise else 0.0
-        return _settled(2 * student_tail(abs(effect) / error, self._observed.calls - 1))
+        effect, error = float(contrast @ self._full.coefficients), self._error(index, level, contrast)
+        return interval(effect, error, self._observed.calls, self._observed.noise)
 
     def _error(self, index: int, level: int, contrast: Floats) -> float | None:
         """Return the standard error of an effect: CR1 of Cameron and Miller (2015).
 
         None where nothing says how much calls vary: see docs/metrics.md, section 11.
         """
+        import numpy as np
+
         per_level = self._per_level[self._full.design.span(index)]
         n, calls, rank = self._observed.n, self._observed.calls, self._full.rank
         if per_level[level] < 2 or 2 * int((per_level < 2).sum()) >= len(per_level) or n <= rank:
@@ -175,8 +162,10 @@ class _Model:
             return None
         weights = self._full.solve(contrast)
         correction = calls / (calls - 1) * (n - 1) / (n - rank)
-        variance = float(weights @ self._scores @ weights) * correction
-        return math.sqrt(max(0.0, variance))
+        variance = float(weights @ self._scores @ weights)
+        if variance < _CANCELLED * float(np.abs(weights) @ np.abs(self._scores) @ np.abs(weights)):
+            return 0.0
+        return math.sqrt(variance * correction)
 
     def _unit(self, column: int) -> Floats:
         import numpy as np
@@ -192,10 +181,27 @@ class _Model:
         return found
 
 
+def interval(
+    effect: float, error: float | None, calls: int, noise: float
+) -> tuple[float, float | None, float | None, float | None]:
+    """Return an effect with its 95 % interval and its p, by Student's t of so many calls; `error` is the standard one.
+
+    Below `noise` a difference is one of the arithmetic.
+    """
+    if error is None:
+        return settled(effect), None, None, None
+    half = student_t(calls - 1) * error
+    if error < noise:
+        p = 1.0 if abs(effect) < noise else 0.0
+    else:
+        p = settled(2 * student_tail(abs(effect) / error, calls - 1))
+    return settled(effect), settled(effect - half), settled(effect + half), p
+
+
 @overload
-def _settled(value: float) -> float: ...
+def settled(value: float) -> float: ...
 @overload
-def _settled(value: float | None) -> float | None: ...
-def _settled(value: float | None) -> float | None:
+def settled(value: float | None) -> float | None: ...
+def settled(value: float | None) -> float | None:
     # A negative zero is none.
     return None if value is None else round(value, _DIGITS) + 0.0

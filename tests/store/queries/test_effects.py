@@ -20,7 +20,10 @@ from riff_store.scoring import operability
 from riff_tui.filters import parse
 from tests.support.contrasts import contrasts
 from tests.support.facts import call, fresh, put, verdict
+from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, selected, world
+
+__all__ = ["small_groups"]
 
 FILTERS = ("", "run:night-1 | run=night-3", "archetype:book agent:gem", "(state=greet stall=1)")
 
@@ -259,3 +262,11 @@ def test_judges_of_the_same_calls_need_no_word_about_it(tmp_path: Path) -> None:
 def test_an_empty_store_has_no_model(tmp_path: Path) -> None:
     with fresh(tmp_path / "empty.db") as store:
         assert effects(store).model.observations == 0
+
+
+@pytest.mark.usefixtures("small_groups")
+@pytest.mark.parametrize("aspect", ["quality", "humanness"])
+def test_a_store_that_is_read_in_parts_says_what_its_rows_say(aspect: str, tmp_path: Path) -> None:
+    made = world(4, 90)
+    with made.store(tmp_path / "rows.db") as rows, packed(made, tmp_path / "packed.db") as columns:
+        assert effects(columns, None, aspect=aspect) == effects(rows, None, aspect=aspect)
