@@ -36,7 +36,9 @@ def show_conversations(query: ViewQuery) -> Table:
         return _table(query, calls, _in_order(query, calls, sort), sort)
     listed = CallList(query.store, calls)
     if request.limit is not None:
-        return _table(query, calls, listed.first(request.limit))
+        # All are counted in any case, and where that is done first, only runs that have some are looked through.
+        listed.settle()
+        return _table(query, calls, listed.first(request.limit), matched=len(listed))
     if request.defer and not listed.is_counted and listed.at_most > LOOKED_AT:
         begun = listed.first(BEGUN, LOOKED_AT)
         if begun:
@@ -61,7 +63,9 @@ def _in_order(query: ViewQuery, calls: Predicate | None, sort: str) -> Sequence[
         raise UsageError(f"--sort: calls have no column {query.request.sort}; there are {keys}") from None
 
 
-def _table(query: ViewQuery, calls: Predicate | None, keys: Sequence[int], sort: str = "") -> Table:
+def _table(
+    query: ViewQuery, calls: Predicate | None, keys: Sequence[int], sort: str = "", matched: int | None = None
+) -> Table:
     """Return the list of calls of some keys, which are read page by page as they are touched."""
     store, limit = query.store, query.request.limit
 
@@ -76,12 +80,14 @@ def _table(query: ViewQuery, calls: Predicate | None, keys: Sequence[int], sort:
     is_noted = not noted.isdisjoint(keys) if limit is not None else has_any(store, noted, calls)
     find = getattr(keys, "place_of", None)
     table = conversations(LazyRows(len(keys), fetch, keys, find), noted=is_noted)
+    if matched is None:
+        matched = len(keys) if limit is None else count_conversations(store, calls)
     total = count_conversations(store)
     return replace(
         table,
         notes=[] if total else [EMPTY_STORE],
         total=total,
-        matched=len(keys) if limit is None else count_conversations(store, calls),
+        matched=matched,
         limit=limit,
         sort=sort,
     )

@@ -42,14 +42,14 @@ def scanned(store: Store, statements: list[str]) -> dict[str, str]:
     return found
 
 
-def asked(store: Store, view: str, where: str, by: tuple[str, ...] = ()) -> list[str]:
+def asked(store: Store, view: str, where: str, by: tuple[str, ...] = (), limit: int | None = None) -> list[str]:
     """The statements that a view asks."""
     statements: list[str] = []
     connection = store.connection
     assert isinstance(connection, sqlite3.Connection)
     connection.set_trace_callback(statements.append)
     try:
-        records(store, view, where, by, None, None, None, None)
+        records(store, view, where, by, limit, None, None, None)
     finally:
         connection.set_trace_callback(None)
     return statements
@@ -64,6 +64,14 @@ def test_views_of_sums_look_through_no_table_of_calls(view: str, where: str, sto
 @pytest.mark.parametrize("view", ["flows", "states"])
 def test_nor_do_they_where_they_are_split_by_what_only_calls_have(view: str, store: Store) -> None:
     assert scanned(store, asked(store, view, "", ("scenario", "persona"))) == {}
+
+
+def test_a_list_of_a_few_calls_looks_only_through_runs_that_have_some_of_them(store: Store) -> None:
+    statements = asked(store, "conversations", "conversation=é-031", limit=1)
+    of_runs = [
+        each for each in statements if re.search(r'WHERE .*"run_id" = \d+', each) and 'ORDER BY "t1"."name"' in each
+    ]
+    assert len(of_runs) == 1
 
 
 def test_a_scan_would_be_noticed(store: Store) -> None:
