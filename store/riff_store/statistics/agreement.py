@@ -69,21 +69,37 @@ def scores_of(column: Floats, places: Keys | None = None) -> Scores:
     """Return the scores of a column, in which nan is none."""
     import numpy as np
 
+    points = np.rint(column * _STEP)
+    low, high = np.fmin.reduce(points, initial=np.inf), np.fmax.reduce(points, initial=-np.inf)
+    if high < low:
+        return Scores(np.empty(0), np.full(len(column), -1, np.int16), places)
     known = ~np.isnan(column)
-    given = column[known]
-    if not len(given):
-        return Scores(given, np.full(len(column), -1, np.int16), places)
-    points = np.rint(given * _STEP)
-    low, high = points.min(), points.max()
-    if high - low < _MOST_COUNTED and np.array_equal(points / _STEP, given):
-        steps = (points - low).astype(np.intp)
-        there = np.flatnonzero(np.bincount(steps))
-        values, ranked = (there + low) / _STEP, (np.cumsum(np.bincount(there)) - 1)[steps]
-    else:
-        values, ranked = np.unique(given, return_inverse=True)
-    codes = np.full(len(column), -1, np.int16 if len(values) < 1 << 15 else np.int32)
+    if high - low < _MOST_COUNTED and ((points / _STEP == column) | ~known).all():
+        # Calls without a score come last.
+        last = int(high - low) + 1
+        steps = np.fmin(points - low, last).astype(np.intp)
+        there = np.flatnonzero(np.bincount(steps, minlength=last + 1)[:last])
+        values = (there + low) / _STEP
+        return Scores(values, _ranked(there, last + 1).take(steps), places)
+    values, ranked = np.unique(column[known], return_inverse=True)
+    codes = np.full(len(column), -1, _dtype(len(values)))
     codes[known] = ranked
     return Scores(values, codes, places)
+
+
+def _ranked(places: Keys, n: int) -> NDArray[Any]:
+    """Return of n numbers the rank of those that stand at some places, -1 of the others."""
+    import numpy as np
+
+    found = np.full(n, -1, _dtype(len(places)))
+    found[places] = np.arange(len(places))
+    return found
+
+
+def _dtype(codes: int) -> Any:
+    import numpy as np
+
+    return np.int16 if codes < 1 << 15 else np.int32
 
 
 def scores_at(keys: Keys, given: Mapping[int, float]) -> Scores:

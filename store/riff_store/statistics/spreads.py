@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Keys: TypeAlias = NDArray[np.int64]
 
 _DIGITS = 1e9
+_MOST_PAIRS = 1 << 16
 
 
 class Spreads(NamedTuple):
@@ -33,22 +34,51 @@ def spreads_of(judges: Sequence[Scores], calls: Keys, without: Iterable[int] = (
     """Return how far the judges of some calls, of which these are the sorted keys, are apart; some may be left out."""
     import numpy as np
 
-    n = len(calls)
+    n, bits = len(calls), len(judges).bit_length()
+    last = (1 << bits) - 1
     given = np.zeros(n, np.int16)
-    high, low = np.full(n, -np.inf), np.full(n, np.inf)
-    highest, lowest = np.full(n, -1, np.int16), np.full(n, -1, np.int16)
+    values = np.unique(np.concatenate([np.empty(0), *(scores.values for scores in judges)]))
+    # A number that orders scores and, of equal ones, prefers the judge that comes first; none is less than any score,
+    # and without its sign more. A few operations on numbers take a fraction of what assigning to some places does.
+    signed, unsigned = ("i4", "u4") if len(values) << bits < 1 << 31 else ("i8", "u8")
+    high, low = np.full(n, -1, signed), np.full(n, -1, signed).view(unsigned)
     for place, scores in enumerate(judges):
-        column = np.append(scores.values, np.nan)[scores.codes]
+        ranks = np.append(np.searchsorted(values, scores.values), -1).astype(signed) << bits
+        key = ranks.take(scores.codes)
         given += scores.codes >= 0
-        # Nothing is above or below nan.
-        for better, best, whose in ((column > high, high, highest), (column < low, low, lowest)):
-            best[better], whose[better] = column[better], place
+        np.maximum(high, key + (last - place), out=high)
+        np.minimum(low, (key + place).view(unsigned), out=low)
+    highest, lowest = (last - (high & last)).astype(np.int16), (low & last).astype(np.int16)
+    nobody = given == 0
+    highest[nobody] = lowest[nobody] = -1
     given[places_of(calls, without)[1]] = 0
     several = given > 1
-    apart = np.full(n, np.nan)
+    return Spreads(_apart(values, several, high >> bits, low >> bits), highest, lowest)
+
+
+def _apart(values: Floats, several: Flags, high: NDArray[Any], low: NDArray[Any]) -> Scores:
+    """Return by how much the values at some places are apart, where there are several of them."""
+    import numpy as np
+
+    n = len(values)
+    if n * n > _MOST_PAIRS:
+        apart = np.full(len(several), np.nan)
+        apart[several] = _difference(values[high[several]], values[low[several]])
+        return scores_of(apart)
+    pairs = np.where(several, high.astype(np.int64) * n + low.astype(np.int64), n * n)
+    there = np.flatnonzero(np.bincount(pairs, minlength=n * n + 1)[:-1])
+    of_pairs = scores_of(_difference(values[there // n], values[there % n]))
+    codes = np.full(n * n + 1, -1, of_pairs.codes.dtype)
+    codes[there] = of_pairs.codes
+    return Scores(of_pairs.values, codes.take(pairs))
+
+
+def _difference(high: Floats, low: Floats) -> Floats:
+    import numpy as np
+
     # Scores have few digits, and so has their difference: what is left of binary fractions is cut off.
-    apart[several] = np.rint((high[several] - low[several]) * _DIGITS) / _DIGITS
-    return Spreads(scores_of(apart), highest, lowest)
+    found: Floats = np.rint((high - low) * _DIGITS) / _DIGITS
+    return found
 
 
 def disputed(spreads: Scores, where: Flags | None) -> Floats:
