@@ -14,7 +14,7 @@ from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.examples import Examples, turns_aspect
 from riff_store.queries.marks import marks
-from riff_store.statistics.enrichment import Draw, over_represented
+from riff_store.statistics.enrichment import Draw, is_likely, over_represented
 from riff_store.statistics.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
@@ -127,14 +127,17 @@ def _with_lifts(
         for (flow, name), marked in counts.items():
             if name is not None and LEAST <= marked < flows[flow]:
                 testable.setdefault((dimension, flow), []).append((name, marked))
-    tested = [
-        (place, dimension, name, Draw(of_cause.get(name, 0), cause.n, marked, flows[cause.flow]))
-        for place, cause in enumerate(found)
-        if cause.n >= LEAST
-        for dimension, of_cause in _by_dimension(cause).items()
-        for name, marked in testable.get((dimension, cause.flow), ())
-    ]
-    ps = benjamini_hochberg(over_represented([draw for *_, draw in tested]))
+    tested: list[tuple[int, Dimension, str, Draw]] = []
+    likely = 0
+    for place, cause in enumerate(found):
+        for dimension, of_cause in _by_dimension(cause).items() if cause.n >= LEAST else ():
+            for name, marked in testable.get((dimension, cause.flow), ()):
+                hits = of_cause.get(name, 0)
+                if is_likely(hits, cause.n, marked, flows[cause.flow]):
+                    likely += 1
+                else:
+                    tested.append((place, dimension, name, Draw(hits, cause.n, marked, flows[cause.flow])))
+    ps = benjamini_hochberg(over_represented([draw for *_, draw in tested]), likely)
     lifts: dict[int, list[Lift]] = {}
     for (place, dimension, name, draw), p in zip(tested, ps, strict=True):
         if p <= SURE:

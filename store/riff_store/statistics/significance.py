@@ -73,13 +73,17 @@ def mann_whitney(first: Sample, second: Sample) -> RankTest:
     return RankTest(_bounded(2 * normal_tail((abs(won - lost) / 2 - 0.5) / deviation)), superiority)
 
 
-def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
-    """Adjust p-values to bound the share of false discoveries among all of them (Benjamini & Hochberg 1995)."""
+def benjamini_hochberg(ps: Sequence[float], ones: int = 0) -> list[float]:
+    """Adjust p-values to bound the share of false discoveries among all of them (Benjamini & Hochberg 1995).
+
+    `ones` counts further p-values, which are 1.
+    """
     adjusted = [1.0] * len(ps)
-    lowest = 1.0
-    ranked = sorted(range(len(ps)), key=ps.__getitem__)
-    for place, index in reversed(list(enumerate(ranked, 1))):
-        lowest = min(lowest, _bounded(ps[index] * (len(ps) / place)))
+    lowest, tests = 1.0, len(ps) + ones
+    ranked = sorted([index for index, p in enumerate(ps) if p < 1], key=ps.__getitem__)
+    for place in range(len(ranked), 0, -1):
+        index = ranked[place - 1]
+        lowest = min(lowest, _bounded(ps[index] * (tests / place)))
         adjusted[index] = lowest
     return adjusted
 
