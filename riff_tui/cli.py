@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from riff_tui.output.streams import replace_closed
 
         replace_closed()
+    # The matrices are small, and threads of numpy that wait for larger ones take processor time all the same.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Most of what a command makes lasts as long as the command, so it is searched for garbage seldom.
     gc.set_threshold(50_000)
     code = run(given)
