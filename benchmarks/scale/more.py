@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,8 @@ def added(sized: Sized, folder: Path, rounds: int, text: int) -> Added:
     """
     copy = folder / "more.db"
     copyfile(sized.store, copy)
+    with copy.open("rb+") as copied:
+        os.fsync(copied.fileno())  # else the first ingest is the one that has the copy written to the disk
     taken = []
     for night in range(_NIGHTS, _NIGHTS + max(rounds, _FEWEST)):
         file = folder / f"flow-transcripts-{run_name(night)}.jsonl"
