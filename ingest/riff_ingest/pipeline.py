@@ -181,7 +181,8 @@ def ingest(
             run.rebuild = True
             run.take(plan(again), jobs)
     _settle(summary, writer)
-    writer.pack(run.packing)
+    with _collector_paused():
+        writer.pack(run.packing)
     return summary
 
 
@@ -202,7 +203,7 @@ def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Pause the garbage collector: what is read and scored holds no cycles, and looking for some costs a fifth."""
+    """Pause the garbage collector: what is read, scored or packed holds no cycles; looking for some costs a fifth."""
     was_on = gc.isenabled()
     gc.disable()
     try:
