@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from riff_ingest.conversation import Conversation, ToolCall
+from riff_ingest.conversation import Conversation
 from riff_ingest.events import LONGEST
 from riff_ingest.failure import first_failure
 from riff_ingest.flow_aspects import added_aspects, call_aspects
@@ -16,15 +14,11 @@ from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream
+from riff_ingest.transcript_text import transcript_text
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
 from riff_store.metrics import COMPUTED, OF_STATES
-from riff_store.transcript_columns import spell
-from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
-LONGEST_RESULT = 4096
-"""Characters that are kept of what a tool answered."""
-_encoder = msgspec.json.Encoder()
 _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)
 
 
@@ -75,7 +69,7 @@ def facts_of(
         outcome_positions=stream.outcome_positions,
         failure=first_failure(call, stream),
         expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps],
-        transcript=spelled(call) if with_text else None,
+        transcript=transcript_text(call) if with_text else None,
         interaction=call.interaction,
         filled=call.filled,
         unique=call.unique,
@@ -88,30 +82,6 @@ def facts_of(
         listed = ", ".join(f"{name} {count}" for name, count in sorted(defects.items()))
         notes.append(Skipped("defect", line, f"stream defects: {listed}", call.conversation_id))
     return facts, notes
-
-
-def spelled(call: Conversation) -> bytes:
-    """Return what was said and what happened in a call, as it is kept before it is compressed."""
-    parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors}
-    parts["expected_steps"] = [step for step in call.expected_steps if step.arguments is not None]
-    others: dict[str, Any] = {name: value for name, value in parts.items() if value}
-    if call.voice is not None:
-        others[VOICE] = call.voice
-    return spell(call.turns, call.events, others)
-
-
-def _kept(tool_calls: list[ToolCall]) -> list[ToolCall]:
-    """Return the tool calls with results that are not larger than what is kept of one."""
-    kept = ((call, _cut(call.result)) for call in tool_calls)
-    return [call if cut is call.result else msgspec.structs.replace(call, result=cut) for call, cut in kept]
-
-
-def _cut(result: Any) -> Any:
-    """Return a result as it is, or the beginning of its JSON where that is too long."""
-    if result is None or isinstance(result, bool | int | float):
-        return result
-    text = result if isinstance(result, str) else _encoder.encode(result).decode()
-    return result if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}… (cut, of {len(text):,} characters)"
 
 
 def _brought_states(call: Conversation) -> list[StateAspects]:

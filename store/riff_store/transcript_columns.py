@@ -8,10 +8,8 @@ kind, the other parts of the transcript, and the columns of the turns.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from operator import attrgetter
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,23 +23,20 @@ EVENTS = {
 """The letter of each kind of event, its name, and its fields in the order in which readers get them."""
 TURN = ("role", "text", "t", "state", "latency_ms")
 _COLUMNS = ("role", "state", "latency_ms", "t", "text")
-_SINGLE = {letter for letter, (_, fields) in EVENTS.items() if len(fields) == 2}
-"""The letters of events that say one thing beside their time."""
-_LETTERS = {name: letter for letter, (name, _) in EVENTS.items()}
 
 _encoder = msgspec.json.Encoder()
 
 
-def spell(turns: Sequence[Any], events: Sequence[Any], others: Mapping[str, Any]) -> bytes:
-    """Return a transcript as columns: the attributes of its turns and events, and its other parts as they are."""
-    kinds: list[str] = []
-    said: dict[str, list[Any]] = {letter: [] for letter in EVENTS}
-    add = {letter: taken.append if letter in _SINGLE else taken.extend for letter, taken in said.items()}
-    for event in events:
-        letter, values = _columns_of(event.__class__)
-        kinds.append(letter)
-        add[letter](values(event))
-    times = [event.t for event in events]
+class EventColumns(NamedTuple):
+    """Hold the letters of events, their times, and what else those of each kind say, in the order of `EVENTS`."""
+
+    letters: Sequence[str] = ()
+    times: Sequence[float | None] = ()
+    said: Sequence[Sequence[Any]] = ((),) * len(EVENTS)
+
+
+def spell(turns: Sequence[Any], events: EventColumns, others: Mapping[str, Any]) -> bytes:
+    """Return a transcript as columns: the attributes of its turns, its events, and its other parts as they are."""
     columns = [
         [turn.role for turn in turns],
         [turn.state for turn in turns],
@@ -49,7 +44,7 @@ def spell(turns: Sequence[Any], events: Sequence[Any], others: Mapping[str, Any]
         [turn.t for turn in turns],
         [turn.text for turn in turns],
     ]
-    return _encoder.encode(["".join(kinds), times, list(said.values()), others, columns])
+    return _encoder.encode(["".join(events.letters), events.times, events.said, others, columns])
 
 
 def is_spelled(text: bytes) -> bool:
@@ -67,13 +62,6 @@ def read_text(text: bytes) -> dict[str, Any]:
         return {"turns": _turns(columns), "events": _events(kinds, times, said), **others}
     except (TypeError, KeyError, StopIteration, RuntimeError) as error:
         raise ValueError("no transcript") from error
-
-
-@cache
-def _columns_of(kind: type[msgspec.Struct]) -> tuple[str, Callable[[Any], Any]]:
-    """Return the letter of a type of events, and what reads its fields but the time."""
-    letter = _LETTERS[str(kind.__struct_config__.tag)]
-    return letter, attrgetter(*(name for name in EVENTS[letter][1] if name != "t"))
 
 
 def _turns(columns: list[list[Any]]) -> list[dict[str, Any]]:

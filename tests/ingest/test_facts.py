@@ -7,7 +7,8 @@ from typing import Any
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import StateEntered, StateExited, TurnComplete
-from riff_ingest.facts import LONGEST_RESULT, facts_of
+from riff_ingest.facts import facts_of
+from riff_ingest.transcript_text import LONGEST_RESULT
 from riff_store.facts import ConversationFacts, Skipped
 from riff_store.transcript_columns import read_text
 

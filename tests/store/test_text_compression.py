@@ -13,7 +13,7 @@ from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.queries.conversation import conversation
 from riff_store.text_compression import SAMPLES
-from riff_store.transcript_columns import spell
+from riff_store.transcript_columns import EventColumns, spell
 from riff_store.transcripts import LARGEST_DICTIONARY
 from riff_store.writer import Item
 from tests.support.facts import broken_rows, call, fresh, put
@@ -31,7 +31,7 @@ def said(number: int) -> list[str]:
 
 def spoken(number: int) -> Item:
     turns = [Turn(role="agent", text=text, t=float(number % 97)) for text in said(number)]
-    return call(f"c-{number}", line=number + 1, transcript=spell(turns, [], {}))
+    return call(f"c-{number}", line=number + 1, transcript=spell(turns, EventColumns(), {}))
 
 
 def kept(store: Store) -> list[tuple[Any, ...]]:
@@ -97,7 +97,7 @@ def test_a_hostile_dictionary_damages_the_transcripts_that_name_it_and_no_more(
 ) -> None:
     with fresh(tmp_path / "calls.db") as store:
         put(store, "/in/a.jsonl", [spoken(number) for number in range(SAMPLES)])
-        plain = zstandard.compress(spell([Turn(role="agent", text="Hello")], [], {}))
+        plain = zstandard.compress(spell([Turn(role="agent", text="Hello")], EventColumns(), {}))
         with store.writing():
             store.execute_sql("DELETE FROM text_dictionary")
             if dictionary is not None:

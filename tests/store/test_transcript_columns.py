@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from riff_ingest.conversation import Turn
 from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from riff_ingest.transcript_text import event_columns
 from riff_store.transcript_columns import EVENTS, is_spelled, read_text, spell
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -34,7 +35,7 @@ def test_a_transcript_comes_back_as_the_object_that_it_is(
     turns: list[Turn], events: list[Event], others: dict[str, Any]
 ) -> None:
     whole = {"turns": turns, "events": events} | others
-    text = spell(turns, events, others)
+    text = spell(turns, event_columns(events), others)
     assert is_spelled(text)
     assert json.dumps(read_text(text)) == json.dumps(json.loads(msgspec.json.encode(whole)))
 

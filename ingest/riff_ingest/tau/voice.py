@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from riff_ingest.facts import LONGEST_RESULT
 from riff_ingest.tau.ending import spoken
 from riff_ingest.tau.interaction import agent_interruptions, events_of, interaction_of, responsiveness
 from riff_ingest.tau.judges import Spoken
@@ -24,6 +23,7 @@ from riff_ingest.tau.ticks import (
 )
 from riff_ingest.tau.turn_taking import SpokenTurn, turns_of, utterances
 from riff_ingest.tau.walk import Walked, answers_to
+from riff_ingest.transcript_text import LONGEST_RESULT
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 
 ASSUMED = "tick duration assumed"
