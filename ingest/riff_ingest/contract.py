@@ -25,13 +25,14 @@ class Terms(msgspec.Struct, frozen=True):
     """Hold a contract in the form in which scoring looks things up.
 
     `outcomes` maps the terminals that are no working states to `success` or `escalation`;
-    `required_slots` has the states that have to fill some.
+    `segments` has the states whose segment is told, `required_slots` those that have to fill some.
     """
 
     successes: frozenset[str]
     escalations: frozenset[str]
     outcomes: dict[str, str]
     wanted_slots: frozenset[str]
+    segments: dict[str, str]
     required_slots: dict[str, frozenset[str]]
 
 
@@ -77,6 +78,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
             escalations,
             dict.fromkeys(successes, "success") | dict.fromkeys(escalations, "escalation"),
             self.wanted_slots(),
+            {name: state.segment for name, state in self.states.items() if state.segment},
             {name: frozenset(state.required_slots) for name, state in self.states.items() if state.required_slots},
         )
 

@@ -28,11 +28,8 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 def segment_of(state: str, contract: Contract | None, event_segment: str | None = None) -> str:
     """Return the segment of a state: the contract's, else the one on the event, else by the state's name."""
-    if contract is not None:
-        described = contract.states.get(state)
-        if described is not None and described.segment:
-            return described.segment
-    return event_segment or segment_by_name(state)
+    told = None if contract is None else contract.terms.segments.get(state)
+    return told or event_segment or segment_by_name(state)
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_ingest.contract import Contract, as_contract
 from riff_ingest.events import Event
-from riff_ingest.segments import segment_of
+from riff_ingest.segments import segment_by_name
 from riff_ingest.stream import Stream, read_stream
 from riff_store.facts import StateAspects
 from riff_store.measure import percentile
@@ -48,7 +48,8 @@ def was_served(stream: Stream, contract: Contract | None, completed: bool | None
 
 def state_rows(stream: Stream, contract: Contract | None, completed: bool | None) -> list[StateAspects]:
     """Compute the rows of a stream that was read before."""
-    outcomes, escalations, required = stream.terms.outcomes, stream.terms.escalations, stream.terms.required_slots
+    terms = stream.terms
+    outcomes, escalations, required = terms.outcomes, terms.escalations, terms.required_slots
     served = was_served(stream, contract, completed)
     stalled = served is False and not stream.escalated
     lost = stalled or (stream.escalated and not stream.succeeded)
@@ -63,20 +64,20 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
             elif target != state:
                 progress = 1
         last = state == stream.last_working
+        wanted = required.get(state)
+        latencies = visits.latencies
         rows.append(
             StateAspects(
                 state,
-                segment_of(state, contract, visits.segment),
+                terms.segments.get(state) or visits.segment or segment_by_name(state),
                 progress,
                 None if served is None else int(stalled and last),
                 escalation,
                 visits.entries - 1,
-                visits.turns / visits.entries,
-                _p95(visits.latencies),
+                (len(latencies) + visits.unmeasured) / visits.entries,
+                latencies[0] if len(latencies) == 1 else _p95(latencies),
                 visits.guard_errors,
-                len(required[state] & stream.slots.get(state, _NOTHING)) / len(required[state])
-                if state in required
-                else None,
+                None if wanted is None else len(wanted & stream.slots.get(state, _NOTHING)) / len(wanted),
                 visits.to_states,
                 None if served is None else int(lost and last),
                 visits.position,
@@ -86,7 +87,5 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
 
 
 def _p95(latencies: list[float]) -> float | None:
-    """Return the 95th percentile of the latencies of a state, of which there are seldom more than two."""
-    if len(latencies) == 1:
-        return latencies[0]
+    """Return the 95th percentile of the latencies of a state."""
     return percentile(sorted(latencies), 0.95) if latencies else None
