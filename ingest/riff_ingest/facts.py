@@ -33,10 +33,10 @@ def facts_of(
             stream.defects["success terminal of a call that is not completed"] = 1
     added, problems = added_aspects(call)
     aspects = call_aspects(call, stream)
-    aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
+    if added:
+        aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
-    counts = call.defects, stream.defects
-    defects = {name: sum(each.get(name, 0) for each in counts) for name in call.defects | stream.defects}
+    defects = _added_up(call.defects, stream.defects)
     facts = ConversationFacts(
         run=call.run_id or default_run,
         conversation=call.conversation_id,
@@ -82,6 +82,13 @@ def facts_of(
         listed = ", ".join(f"{name} {count}" for name, count in sorted(defects.items()))
         notes.append(Skipped("defect", line, f"stream defects: {listed}", call.conversation_id))
     return facts, notes
+
+
+def _added_up(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
+    """Return counts of two kinds by their names, which seldom are any."""
+    if not first or not second:
+        return first or second
+    return {name: first.get(name, 0) + second.get(name, 0) for name in first | second}
 
 
 def _brought_states(call: Conversation) -> list[StateAspects]:

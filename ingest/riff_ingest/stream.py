@@ -86,6 +86,9 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
     visits, outcomes, latencies, known = stream.visits, stream.outcomes, stream.latencies, stream.terms.outcomes
     current = Visits()  # to the state entered last, left or not; these first ones are to none
     open_state: str | None = None
+    last_entered: str | None = None
+    last_working: str | None = None
+    entries = 0
     for event in events:
         if type(event) is TurnComplete:
             latency = event.latency_ms
@@ -98,23 +101,24 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
             if latency is not None:
                 _count(stream.defects, "negative duration")
         elif type(event) is StateEntered:
-            state = event.state
+            state = last_entered = event.state
             if open_state is not None:
                 _count(stream.defects, "missing exit")
                 _count(current.to_states, state)
             open_state = state
-            current = visits.get(state) or Visits(position=stream.entries)
-            visits[state] = current
+            if state in visits:
+                current = visits[state]
+            else:
+                current = visits[state] = Visits(0, entries)
             current.entries += 1
-            stream.last_entered = state
-            if event.segment is not None and current.segment is None:
+            if current.segment is None:
                 current.segment = event.segment
             if state in known:
                 outcomes[state] = known[state]
-                stream.outcome_positions.setdefault(state, stream.entries)
+                stream.outcome_positions.setdefault(state, entries)
             else:
-                stream.last_working = state
-            stream.entries += 1
+                last_working = state
+            entries += 1
         elif type(event) is StateExited:
             if event.state != open_state:
                 _count(stream.defects, "stray exit")
@@ -125,7 +129,7 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
                 _count(current.to_states, target)
                 if target in known:
                     outcomes[target] = known[target]
-                    stream.outcome_positions.setdefault(target, stream.entries)
+                    stream.outcome_positions.setdefault(target, entries)
         elif type(event) is SlotFilled:
             if event.value is not None:
                 stream.filled.add(event.slot)
@@ -134,6 +138,7 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
                     stream.slots.setdefault(collector, set()).add(event.slot)
         elif type(event) is GuardEvaluated and open_state is not None and says_something(event.error):
             current.guard_errors += 1
+    stream.last_entered, stream.last_working, stream.entries = last_entered, last_working, entries
     return stream
 
 
