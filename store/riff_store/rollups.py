@@ -22,6 +22,7 @@ _CALLS_OF_CELLS = (
     "changed_cell k CROSS JOIN conversation c ON"
     " c.flow_id = k.flow_id AND c.agent_id = k.agent_id AND c.run_id = k.run_id"
 )
+_NEW_CALLS = "new_call c"
 _KEEP_CELLS = (
     "CREATE TEMP TABLE IF NOT EXISTS changed_cell (flow_id INTEGER NOT NULL, agent_id INTEGER NOT NULL,"
     " run_id INTEGER NOT NULL, PRIMARY KEY (flow_id, agent_id, run_id))",
@@ -133,23 +134,24 @@ class _Sums(NamedTuple):
         """Name what tells apart the rows of sums over all runs."""
         return (*_PAIR, *self.keys)
 
-    def summed(self, keys: tuple[str, ...], calls: str = "new_call c") -> str:
+    def summed(self, keys: tuple[str, ...], calls: str = _NEW_CALLS) -> str:
         """Select what the rows of some calls add up to by their keys."""
         named = ", ".join(self._keys(keys))
         sums = ", ".join(f"{'MIN' if name == _FIRST else 'SUM'}({value})" for name, value in self.columns.items())
         return f"SELECT {named}, {sums} FROM {calls} {self.source} GROUP BY {named}"
 
-    def single(self) -> str:
-        """Select what each row of the new calls adds to the sums of its cell."""
-        return f"SELECT {', '.join((*self._keys(self.cell), *self.columns.values()))} FROM new_call c {self.source}"
+    def single(self, calls: str) -> str:
+        """Select what each row of some calls adds to the sums of its cell."""
+        return f"SELECT {', '.join((*self._keys(self.cell), *self.columns.values()))} FROM {calls} {self.source}"
 
     def insert(self, calls: str) -> str:
         """Insert what some calls add up to by their cells."""
         return _insert(self.table, (*self.cell, *self.columns), self.summed(self.cell, calls))
 
-    def add_new(self, *, one_by_one: bool) -> str:
-        """Add the rows of new calls to the sums of their cells, one by one or what they add up to."""
-        return _add(self.table, self.cell, self.columns, self.single() if one_by_one else self.summed(self.cell))
+    def add(self, calls: str, *, one_by_one: bool) -> str:
+        """Add the rows of some calls to the sums of their cells, one by one or what they add up to."""
+        source = self.single(calls) if one_by_one else self.summed(self.cell, calls)
+        return _add(self.table, self.cell, self.columns, source)
 
     def add_new_total(self) -> str:
         """Add what the rows of new calls add up to, to the sums over all runs."""
@@ -220,7 +222,7 @@ def recompute_all(connection: Connection) -> None:
 def add_calls(connection: Connection, first: int, last: int, shrunk: Set[Cell], *, one_by_one: bool) -> None:
     """Add the calls of these keys, of which no sum knows yet, to the sums of their cells, and sum `shrunk` cells anew.
 
-    Adding their rows `one_by_one` is quicker than to sum them before, and not every engine can (`Engine.adds_twice`).
+    Adding rows `one_by_one` is quicker than to sum them before, and not every engine can (`Engine.adds_twice`).
     """
     _take_cells(connection, shrunk)
     if last >= first:
@@ -228,18 +230,18 @@ def add_calls(connection: Connection, first: int, last: int, shrunk: Set[Cell], 
             connection.execute(statement)
         connection.execute(_TAKE_NEW_CALLS, (first, last))
         for sums in _ALL:
-            connection.execute(sums.add_new(one_by_one=one_by_one))
+            connection.execute(sums.add(_NEW_CALLS, one_by_one=one_by_one))
             if sums.total is not None:
                 connection.execute(sums.add_new_total())
     if shrunk:
-        _sum_anew(connection, _ALL)
+        _sum_anew(connection, _ALL, one_by_one=one_by_one)
 
 
-def judge_anew(connection: Connection, cells: Set[Cell]) -> None:
+def judge_anew(connection: Connection, cells: Set[Cell], *, one_by_one: bool) -> None:
     """Sum anew what judges say of the calls of these cells; the calls themselves are those that were summed before."""
     if cells:
         _take_cells(connection, cells)
-        _sum_anew(connection, (_CALL, _ASPECT))
+        _sum_anew(connection, (_CALL, _ASPECT), one_by_one=one_by_one)
 
 
 def _take_cells(connection: Connection, cells: Set[Cell]) -> None:
@@ -248,13 +250,13 @@ def _take_cells(connection: Connection, cells: Set[Cell]) -> None:
     connection.executemany(_TAKE_CELL, sorted(cells))
 
 
-def _sum_anew(connection: Connection, kinds: Iterable[_Sums]) -> None:
+def _sum_anew(connection: Connection, kinds: Iterable[_Sums], *, one_by_one: bool) -> None:
     """Sum the cells that were taken anew, and put them in place of what they were in the totals above them."""
     for sums in kinds:
         if sums.total is not None:
             connection.execute(sums.add_total(_OF_CELLS, sign="-"))
         connection.execute(f"DELETE FROM {sums.table} WHERE {_OF_CELLS}")
-        connection.execute(sums.insert(_CALLS_OF_CELLS))
+        connection.execute(sums.add(_CALLS_OF_CELLS, one_by_one=one_by_one))
         if sums.total is not None:
             connection.execute(sums.add_total(_OF_CELLS))
             connection.execute(f"DELETE FROM {sums.total} WHERE {_OF_PAIRS} AND {sums.empty}")

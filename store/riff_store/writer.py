@@ -120,7 +120,7 @@ class Writer:
         judged = verdicts.choose_verdicts(self._connection, changed)
         one_by_one = self._store.engine.adds_twice
         rollups.add_calls(self._connection, changed.first, changed.last, changed.shrunk, one_by_one=one_by_one)
-        rollups.judge_anew(self._connection, judged - changed.shrunk)
+        rollups.judge_anew(self._connection, judged - changed.shrunk, one_by_one=one_by_one)
         keeping.drop_keys(self._connection, changed.first, changed.last + 1)
         if self._store.engine.tells:
             self._store.tell(self._news(changed.first))
