@@ -8,7 +8,7 @@ import msgspec
 
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall
 from riff_ingest.error_class import error_class
-from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited
+from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.state_aspects import was_served
 from riff_ingest.stream import Stream, says_something
 from riff_ingest.tool_states import DERIVED
@@ -86,6 +86,8 @@ def visits_of(events: Iterable[Event]) -> list[Visit]:
     entries: dict[str, int] = {}
     known: dict[str, int] = {}
     for event in events:
+        if type(event) is TurnComplete:
+            continue
         current = visits[-1] if visits and visits[-1].open else None
         if type(event) is StateEntered:
             if current is not None:
