@@ -53,6 +53,10 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
     served = was_served(stream, contract, completed)
     stalled = served is False and not stream.escalated
     lost = stalled or (stream.escalated and not stream.succeeded)
+    last_working = stream.last_working
+    elsewhere = None if served is None else 0
+    last_stall = None if served is None else int(stalled)
+    last_lost = None if served is None else int(lost)
     rows = []
     for state, visits in stream.visits.items():
         if state in outcomes:
@@ -63,7 +67,7 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 escalation = 1
             elif target != state:
                 progress = 1
-        last = state == stream.last_working
+        is_last = state == last_working
         wanted = required.get(state)
         latencies = visits.latencies
         rows.append(
@@ -71,7 +75,7 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 state,
                 terms.segments.get(state) or visits.segment or segment_by_name(state),
                 progress,
-                None if served is None else int(stalled and last),
+                last_stall if is_last else elsewhere,
                 escalation,
                 visits.entries - 1,
                 (len(latencies) + visits.unmeasured) / visits.entries,
@@ -79,7 +83,7 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 visits.guard_errors,
                 None if wanted is None else len(wanted & stream.slots.get(state, _NOTHING)) / len(wanted),
                 visits.to_states,
-                None if served is None else int(lost and last),
+                last_lost if is_last else elsewhere,
                 visits.position,
             )
         )
