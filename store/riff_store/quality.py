@@ -46,27 +46,26 @@ def settle_all(connection: Connection) -> None:
 def settle_quality(connection: Connection, calls: Iterable[int]) -> None:
     """Score calls anew from what the store holds of them, verdicts included."""
     aspects = dict(connection.execute("SELECT name, id FROM aspect").fetchall())
-    places = {aspects[part]: place for place, part in enumerate(PARTS) if part in aspects}
-    wanted = sorted({*places, *([aspects[_HUMANNESS]] if _HUMANNESS in aspects else [])})
+    computed = ", ".join(
+        "(SELECT value FROM aspect_score WHERE conversation_id = c.id"
+        f" AND aspect_id = {aspects.get(part, 0)} AND judge_id = {COMPUTED_JUDGE})"
+        for part in PARTS
+    )
     keys = sorted(calls)
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
-        rows = connection.execute(
-            "SELECT conversation_id, aspect_id, judge_id, value FROM aspect_score"
-            f" WHERE conversation_id IN ({_marks(some)}) AND aspect_id IN ({_marks(wanted)})",
-            (*some, *wanted),
-        )
-        parts: dict[int, list[float | None]] = {key: [None] * len(PARTS) for key in some}
-        judged: dict[int, list[float]] = {key: [] for key in some}
-        for call, aspect, judge, value in rows:
-            if judge == COMPUTED_JUDGE:
-                if aspect in places:
-                    parts[call][places[aspect]] = value
-            elif aspect not in places and value is not None:
-                judged[call].append(value)
+        judged: dict[int, list[float]] = {}
+        scores = connection.execute(
+            f"SELECT conversation_id, value FROM aspect_score WHERE conversation_id IN ({_marks(some)})"
+            f" AND aspect_id = ? AND judge_id <> {COMPUTED_JUDGE} AND value IS NOT NULL",
+            (*some, aspects.get(_HUMANNESS, 0)),
+        ).fetchall()
+        for call, score in scores:
+            judged.setdefault(call, []).append(score)
+        parts = connection.execute(f"SELECT c.id, {computed} FROM conversation c WHERE c.id IN ({_marks(some)})", some)
         connection.executemany(
             "UPDATE conversation SET quality = ? WHERE id = ?",
-            [(_quality(parts[key], judged[key]), key) for key in some],
+            [(_quality(values, judged.get(call, [])), call) for call, *values in parts.fetchall()],
         )
 
 
