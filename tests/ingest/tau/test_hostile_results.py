@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def test_a_wrong_part_costs_no_other_call(tmp_path: Path, changes: list[tuple[tu
             holder: Any = document
             for key in way:
                 holder = holder[key]
-            holder[last] = value
+            holder[last] = deepcopy(value)  # a later change may go into it
         except (KeyError, IndexError, TypeError):
             continue
     path = tmp_path / "run.json"
