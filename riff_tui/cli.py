@@ -13,6 +13,8 @@ from typing import NoReturn
 from riff_tui.signals import end_at_once
 
 _COMPLETE = "_RIFF_TUI_COMPLETE"
+_OF_OTHERS = frozenset(("judge", "run"))
+"""The commands that run programs of others, or code of theirs in this process, in the environment as it is."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -30,8 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from riff_tui.output.streams import replace_closed
 
         replace_closed()
-    # The matrices are small, and threads of numpy that wait for larger ones take processor time all the same.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if not _OF_OTHERS.intersection(given[:1]):
+        # The matrices are small, and threads of numpy that wait for larger ones take processor time all the same.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Most of what a command makes lasts as long as the command, so it is searched for garbage seldom.
     gc.set_threshold(50_000)
     code = run(given)

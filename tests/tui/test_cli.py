@@ -241,3 +241,22 @@ def test_a_terminal_gets_what_fits_in_colour_and_is_told_what_did_not(
     assert (text != shown.decode()) is colored
     assert all(len(line) <= 60 for line in text.splitlines())
     assert "Cut to 60 cells: " in text
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "after"),
+    [("dump", "", "1"), ("dump", "4", "4"), ("ui", "", "1"), ("judge", "", ""), ("run", "", "")],
+)
+def test_threads_of_numpy_are_limited_but_for_programs_of_others(command: str, before: str, after: str) -> None:
+    program = (
+        "import os, riff_tui.cli as cli; cli.run = lambda given: 0\n"
+        f"try: cli.main([{command!r}])\n"
+        "finally: print(os.environ.get('OPENBLAS_NUM_THREADS', ''))"
+    )
+    environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environ | ({"OPENBLAS_NUM_THREADS": before} if before else {}),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ended.stdout.strip() == after
