@@ -13,7 +13,7 @@ from riff_tui.errors import RiffError
 from riff_tui.output.sinks import render
 from riff_tui.request import Request
 from riff_tui.settings import state_directory
-from riff_tui.table import Column, Row, Table
+from riff_tui.table import Column, Row, Table, run_steps
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import block
 from riff_tui.tui.backend import Backend
@@ -24,6 +24,8 @@ from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.terminal import clipboard
 from riff_tui.tui.widgets.bars import BottomLine
 
+MOST_ROWS = 10_000
+"""Nobody pastes a longer table, and not every terminal would take it."""
 _CHOICES = (("r", "row"), ("c", "cell"), ("m", "Markdown"), ("d", "dump command"), ("l", "link"), ("Esc", "nothing"))
 
 
@@ -61,8 +63,9 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         """Copy a part of the screen and say where it went."""
         self.dismiss()
         host = self._host
-        if part == "table" and host.location.kind == "conversation":
-            host.run(self._copy_redacted(), "copy")
+        if part == "table" and host.loaded is not None:
+            is_call = host.location.kind == "conversation"
+            host.run(self._copy_redacted() if is_call else self._copy_table(host.loaded.main), "copy")
             return
         text = self._text(part)
         if text:
@@ -79,8 +82,6 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
             return block(link_to(host.history.stack, self._backend.store, loaded.main))
         if part == "dump":
             return "\n".join(block(command) for command in loaded.dumps)
-        if part == "table":
-            return markdown(loaded.main)
         if row is None:
             return ""
         if loaded.main.view == "conversation":
@@ -98,6 +99,25 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
             host.fail(error)
         else:
             host.say(f"{part} {target}")
+
+    async def _copy_table(self, table: Table) -> None:
+        """Copy a table whole, also what was left for later; say so where it is too long."""
+        host = self._host
+
+        def read() -> tuple[int, str]:
+            whole = table if table.deferred is None else run_steps(table.deferred())
+            count = len(whole.rows)
+            return count, markdown(whole) if count <= MOST_ROWS else ""
+
+        try:
+            count, text = await host.worker.ask(read)
+        except (OSError, RiffError) as error:
+            host.fail(error)
+        else:
+            if text:
+                await self._copy("table", text)
+            else:
+                host.say(f"{count:,} rows are too many to copy; o writes them into a file", "warn")
 
     async def _copy_redacted(self) -> None:
         """Copy a call as it may be posted: what was said in it goes out as redacted as it can be."""

@@ -17,9 +17,12 @@ from riff_store.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.filters import Filter
 from riff_tui.request import Request
+from riff_tui.settings import state_directory
 from riff_tui.table import LATER, Deferred, Steps, Table, run_steps
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
+from riff_tui.tui.screens.copy_menu import CopyMenu, markdown
+from riff_tui.tui.terminal.clipboard import FILE_NAME
 from riff_tui.view_queries import view_query
 from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.packed_stores import set_small_groups
@@ -169,16 +172,24 @@ class Reading:
 
 
 @asynccontextmanager
-async def at_worklist(reading: Reading) -> AsyncIterator[Walker]:
-    """Look at a worklist of which only the flows are there."""
-    app = Explorer(reading.show, start=(*START, Location("worklist", scope=Filter("persona=hurried"))))
+async def looking(reading: Reading, location: Location, path: str) -> AsyncIterator[Walker]:
+    """Look at what is there of a location while the rest of it is read."""
+    app = Explorer(reading.show, start=(*START, location))
     async with app.run_test(size=(80, 24)) as pilot:
         at = Walker(app, pilot)
-        await at.until(lambda: at.path.endswith("1 of 2 entries so far") and reading.begun == 1)
+        await at.until(lambda: at.path.endswith(path) and reading.begun == 1)
         try:
             yield at
         finally:
             reading.gate.set()
+
+
+@asynccontextmanager
+async def at_worklist(reading: Reading) -> AsyncIterator[Walker]:
+    """Look at a worklist of which only the flows are there."""
+    location = Location("worklist", scope=Filter("persona=hurried"))
+    async with looking(reading, location, "1 of 2 entries so far") as at:
+        yield at
 
 
 async def test_the_screen_says_what_is_still_to_come(store: Store) -> None:
@@ -215,3 +226,16 @@ async def test_whoever_stays_after_all_gets_the_rest(store: Store) -> None:
         reading.gate.set()
         await at.settle()
         assert at.path.endswith("1 of 4 entries")
+
+
+async def test_a_table_is_copied_with_what_was_left_for_later(store: Store) -> None:
+    reading = Reading(store)
+    async with looking(reading, Location("states", scope=Filter("persona=hurried")), "1 of 4 states") as at:
+        press_key(at.app, "y")
+        await at.until(lambda: isinstance(at.app.screen, CopyMenu))
+        press_key(at.app, "m")
+        await at.until(lambda: not isinstance(at.app.screen, CopyMenu))
+        reading.gate.set()
+        await at.until(lambda: "table copied" in at.bottom)
+    copied = (state_directory() / FILE_NAME).read_text()
+    assert copied == markdown(show(store, "states", Request(where="persona=hurried")))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
+from riff_tui.tui.screens import copy_menu
 from tests.support.walker import exploring
 
 CALL = {
@@ -33,3 +36,17 @@ async def test_a_call_copied_as_markdown_holds_no_address_of_the_caller(tmp_path
     assert "jo@example.org" not in copied
     assert "email 1" in copied
     assert "names and spoken digits are not found" in copied
+
+
+async def test_a_table_that_is_too_long_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copy_menu, "MOST_ROWS", 2)
+    calls = [{**CALL, "conversation_id": f"c-{number}"} for number in range(3)]
+    file = tmp_path / "flow-transcripts-a.jsonl"
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in calls))
+    with open_store(tmp_path / "store.db", write=True, create=True) as store:
+        ingest([file], Writer(store))
+    async with exploring(tmp_path / "store.db") as at:
+        await at.press("4", "y", "m")
+        assert at.bottom.strip().endswith("3 rows are too many to copy; o writes them into a file")
+        await at.press("/", *"c-1", "enter", "y", "m")
+        assert "table copied" in at.bottom
