@@ -92,7 +92,9 @@ class Finder:
         target.arrive()
 
     def _miss(self, target: FindTarget, direction: int) -> None:
-        self._host.say(f"no {target.name} {'below' if direction > 0 else 'above'}", "warn")
+        loaded = self._host.loaded
+        among = "" if loaded is None or loaded.main.deferred is None else " in what is read so far"
+        self._host.say(f"no {target.name} {'below' if direction > 0 else 'above'}{among}", "warn")
 
 
 def _search_page(rows: Sequence[Row], index: int, direction: int, test: RowTest) -> int | None:

@@ -239,3 +239,15 @@ async def test_a_table_is_copied_with_what_was_left_for_later(store: Store) -> N
         await at.until(lambda: "table copied" in at.bottom)
     copied = (state_directory() / FILE_NAME).read_text()
     assert copied == markdown(show(store, "states", Request(where="persona=hurried")))
+
+
+async def test_nothing_is_said_to_be_missing_in_what_is_not_read_yet(store: Store) -> None:
+    reading = Reading(store)
+    async with looking(reading, Location("failure-matrix"), "1 of 2 cells") as at:
+        at.controls.search.remember("taken>10")
+        press_key(at.app, "n")
+        await at.until(lambda: at.bottom.endswith("no row that matches taken>10 below in what is read so far"))
+        reading.gate.set()
+        await at.settle()
+        press_key(at.app, "n")
+        await at.until(lambda: at.path.endswith("2 of 2 cells"))
