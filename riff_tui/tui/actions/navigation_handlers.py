@@ -11,6 +11,7 @@ from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import pick_aspect, pick_name
 from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.actions.siblings import visit_sibling
+from riff_tui.tui.data.loader import is_begun
 from riff_tui.tui.navigation.folding import fold, is_folded, unfold_all
 from riff_tui.tui.navigation.history import History, is_same
 from riff_tui.tui.navigation.kept_place import choose, since_last_run, widening
@@ -140,8 +141,10 @@ def _sibling(direction: int) -> Handler:
             host.say("nothing further matches here, and no list leads to another conversation", "warn")
             return
         index = position[0] - 1 + direction
-        if not 0 <= index < len(table.rows):
-            host.say("this is the last of the list" if direction > 0 else "this is the first of the list", "warn")
+        if index < 0:
+            host.say("this is the first of the list", "warn")
+        elif index >= len(table.rows):
+            host.say(f"this is the last of the list{' so far' if is_begun(table) else ''}", "warn")
         else:
             visit_sibling(controls, table, index)
 

@@ -264,8 +264,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def _counts(self) -> str:
         controls = self.controls
         location, loaded = self._history.here, self.loaded
-        if loaded is None or location.kind == "conversation":
+        if loaded is None:
             return ""
+        if location.kind == "conversation":
+            listed = controls.navigator.list_above()
+            return " so far" if listed is not None and is_begun(listed) else ""
         unfiltered = controls.navigator.cached(replace(location, filter=Filter())) if location.filter else None
         whole = len(unfiltered.rows) if unfiltered is not None and not is_begun(unfiltered) else None
         return count_text(location, loaded.main, whole, len(controls.list_state.marks(location)))

@@ -70,6 +70,20 @@ async def test_escape_leaves_the_others_uncounted(tiny: Path, counting: threadin
         assert "1 of 15 match" in at.path
 
 
+async def test_a_call_of_a_list_that_is_not_counted_yet_says_so(tiny: Path, counting: threading.Event) -> None:
+    async with listing(tiny, "correctness>5") as at:
+        await at.until(lambda: "1 of 3 conversations so far" in at.path)
+        await at.pilot.press("escape")
+        await at.until(lambda: "stopped; r reads it again" in at.bottom)
+        counting.set()
+        await at.press("G", "enter")
+        assert at.path.endswith("3 of 3 so far")
+        await at.press("n")
+        assert at.bottom.strip().endswith("this is the last of the list so far")
+        await at.press("escape")
+        assert "3 of 15 match" in at.path
+
+
 async def test_a_list_that_sums_can_count_is_counted_at_once(tiny: Path, counting: threading.Event) -> None:
     counting.set()
     async with listing(tiny, "flow=weather") as at:
