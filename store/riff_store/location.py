@@ -17,20 +17,36 @@ _HARMLESS = frozenset(
 )
 """The parameters that may be shown; of others nobody knows what they hold."""
 
+_MISWRITTEN = re.compile(
+    r"(?P<begin>postgres(?:ql)?:(?!//)"
+    r"|\s*(?:dbname|host|hostaddr|options|passfile|password|port|sslmode|user)\s*=|\s+service\s*=|service\s+=)",
+    re.IGNORECASE,
+)
+"""How addresses begin that libpq or nobody takes, and that are not names of files either."""
+
 
 def is_on_server(location: str) -> bool:
     """Say if a place is an address of PostgreSQL: a URL, or the name of a service."""
     return location.startswith(("postgresql://", "postgres://", "service="))
 
 
+def is_miswritten(location: str) -> bool:
+    """Say if a place was meant to be an address of PostgreSQL, but is written as none that is taken."""
+    return _MISWRITTEN.match(location) is not None
+
+
 def without_secrets(location: str) -> str:
     """Return the path or URL of a store as others may see it: no user, no password, no parameter that may hold one.
 
-    Of a URL that does not say clearly where a password ends, only the scheme is left.
+    Of a URL that does not say clearly where a password ends, and of what was meant to be an address, only the beginning
+    is left.
     """
     scheme, is_url, rest = location.partition("://")
     if location.startswith("service="):
         return " ".join(word for word in location.split() if word.partition("=")[0] in _HARMLESS)
+    miswritten = _MISWRITTEN.match(location)
+    if miswritten is not None:
+        return f"{miswritten['begin'].strip()}…"
     if not is_url:
         return location
     found = _REST.fullmatch(rest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +32,10 @@ ODD = st.text(alphabet="ab12:/?#@&;=%[]. \n", max_size=6)
         ("postgresql://bob:hunter/2@host/db", "postgresql://…"),
         ("postgresql://bob:1?hunter2@host/db", "postgresql://…"),
         ("sqlite:////data/me@work/a.db", "sqlite:////data/me@work/a.db"),
+        ("host=h dbname=db password=hunter2", "host=…"),
+        ("password = hunter2", "password =…"),
+        ("postgresql:/bob:hunter2@host/db", "postgresql:…"),
+        ("./host=h.db", "./host=h.db"),
     ],
 )
 def test_what_is_shown_of_a_location(location: str, shown: str) -> None:
@@ -64,3 +70,14 @@ def test_an_error_names_no_password() -> None:
         open_store(f"postgresql://bob:{SECRET}@host/db?password={SECRET}")
     assert SECRET not in str(caught.value)
     assert "postgresql://host/db" in str(caught.value)
+
+
+@pytest.mark.parametrize("location", [f"host=h dbname=db password={SECRET}", f"Postgresql:/bob:{SECRET}@host/db"])
+def test_an_address_that_is_written_otherwise_is_no_file(
+    location: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError) as caught:
+        open_store(location, write=True, create=True)
+    assert SECRET not in str(caught.value)
+    assert "write postgresql://HOST/DATABASE" in str(caught.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from riff_store import orm as orm
 from riff_store.engines.engine import Engine
 from riff_store.errors import StoreError
-from riff_store.location import is_on_server, without_secrets
+from riff_store.location import is_miswritten, is_on_server, without_secrets
 
 
 def engine_at(location: str | Path) -> Engine:
@@ -26,6 +26,11 @@ def engine_at(location: str | Path) -> Engine:
             message = f"{without_secrets(text)}: stores in PostgreSQL need a package that is not installed"
             raise StoreError(message, "pip install 'riff-tui[postgres]'") from None
         return PostgresqlEngine(text)
+    if is_miswritten(text):
+        raise StoreError(
+            f"{without_secrets(text)}: no address of a store in PostgreSQL",
+            "write postgresql://HOST/DATABASE or service=NAME, and ./ before the name of a file",
+        )
     if "://" in text:
         raise StoreError(
             f"{without_secrets(text)}: stores are SQLite files or in PostgreSQL", "give a path or postgresql://…"
