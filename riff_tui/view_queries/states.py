@@ -12,7 +12,7 @@ from riff_store.queries.sums import call_sums, takes_long
 from riff_tui.table import Table
 from riff_tui.view_queries.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts.callers import excluded_text
-from riff_tui.views.parts.columns import STATE_METRICS
+from riff_tui.views.parts.columns import STATE_METRICS, TO_STATES
 from riff_tui.views.spec import EMPTY_STORE
 
 SUMMING = "summing up the states"
@@ -45,7 +45,8 @@ def show_states(query: ViewQuery) -> Table:
 
     if not takes_long(query.store, query.parts().calls, query.keys):
         return table(True)
-    return query.in_two_parts(table, SUMMING, {column.key for column in STATE_METRICS} - {*ORDERED_BY, "lost"})
+    later = {column.key for column in (*STATE_METRICS, TO_STATES)} - {*ORDERED_BY, "lost"}
+    return query.in_two_parts(table, SUMMING, later)
 
 
 def _with_excluded(query: ViewQuery, table: Table) -> Table:
