@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riff_tui.errors import describe
 from riff_tui.filters import Filter, FilterError, completion, parse
 from riff_tui.request import Request
-from riff_tui.table import Table
+from riff_tui.table import Table, run_steps
 from riff_tui.tui.data.loader import is_begun, load_all_rows
 from riff_tui.tui.find.local_filter import count_matches, moment_test
 from riff_tui.tui.navigation.location import Location
@@ -196,8 +196,15 @@ class PromptController:
         )
         show_view = self._host.show_view
         slow = self._host.set_timer(_PAUSE_S, lambda: self._prompt.tell("counting …"))
+
+        def count() -> int:
+            found = show_view(view, request)
+            # Of rows that stand in sections only the first ones may be there.
+            whole = run_steps(found.deferred()) if found.sections and found.deferred is not None else found
+            return len(whole.rows)
+
         try:
-            return len((await self._host.worker.ask(lambda: show_view(view, request))).rows)
+            return await self._host.worker.ask(count)
         finally:
             slow.stop()
 

@@ -203,6 +203,17 @@ async def test_the_screen_says_what_is_still_to_come(store: Store) -> None:
         assert at.row == row
 
 
+async def test_a_prompt_counts_what_is_still_to_come(store: Store) -> None:
+    reading = Reading(store)
+    reading.gate.set()
+    app = Explorer(reading.show, start=(*START, Location("worklist")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        at = Walker(app, pilot)
+        await at.until(lambda: at.path.endswith("1 of 4 entries"))
+        await at.press(*"/persona=hurried")
+        assert "4 of 4 entries match" in str(at.controls.prompt.verdict.lines)
+
+
 async def test_whoever_goes_elsewhere_waits_for_nothing_that_was_left_for_later(store: Store) -> None:
     reading = Reading(store)
     async with at_worklist(reading) as at:
