@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from typing import ClassVar
 
@@ -94,7 +95,8 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         """Copy safe text, and say where it went."""
         host, send = self._host, self._backend.send
         try:
-            target = await host.worker.do(lambda: clipboard.copy(text, state_directory(), send))
+            # No query is waited for, and one who quits at once has the copy.
+            target = await asyncio.to_thread(clipboard.copy, text, state_directory(), send)
         except (OSError, RiffError) as error:
             host.fail(error)
         else:

@@ -6,6 +6,7 @@ import base64
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
@@ -14,15 +15,17 @@ from riff_tui.browser import is_in_browser
 
 FILE_NAME = "copied.txt"
 _PATIENCE_S = 2.0
+_IN_TURN = threading.Lock()
 
 
 def copy(text: str, directory: Path, write: Callable[[str], None], environ: Mapping[str, str] = os.environ) -> str:
     """Copy safe text, and say how; `write` sends to the terminal, `directory` keeps the file."""
-    path = _to_file(text, directory)
-    if environ.get("TMUX") and _through_tmux(text):
-        return f"copied through tmux, and to {path}"
-    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
-    write(f"\x1b]52;c;{encoded}\x07")
+    with _IN_TURN:
+        path = _to_file(text, directory)
+        if environ.get("TMUX") and _through_tmux(text):
+            return f"copied through tmux, and to {path}"
+        encoded = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
+        write(f"\x1b]52;c;{encoded}\x07")
     if is_in_browser(environ):
         return f"copied, if your browser lets it, and on the server to {path}"
     return f"copied, if the terminal takes it, and to {path}"

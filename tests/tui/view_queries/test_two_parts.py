@@ -253,6 +253,16 @@ async def test_a_table_is_copied_with_what_was_left_for_later(store: Store) -> N
     assert copied == markdown(show(store, "states", Request(where="persona=hurried")))
 
 
+async def test_copying_waits_for_nothing_that_was_left_for_later(store: Store) -> None:
+    reading = Reading(store)
+    async with at_worklist(reading) as at:
+        press_key(at.app, "y")
+        await at.until(lambda: isinstance(at.app.screen, CopyMenu))
+        press_key(at.app, "d")
+        await at.until(lambda: "dump copied" in at.bottom)
+    assert "dump worklist" in (state_directory() / FILE_NAME).read_text()
+
+
 async def test_nothing_is_said_to_be_missing_in_what_is_not_read_yet(store: Store) -> None:
     reading = Reading(store)
     async with looking(reading, Location("failure-matrix"), "1 of 2 cells") as at:
