@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
     Floats: TypeAlias = NDArray[np.float64]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 14
 
 
 class Overlap(NamedTuple):
@@ -44,7 +44,7 @@ def overlap(observed: Observations) -> Overlap | None:
 
     if not observed.calls:
         return None
-    seen = {judge: ~np.isnan(observed.values[judge]) for judge in observed.names_of_judges()}
+    seen = {judge: observed.seen[judge] for judge in observed.names_of_judges()}
     scored = {judge: int(calls.sum()) for judge, calls in seen.items()}
     if all(n == observed.calls for n in scored.values()):
         return None
@@ -61,22 +61,23 @@ def compare_judges(observed: Observations, found: Overlap) -> FactorEffect | Non
     names, judges = observed.names_of_judges(), found.compared
     if not found.n or len(judges) > MOST_LEVELS:
         return None
-    midst, totals = observed.mean, np.zeros(len(judges))
-    for values, shared in _blocks(observed, found, judges):
-        totals += or_zero(values - midst, shared).sum(axis=1)
-    means = midst + totals / found.n
+    # Differences from about the means lose no digits where those are taken from sums at the end.
+    midst = _about_means(observed, found)
+    totals, squares, of_judges = np.zeros(len(judges)), 0.0, np.zeros(len(judges))
+    for values, shared in _blocks(observed, found):
+        apart = or_zero(values - midst[:, None], shared)
+        totals += apart.sum(axis=1)
+        squares += float(np.einsum("ij,ij->", apart, apart))
+        apart -= apart.mean(axis=0)
+        of_judges += np.einsum("ij,ij->i", apart, apart)
+    off, n = totals / found.n, found.n * len(judges)
+    means = midst + off
     effects = means - means.mean()
-    squares, apart = 0.0, np.zeros(len(judges))
-    for values, shared in _blocks(observed, found, judges):
-        left = or_zero(values - means[:, None], shared)
-        squares += float(np.einsum("ij,ij->", left, left))
-        left -= left.mean(axis=0)
-        apart += np.einsum("ij,ij->i", left, left)
-    n = found.n * len(judges)
-    squares = observed.cleared_squares(squares, n)
-    between = observed.cleared_squares(found.n * float((effects**2).sum()), n)
-    share = settled(between / (squares + between)) if squares + between else None
-    errors = _errors(apart, observed, found)
+    within = observed.real_squares(squares - found.n * float((off**2).sum()), n, squares)
+    between = observed.real_squares(found.n * float((effects**2).sum()), n)
+    of_judges -= found.n * (off - off.mean()) ** 2
+    share = settled(between / (within + between)) if within + between else None
+    errors = _errors(np.maximum(of_judges, 0.0), observed, found)
     levels = [
         LevelEffect(
             names[judge],
@@ -90,26 +91,34 @@ def compare_judges(observed: Observations, found: Overlap) -> FactorEffect | Non
     return FactorEffect(JUDGE, levels, share, share)
 
 
-def _errors(apart: Floats, observed: Observations, found: Overlap) -> Floats | None:
+def _errors(squares: Floats, observed: Observations, found: Overlap) -> Floats | None:
     """Return the standard error of each effect, from the squares of what judges differ by from others of the call.
 
     None where nothing says how much calls vary.
     """
-    calls, n = found.n, found.n * apart.size
+    calls, n = found.n, found.n * squares.size
     design = observed.design_of(found.shared)
-    rank = apart.size - 1 + design.width - design.null_space().shape[1]
+    rank = squares.size - 1 + design.width - design.null_space().shape[1]
     if calls < 2 or n <= rank:
         return None
     correction = calls / (calls - 1) * (n - 1) / (n - rank)
-    errors: Floats = (apart * correction) ** 0.5 / calls
+    errors: Floats = (squares * correction) ** 0.5 / calls
     return errors
 
 
-def _blocks(observed: Observations, found: Overlap, judges: Sequence[int]) -> Iterator[tuple[Floats, Flags]]:
+def _about_means(observed: Observations, found: Overlap) -> Floats:
+    """Return what each judge gave the first common calls on average."""
+    import numpy as np
+
+    some = found.shared.nonzero()[0][:_BLOCK]
+    return np.array([float(observed.values[judge][some].mean()) for judge in found.compared])
+
+
+def _blocks(observed: Observations, found: Overlap) -> Iterator[tuple[Floats, Flags]]:
     """Yield values some calls at a time, a row for each judge, and which of these calls are common ones."""
     import numpy as np
 
     for start in range(0, observed.calls, _BLOCK):
         check_interrupted()
         some = slice(start, start + _BLOCK)
-        yield np.stack([observed.values[judge][some] for judge in judges]), found.shared[some]
+        yield np.stack([observed.values[judge][some] for judge in found.compared]), found.shared[some]

@@ -61,7 +61,7 @@ class _Model:
         self._means = self._cells.totals / self._cells.counts
         self._full = Solution(self._cells, range(len(observed.compared)))
         self._left = observed.left_over(self._full.values)
-        self._squares = self._left.within + self._between(0 * self._means)
+        self._squares = observed.within + self._between(0 * self._means)
         self.together = self._explained(self._full)
         self._per_level = self._calls_of_columns()
         self._scores = self._clustered()
@@ -119,7 +119,7 @@ class _Model:
         return float(self._cells.counts @ np.where(np.abs(apart) < self._observed.noise, 0.0, apart) ** 2)
 
     def _explained(self, solution: Solution) -> float | None:
-        left = self._left.within + self._between(solution.values)
+        left = self._observed.within + self._between(solution.values)
         return max(0.0, 1 - left / self._squares) if self._squares else None
 
     def _calls_of_columns(self) -> Codes:

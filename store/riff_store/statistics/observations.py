@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 JUDGE = "judge"
 MOST_LEVELS = 200
-_BLOCK = 1 << 16
+_BLOCK = 1 << 14
 _NOISE = 1e-12
+_CANCELLED = 1e-12
+"""Squares that are less than this part of the sums whose difference they are, are noise of these."""
 _MOST_COUNTED = 1 << 20
 _LARGEST = 1e200
 """More than any figure; and of more one could not tell the squares."""
@@ -51,21 +53,12 @@ class Levels:
 
 
 class _Block(NamedTuple):
-    """Hold some calls: the number of the cell of each, what each judge said, and for how much it counts."""
+    """Hold some calls: the number of the cell of each, what each judge said, if any, and for how much it counts."""
 
     cells: Codes
     values: Floats
+    seen: Flags
     weights: Floats | None
-
-    def seen(self) -> Flags:
-        """Return whom each call was judged by."""
-        import numpy as np
-
-        return ~np.isnan(self.values)
-
-    def left_over(self, fitted: Floats) -> Floats:
-        """Return what values differ by from what is `fitted` to their cells, 0 where there is none."""
-        return or_zero(self.values - fitted.take(self.cells).reshape(self.values.shape), self.seen())
 
     def weighted(self, values: Floats | Flags) -> Floats | Flags:
         """Return values by how many observations they stand for."""
@@ -75,12 +68,10 @@ class _Block(NamedTuple):
 class LeftOver(NamedTuple):
     """Hold what observations differ by from fitted values of their cells, as sums of products.
 
-    `within` are the squares of what they differ by from the mean of their cell. `of_calls` has for each cell the
-    products of its observations with what is left of their whole call, `of_judges` those of each two judges of one
-    call, in the order of their levels.
+    `of_calls` has for each cell the products of its observations with what is left of their whole call, `of_judges`
+    those of each two judges of one call, in the order of their levels.
     """
 
-    within: float
     of_calls: Floats
     of_judges: Floats
 
@@ -105,6 +96,7 @@ class Observations:
         any_judge = np.logical_or.reduce(list(seen.values())) if seen else np.zeros(0, bool)
         every = bool(any_judge.all())
         self.values = {judge: values[judge] if every else values[judge][any_judge] for judge in seen}
+        self.seen = {judge: calls if every else calls[any_judge] for judge, calls in seen.items()}
         self._weights = weights if weights is None or every else weights[any_judge]
         self.calls = int(any_judge.sum())
         if not self.calls:
@@ -137,7 +129,7 @@ class Observations:
         if factor.name != JUDGE:
             return np.bincount(factor.codes, minlength=len(factor.names))
         found = np.empty(len(factor.names), dtype=np.intp)
-        found[factor.codes] = [int((~np.isnan(column)).sum()) for column in self.values.values()]
+        found[factor.codes] = [int(np.count_nonzero(calls)) for calls in self.seen.values()]
         return found
 
     def names_of_judges(self) -> dict[int, str | None]:
@@ -161,37 +153,39 @@ class Observations:
         """Return what is left of observations over `fitted` values of their cells."""
         import numpy as np
 
-        size, within = len(self.values) * self._width, 0.0
-        means, wanted = np.zeros(size), np.zeros(size)
-        means[self._there], wanted[self._there] = self.mean + self.cells.totals / self.cells.counts, self.mean + fitted
+        size = len(self.values) * self._width
+        expected = np.zeros(size)
+        expected[self._there] = self.mean + fitted
         of_calls, of_judges = np.zeros(size), np.zeros((len(self.values),) * 2)
         for block in self._blocks():
-            left = block.left_over(means)
-            within += float(np.einsum("ij,ij->", left, block.weighted(left)))
-            weighted = block.weighted(block.left_over(wanted))
+            left = or_zero(block.values - expected.take(block.cells).reshape(block.values.shape), block.seen)
+            weighted = block.weighted(left)
             of_calls += np.bincount(block.cells, (weighted * weighted.sum(axis=0)).ravel(), size)
             # Threads of a matrix product cost more than they bring where a machine is busy.
             of_judges += np.einsum("ic,jc->ij", weighted, weighted)
         order = np.argsort(self.factors[0].codes)
-        return LeftOver(self.cleared_squares(within, self.n), of_calls[self._there], of_judges[np.ix_(order, order)])
+        return LeftOver(of_calls[self._there], of_judges[np.ix_(order, order)])
 
     def _summed(self) -> Cells:
         """Return the cells that occur, judge by judge, with the sums of what values differ by from their mean."""
         import numpy as np
 
         size = len(self.values) * self._width
-        counts, totals = np.zeros(size), np.zeros(size)
+        counts, totals, squares = np.zeros(size), np.zeros(size), 0.0
         # Sums about a value in their midst keep the digits that those about 0 lose.
         midst = least = most = float(np.nanmean(next(self._blocks()).values))
         for block in self._blocks():
-            seen = block.seen()
-            apart = or_zero(block.values - midst, seen)
-            counts += np.bincount(block.cells, block.weighted(seen).ravel(), size)
-            totals += np.bincount(block.cells, block.weighted(apart).ravel(), size)
+            apart = or_zero(block.values - midst, block.seen)
+            weighted = block.weighted(apart)
+            counts += np.bincount(block.cells, block.weighted(block.seen).ravel(), size)
+            totals += np.bincount(block.cells, weighted.ravel(), size)
+            squares += float(np.einsum("ij,ij->", apart, weighted))
             least, most = min(least, midst + float(apart.min())), max(most, midst + float(apart.max()))
         off = float(totals.sum() / counts.sum())
         self.mean, self.largest = midst + off, max(1.0, abs(least), abs(most))
         self._there = np.flatnonzero(counts)
+        of_means = float((totals[self._there] ** 2 / counts[self._there]).sum())
+        self.within = self.real_squares(squares - of_means, int(counts.sum()), squares)
         judge, cell = np.divmod(self._there, self._width)
         by_judge = [self.factors[0].codes[judge]] if self.factors[0].is_compared else []
         return Cells(
@@ -202,9 +196,9 @@ class Observations:
             totals[self._there] - counts[self._there] * off,
         )
 
-    def cleared_squares(self, squares: float, n: int) -> float:
-        """Return the squares of so many differences, 0 if all of these are noise."""
-        return 0.0 if squares < n * self.noise**2 else squares
+    def real_squares(self, squares: float, n: int, among: float = 0.0) -> float:
+        """Return the squares of so many differences, 0 if they are noise, be it of larger sums that cancel out."""
+        return 0.0 if squares < max(n * self.noise**2, _CANCELLED * among) else squares
 
     def _blocks(self) -> Iterator[_Block]:
         """Yield the observations some calls at a time, a row for each judge, so that no copy of them all is needed."""
@@ -216,7 +210,8 @@ class Observations:
             some = slice(start, start + _BLOCK)
             values = np.stack([column[some] for column in self.values.values()])
             weights = None if self._weights is None else self._weights[some]
-            yield _Block((rows + self._cell[some]).ravel(), values, weights)
+            seen = np.stack([calls[some] for calls in self.seen.values()])
+            yield _Block((rows + self._cell[some]).ravel(), values, seen, weights)
 
 
 def or_zero(values: Floats, seen: Flags) -> Floats:
