@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from riff_tui.tui.actions.context import ActionContext
 
+NOT_READ = "the rows are not read yet"
+
 
 def needs_rows(context: ActionContext) -> str:
-    return "" if context.rows else "there are no rows here"
+    if context.rows:
+        return ""
+    return NOT_READ if context.loading else "there are no rows here"
 
 
 def needs_below(context: ActionContext) -> str:
     if not context.rows:
-        return "there is no row to open"
+        return NOT_READ if context.loading else "there is no row to open"
     return "" if context.below else f"nothing lies below a row of {context.noun}"
 
 
@@ -157,7 +161,9 @@ def needs_unpaired(context: ActionContext) -> str:
 def needs_choosable(context: ActionContext) -> str:
     if context.kind == "conversation":
         return "a conversation has lines, not columns"
-    return "" if context.choosable else f"the columns of {context.noun} are always the same"
+    if context.choosable:
+        return ""
+    return NOT_READ if context.loading and not context.rows else f"the columns of {context.noun} are always the same"
 
 
 def needs_list_columns(context: ActionContext) -> str:

@@ -42,6 +42,9 @@ def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
     ("id", "context", "reason"),
     [
         ("open", ActionContext(rows=0), "no row"),
+        ("open", ActionContext(view="states", kind="state", loading=True), "not read yet"),
+        ("mark", ActionContext(view="states", kind="state", loading=True), "not read yet"),
+        ("columns", ActionContext(view="states", kind="state", loading=True), "not read yet"),
         ("open", ActionContext(view="skipped", rows=3), "nothing lies below"),
         ("sort", ActionContext(kind="conversation", rows=3), "order in which it happened"),
         ("sort", ActionContext(rows=3), "has no order"),
