@@ -276,6 +276,7 @@ async def test_an_empty_place_has_a_file_too(tmp_path: Path) -> None:
     app = Explorer(lambda view, request: Table(view, "Nothing", FLOWS.columns, []))
     async with app.run_test(size=(120, 30)) as pilot:
         at = Walker(app, pilot, FakeCatalog())
+        await at.settle()
         await at.press("o")
         typed(at, str(tmp_path / "a.txt"))
         await at.press("enter")
