@@ -73,6 +73,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         if self._stopping is not None:
             # The server ended while this began.
             self.kill()
+            await self._process.wait()
         self._stdin = self._process.stdin
         self._task = asyncio.create_task(self.run())
 
