@@ -20,6 +20,8 @@ from riff_store.errors import RiffError
 STDERR_KEPT = 4096
 LEAVING_S = 1.0
 """How long a program may take to end by itself once its stdin is closed, and again after SIGTERM."""
+_KILLED_S = 10.0
+"""How long a busy machine may take to tell that a program that was killed has ended."""
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _LINGER_S = 0.2
 _POLL_S = 0.02
@@ -126,7 +128,7 @@ class LineProcess:
         finally:
             self.kill()
             # For who is cancelled as well: what becomes of a process nobody can be told once the loop is closed.
-            await self._ends_within(LEAVING_S)
+            await self._ends_within(_KILLED_S)
 
     def kill(self) -> None:
         """Kill all of the group at once, and let go of the pipes, which one that left the group may still hold."""
