@@ -29,7 +29,7 @@ def qualities(columns: CallColumns, judges: Iterable[int], aspects: Mapping[str,
     return found
 
 
-def scores_of(columns: CallColumns, judges: Iterable[int], aspect: int) -> dict[int, Floats]:
+def aspect_scores(columns: CallColumns, judges: Iterable[int], aspect: int) -> dict[int, Floats]:
     """Return one aspect of each call by each of some judges."""
     return {judge: _finite(columns.scores(aspect, judge)) for judge in _asked(columns, judges, aspect)}
 

@@ -46,7 +46,7 @@ def effects(
     these, `(computed)` included. They are compared on the calls that all of them scored. Of a figure over events it is
     an event.
     """
-    from riff_store.columns.qualities import qualities, scores_of
+    from riff_store.columns.qualities import aspect_scores, qualities
     from riff_store.columns.reading import read_calls
     from riff_store.statistics.judge_comparison import overlap
     from riff_store.statistics.linear_model import fit
@@ -71,7 +71,7 @@ def effects(
         elif aspect == QUALITY:
             values = qualities(columns, chosen, aspects)
         else:
-            values = scores_of(columns, chosen, aspects[aspect])
+            values = aspect_scores(columns, chosen, aspects[aspect])
         factors = [Factor(name, columns.keys(name), names_of(store, DIMENSIONS[name])) for name in FACTORS[1:]]
         whole = call_sums(store, calls, Grouping(())).get(())
         n, excluded, failed = (whole.n, whole.excluded, whole.caller_failed) if whole else (0, 0, 0)

@@ -13,7 +13,7 @@ from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, L
 from riff_store.measure import student_t
 from riff_store.statistics.designs import Design, Solution, confoundings
 from riff_store.statistics.distributions import student_tail
-from riff_store.statistics.observations import JUDGE, MOST_LEVELS, Observations
+from riff_store.statistics.observations import CANCELLED, JUDGE, MOST_LEVELS, Observations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.signedinteger[Any]]
 
-_CANCELLED = 1e-13
-"""What is left of sums that cancel out to less than this part of them is noise."""
 _DIGITS = 9
 """Digits behind these depend on the order of observations and on the machine; what is answered does not."""
 
@@ -163,7 +161,7 @@ class _Model:
         weights = self._full.solve(contrast)
         correction = calls / (calls - 1) * (n - 1) / (n - rank)
         variance = float(weights @ self._scores @ weights)
-        if variance < _CANCELLED * float(np.abs(weights) @ np.abs(self._scores) @ np.abs(weights)):
+        if variance < CANCELLED * float(np.abs(weights) @ np.abs(self._scores) @ np.abs(weights)):
             return 0.0
         return math.sqrt(variance * correction)
 

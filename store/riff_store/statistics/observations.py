@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 JUDGE = "judge"
 MOST_LEVELS = 200
+CANCELLED = 1e-12
+"""Of sums that cancel out, what is left is noise where it is less than this part of them."""
 _BLOCK = 1 << 14
 _NOISE = 1e-12
-_CANCELLED = 1e-12
-"""Squares that are less than this part of the sums whose difference they are, are noise of these."""
 _MOST_COUNTED = 1 << 20
 _LARGEST = 1e200
 """More than any figure; and of more one could not tell the squares."""
@@ -198,7 +198,7 @@ class Observations:
 
     def real_squares(self, squares: float, n: int, among: float = 0.0) -> float:
         """Return the squares of so many differences, 0 if they are noise, be it of larger sums that cancel out."""
-        return 0.0 if squares < max(n * self.noise**2, _CANCELLED * among) else squares
+        return 0.0 if squares < max(n * self.noise**2, CANCELLED * among) else squares
 
     def _blocks(self) -> Iterator[_Block]:
         """Yield the observations some calls at a time, a row for each judge, so that no copy of them all is needed."""
