@@ -26,6 +26,7 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.notes_of_calls import NotesOfCalls
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.screens.explorer import ExplorerScreen
+from riff_tui.tui.terminal.textual_internals import InputParser
 from tests.support.fake_catalog import FakeCatalog
 
 LONGEST_S = 300.0
@@ -56,6 +57,13 @@ def press_key(app: App[None], key: str) -> None:
     pressed = events.Key(name, character)
     pressed.set_sender(app)
     app.post_message(pressed)
+
+
+def send(app: App[None], sequence: str) -> None:
+    """Have an application get what a terminal sends of several keys and clicks at once."""
+    for event in InputParser().feed(sequence):
+        event.set_sender(app)
+        app.post_message(event)
 
 
 class Walker:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import select
 import signal
@@ -14,6 +16,7 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.errors import NoWidget
 from textual.message import Message
 from textual.widget import Widget
 
@@ -81,8 +84,23 @@ class TerminalDriver(LinuxDriver):
         return super()._get_terminal_size()
 
 
+_POINTED = (events.MouseUp, events.MouseScrollDown, events.MouseScrollUp)
+_CLICK_PATIENCE_S = 1.0
+
+
+async def _answered(widget: Widget) -> None:
+    """Wait until a widget, and all that it lies in, handled what is on its way to them.
+
+    What a widget makes of a click comes back to it before it goes on to its parents, so it is asked twice.
+    """
+    for each in (widget, *(node for node in widget.ancestors_with_self if isinstance(node, Widget))):
+        handled = asyncio.Event()
+        if each.call_later(handled.set):
+            await handled.wait()
+
+
 class QuietApp(App[None]):
-    """Answer keys one after the other, and end after an unhandled error without a trace.
+    """Answer keys and clicks one after the other, and end after an unhandled error without a trace.
 
     A trace would print local variables and so callers' words.
     """
@@ -97,7 +115,20 @@ class QuietApp(App[None]):
         is_new = isinstance(event, events.Key) and not event.is_forwarded
         if is_new and isinstance(event, events.Key) and (self.type(event) or await self._check_bindings(event.key)):
             return
+        clicked = self._pointed_at(event)
         await super().on_event(event)
+        if clicked is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_CLICK_PATIENCE_S):
+                    await _answered(clicked)
+
+    def _pointed_at(self, event: events.Event) -> Widget | None:
+        """Return the widget that a new click, or a turn of the wheel, is for."""
+        if not isinstance(event, _POINTED) or event.is_forwarded:
+            return None
+        with contextlib.suppress(NoWidget):
+            return self.get_widget_at(event.x, event.y)[0]
+        return None
 
     @property
     def failure(self) -> Exception | None:

@@ -21,7 +21,7 @@ from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.terminal.keys import textual_keys
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
-from tests.support.walker import LONGEST_S, Walker, walking
+from tests.support.walker import LONGEST_S, Walker, send, walking
 
 
 async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same_rows() -> None:
@@ -42,6 +42,22 @@ async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same
         assert at.row == "viewing confirm"
         await at.press("backspace", "q")
         assert (at.path.split()[0], at.row) == ("flows", "viewing gemini")
+
+
+@pytest.mark.parametrize(
+    ("sequence", "opened"),
+    [
+        ("\x1b[<0;2;4M\x1b[<0;2;4m\r", "flows › viewing @ qwen"),
+        ("\x1b[<0;2;3M\x1b[<0;2;3mj", "flows › viewing @ gemini"),
+        ("\x1b[<65;2;4M\r", "flows › weather @ qwen"),
+    ],
+    ids=["a click and Enter", "a click on the row of the cursor and j", "the wheel and Enter"],
+)
+async def test_a_key_right_after_a_click_is_about_what_was_clicked(sequence: str, opened: str) -> None:
+    async with walking() as at:
+        send(at.app, sequence)
+        await at.settle()
+        assert at.path.startswith(opened)
 
 
 async def test_the_store_is_asked_with_the_names_of_the_rows_above() -> None:
