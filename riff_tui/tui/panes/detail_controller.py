@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from riff_tui.errors import describe
 from riff_tui.request import Request
@@ -17,6 +17,7 @@ from riff_tui.tui.render.turn_lines import is_voice, turn_lines
 
 if TYPE_CHECKING:
     from textual.timer import Timer
+    from textual.worker import Worker
 
     from riff_tui.tui.host import Host
     from riff_tui.tui.panes.body import Body
@@ -47,6 +48,8 @@ class DetailController:
         self._resting: Timer | None = None
         self._conversations: OrderedDict[str, Table | str] = OrderedDict()
         self._stale: set[str] = set()
+        self._worker: Worker[Any] | None = None
+        self._asked_for = ""
 
     @property
     def is_open(self) -> bool:
@@ -85,6 +88,7 @@ class DetailController:
     def arrived(self) -> None:
         """Follow rows that are others, or say something else."""
         self._stale = set(self._conversations)
+        self._asked_for = ""
         self.place()
         self._fill(keep=True)
 
@@ -124,7 +128,7 @@ class DetailController:
         if row is not None and table.view == "conversations" and row.where:
             conversation = self._conversations.get(row.where)
             if conversation is None or row.where in self._stale:
-                self._host.run(self._load(row), "detail", exclusive=True)
+                self._ask_for(row)
         self._draw(table, row, conversation, keep=keep)
 
     def _draw(self, table: Table, row: Row | None, conversation: Table | str | None, *, keep: bool) -> None:
@@ -143,6 +147,12 @@ class DetailController:
             return heading(table, row, glyphs), lines
 
         pane.show(make, keep=keep)
+
+    def _ask_for(self, row: Row) -> None:
+        """Ask for what was said in a call, unless that is being asked for already."""
+        if self._worker is None or self._worker.is_finished or self._asked_for != row.where:
+            self._asked_for = row.where
+            self._worker = self._host.run(self._load(row), "detail", exclusive=True)
 
     async def _load(self, row: Row) -> None:
         conversation: Table | str

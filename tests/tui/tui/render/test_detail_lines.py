@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE
 from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls, program
 from tests.support.view_answers import flow_cell, state_cell
-from tests.support.walker import Walker, exploring, walking
+from tests.support.walker import LONGEST_S, Walker, exploring, press_key, walking
 
 
 @pytest.fixture(autouse=True)
@@ -206,6 +207,29 @@ async def test_what_was_said_is_asked_for_only_where_the_cursor_rests(monkeypatc
         await at.press("j")
         await at.until(lambda: "c-0003" in lines(at)[1])
         assert asked().count("run=r1 conversation=c-0003") == 1
+
+
+async def test_what_is_being_asked_for_is_not_asked_for_again() -> None:
+    gate = threading.Event()
+
+    class Slow(FakeCatalog):
+        def show(self, view: str, request: Request) -> Table:
+            table = super().show(view, request)
+            assert view != "conversation" or gate.wait(LONGEST_S)
+            return table
+
+    async with walking(size=(120, 36), catalog=Slow()) as at:
+        await at.press("4")
+        press_key(at.app, "p")
+        await at.until(lambda: at.controls.detail.is_open)
+        press_key(at.app, "p")
+        await at.until(lambda: not at.controls.detail.is_open)
+        press_key(at.app, "p")
+        await at.until(lambda: at.controls.detail.is_open)
+        gate.set()
+        await at.until(lambda: any("Hi, which" in line for line in lines(at)))
+        await at.settle()
+        assert [view for view, _ in at.catalog.asked].count("conversation") == 1
 
 
 async def test_what_was_said_stays_in_view_while_it_is_asked_for_again() -> None:
