@@ -27,6 +27,8 @@ FLOWS = ("dental_clinic", "austin dental", "weather", 'so "so"')
         ("x !(ru", CompletionTarget(4, "ru")),
         ("stall>0", None),
         ("flow:/den", None),
+        ("flow:/den fl", None),
+        ('flow=":" ag', CompletionTarget(9, "ag")),
         ("/den fl", None),
         ("/a b/ fl", CompletionTarget(6, "fl")),
         ("flow:'a b' ag", CompletionTarget(11, "ag")),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from riff_store.predicate_eval import matches
 from riff_store.predicates import And, Not, Or, Predicate, Term
 from riff_store.vocabulary import FIELDS
-from riff_tui.filters import FilterError, parse, quote, render, split, take_judges
+from riff_tui.filters import Filter, FilterError, parse, quote, render, split, take_judges
 from riff_tui.text.safe_text import one_line
 
 CALL = {"flow": "dental_clinic", "agent": "gemini-2.5-f", "persona": None, "correctness": 9.2, "completed": True}
@@ -40,6 +40,7 @@ def refused(expression: str) -> FilterError:
         ("flow:dent", Term("flow", "contains", "dent")),
         ("flow=dental_clinic", Term("flow", "=", "dental_clinic")),
         ("flow!='a b'", Term("flow", "!=", "a b")),
+        ("flow!=/a/", Term("flow", "!=", "/a/")),
         ("stall>0.3", Term("stall", ">", 0.3)),
         ("progress<=.7", Term("progress", "<=", 0.7)),
         ("slot_fill_rate=·", Term("slot_fill_rate", "missing")),
@@ -229,6 +230,7 @@ def test_case_is_ignored_beyond_ascii_without_confusing_letters() -> None:
         ("stall>1e999", 6, "no number"),
         ("stall>٣", 6, "no number"),
         ("stall=low", 6, "no number"),
+        ("success=1x%", 8, "true or false"),
         ("stall > 0.3", 6, "without a blank"),
         ("stall>", 6, "a value is missing"),
         ("flow= x", 5, "a value is missing"),
@@ -254,6 +256,7 @@ def test_case_is_ignored_beyond_ascii_without_confusing_letters() -> None:
         ("a(b)", 1, "a blank is missing"),
         ("'\\x41'", 1, "escape"),
         ("'\\ud800'", 1, "escape"),
+        ("'\\U00110000'", 1, "escape"),
         ("/abc", 0, "not closed"),
         ("x /[/", 2, "makes no sense"),
         ("/a{99999999999999}/", 0, "makes no sense"),
@@ -276,9 +279,15 @@ def test_deep_nesting_is_an_error_and_no_crash(expression: str) -> None:
     assert "nested" in refused(expression).message
 
 
+def test_the_deepest_expression_is_read_and_a_deeper_one_names_the_limit() -> None:
+    assert parse("(" * 40 + "a" + ")" * 40) == parse("a")
+    assert "more than 40 deep" in refused("(" * 41 + "a" + ")" * 41).message
+
+
 def test_endless_expressions_are_refused() -> None:
     assert "longer" in refused("a" * 10_001).message
-    assert "more than" in refused("a " * 300).message
+    assert parse("a " * 200) == And((Term(None, "contains", "a"),) * 200)
+    assert "more than 200 terms" in refused("a " * 201).message
     assert "longer" in refused("/" + "a" * 600 + "/").message
 
 
@@ -380,6 +389,21 @@ def test_nothing_is_written_as_nothing() -> None:
     assert render(None) == ""
 
 
+def test_filters_of_one_text_are_one_however_they_came_about() -> None:
+    typed, rendered = Filter("flow=a n>3"), Filter.of(parse("flow=a  n>3.0"))
+    assert typed == rendered
+    assert len({typed, rendered}) == 1
+    assert typed != Filter("flow=a")
+
+
+def test_a_filter_within_another_one_is_a_term_or_a_group_behind_it() -> None:
+    here, typed = Filter("flow=a"), Filter("n>3")
+    assert (here & typed).text == "flow=a n>3"
+    assert (here & Filter("n>3 | stall>0")).text == "flow=a (n>3 | stall>0)"
+    assert here & Filter(" ") == here == Filter() & here
+    assert not Filter() & Filter()
+
+
 # what speaks of calls, and what of rows
 
 
@@ -427,11 +451,16 @@ def test_in_the_list_of_calls_everything_is_about_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "position"),
-    [("persona:x | stall>0.3", 12), ("flow:a !(persona:x stall>0.3)", 19), ("dent | persona:x", 7)],
+    ("expression", "position", "words"),
+    [
+        ("persona:x | stall>0.3", 12, "stall speaks of the rows shown, persona of the calls"),
+        ("flow:a !(persona:x stall>0.3)", 19, "stall speaks of the rows shown, persona of the calls"),
+        ("dent | persona:x", 7, "a bare word speaks of the rows shown, persona of the calls"),
+        ("/dent/ | persona:x", 9, "a bare /re/ speaks of the rows shown, persona of the calls"),
+    ],
 )
-def test_calls_and_rows_cannot_be_alternatives_of_each_other(expression: str, position: int) -> None:
-    with pytest.raises(FilterError, match="of the rows shown") as caught:
+def test_calls_and_rows_cannot_be_alternatives_of_each_other(expression: str, position: int, words: str) -> None:
+    with pytest.raises(FilterError, match=words) as caught:
         split(parse(expression), STATE_ROW)
     assert caught.value.position == position
 
@@ -458,6 +487,8 @@ def test_an_aspect_goes_by_its_aliases_unless_it_is_quoted() -> None:
     assert parse("aspect:p95") == Term("aspect", "contains", "p95")
     assert parse("aspect='p95'") == Term("aspect", "=", "p95") == parse(render(Term("aspect", "=", "p95")))
     assert render(parse("aspect=warmth")) == "aspect=warmth"
+    assert parse("agent=p95") == Term("agent", "=", "p95")
+    assert render(parse("agent=p95")) == "agent=p95"
 
 
 def test_takes_out_what_chooses_judges() -> None:
