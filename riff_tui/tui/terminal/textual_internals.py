@@ -84,14 +84,13 @@ class TerminalDriver(LinuxDriver):
         return super()._get_terminal_size()
 
 
-_POINTED = (events.MouseUp, events.MouseScrollDown, events.MouseScrollUp)
-_CLICK_PATIENCE_S = 1.0
+_PATIENCE_S = 1.0
 
 
 async def _answered(widget: Widget) -> None:
     """Wait until a widget, and all that it lies in, handled what is on its way to them.
 
-    What a widget makes of a click comes back to it before it goes on to its parents, so it is asked twice.
+    What a widget makes of an event comes back to it before it goes on to its parents, so it is asked twice.
     """
     for each in (widget, *(node for node in widget.ancestors_with_self if isinstance(node, Widget))):
         handled = asyncio.Event()
@@ -100,7 +99,7 @@ async def _answered(widget: Widget) -> None:
 
 
 class QuietApp(App[None]):
-    """Answer keys and clicks one after the other, and end after an unhandled error without a trace.
+    """Answer keys, clicks and pastes one after the other, and end after an unhandled error without a trace.
 
     A trace would print local variables and so callers' words.
     """
@@ -115,19 +114,20 @@ class QuietApp(App[None]):
         is_new = isinstance(event, events.Key) and not event.is_forwarded
         if is_new and isinstance(event, events.Key) and (self.type(event) or await self._check_bindings(event.key)):
             return
-        clicked = self._pointed_at(event)
+        widget = None if event.is_forwarded else self._receiver(event)
         await super().on_event(event)
-        if clicked is not None:
+        if widget is not None:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_CLICK_PATIENCE_S):
-                    await _answered(clicked)
+                async with asyncio.timeout(_PATIENCE_S):
+                    await _answered(widget)
 
-    def _pointed_at(self, event: events.Event) -> Widget | None:
-        """Return the widget that a new click, or a turn of the wheel, is for."""
-        if not isinstance(event, _POINTED) or event.is_forwarded:
-            return None
-        with contextlib.suppress(NoWidget):
-            return self.get_widget_at(event.x, event.y)[0]
+    def _receiver(self, event: events.Event) -> Widget | None:
+        """Return the widget that a click, a turn of the wheel or a paste is for, `None` of other events."""
+        if isinstance(event, events.Paste):
+            return self.focused or self.screen
+        if isinstance(event, events.MouseUp | events.MouseScrollDown | events.MouseScrollUp):
+            with contextlib.suppress(NoWidget):
+                return self.get_widget_at(event.x, event.y)[0]
         return None
 
     @property

@@ -50,10 +50,11 @@ async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same
         ("\x1b[<0;2;4M\x1b[<0;2;4m\r", "flows › viewing @ qwen"),
         ("\x1b[<0;2;3M\x1b[<0;2;3mj", "flows › viewing @ gemini"),
         ("\x1b[<65;2;4M\r", "flows › weather @ qwen"),
+        ("/\x1b[200~flow:weather\x1b[201~\r", "flows [flow:weather]"),
     ],
-    ids=["a click and Enter", "a click on the row of the cursor and j", "the wheel and Enter"],
+    ids=["a click and Enter", "a click on the row of the cursor and j", "the wheel and Enter", "a paste and Enter"],
 )
-async def test_a_key_right_after_a_click_is_about_what_was_clicked(sequence: str, opened: str) -> None:
+async def test_a_key_follows_the_click_or_the_paste_that_came_along_with_it(sequence: str, opened: str) -> None:
     async with walking() as at:
         send(at.app, sequence)
         await at.settle()
