@@ -66,6 +66,17 @@ def send(app: App[None], sequence: str) -> None:
         app.post_message(event)
 
 
+@asynccontextmanager
+async def running(app: Explorer, size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
+    """Run an explorer; no query of it is left in the end, for whoever opened the store closes it then."""
+    try:
+        async with app.run_test(size=size) as pilot:
+            yield pilot
+    finally:
+        while not app.worker.idle:
+            await asyncio.sleep(0.01)
+
+
 class Walker:
     """Press keys, and read the screen once every answer has come."""
 
@@ -147,7 +158,7 @@ async def exploring(
             notes=NotesOfCalls(opened),
             notebook=Notebook(str(store), author) if author else None,
         )
-        async with app.run_test(size=size) as pilot:
+        async with running(app, size) as pilot:
             at = Walker(app, pilot)
             await at.settle()
             yield at

@@ -22,7 +22,7 @@ from riff_tui.tui.session.session_file import SessionFile, session_path
 from riff_tui.tui.session.session_state import SessionState
 from tests.support.growing_store import ingest_more
 from tests.support.pty_terminal import COMMAND, Terminal
-from tests.support.walker import Walker
+from tests.support.walker import Walker, running
 
 CONVERSATION = (
     *START,
@@ -39,7 +39,7 @@ async def opened_with(store: Path, session: SessionFile) -> AsyncIterator[Walker
         if not session.state.stack:
             session.opened(start)
         app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start, session=session)
-        async with app.run_test(size=(100, 30)) as pilot:
+        async with running(app, (100, 30)) as pilot:
             at = Walker(app, pilot)
             await at.settle()
             yield at

@@ -18,7 +18,7 @@ from riff_tui.table import Table, run_steps
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.view_queries import neighbors
-from tests.support.walker import LONGEST_S, Walker
+from tests.support.walker import LONGEST_S, Walker, running
 
 WHERE = "flow=viewing state=collect_details"
 HERE = (*START, Location("neighbors", "collect_details", scope=Filter(WHERE)))
@@ -41,7 +41,7 @@ async def waiting(store: Store, gate: threading.Event) -> AsyncIterator[Walker]:
         return catalog.show(store, view, request)
 
     app = Explorer(answer, start=HERE)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(app, (80, 24)) as pilot:
         at = Walker(app, pilot)
         await at.until(lambda: "reading the conversations · Esc stops it" in at.bottom)
         yield at

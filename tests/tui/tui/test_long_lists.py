@@ -15,7 +15,7 @@ from riff_tui import catalog
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.links import open_link
 from riff_tui.view_queries import conversations
-from tests.support.walker import LONGEST_S, Walker
+from tests.support.walker import LONGEST_S, Walker, running
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def listing(store: Path, where: str) -> AsyncIterator[Walker]:
         app = Explorer(
             lambda view, request: catalog.show(opened, view, request), start=open_link("conversations", where)
         )
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(app, (80, 24)) as pilot:
             yield Walker(app, pilot)
 
 

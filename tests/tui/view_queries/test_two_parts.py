@@ -26,7 +26,7 @@ from riff_tui.tui.terminal.clipboard import FILE_NAME
 from riff_tui.view_queries import view_query
 from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.packed_stores import set_small_groups
-from tests.support.walker import Walker, press_key
+from tests.support.walker import Walker, press_key, running
 
 ASKED = [
     ("states", "persona=hurried"),
@@ -176,7 +176,7 @@ class Reading:
 async def looking(reading: Reading, location: Location, path: str) -> AsyncIterator[Walker]:
     """Look at what is there of a location while the rest of it is read."""
     app = Explorer(reading.show, start=(*START, location))
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(app, (80, 24)) as pilot:
         at = Walker(app, pilot)
         await at.until(lambda: at.path.endswith(path) and reading.begun == 1)
         try:
@@ -207,7 +207,7 @@ async def test_a_prompt_counts_what_is_still_to_come(store: Store) -> None:
     reading = Reading(store)
     reading.gate.set()
     app = Explorer(reading.show, start=(*START, Location("worklist")))
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(app, (80, 24)) as pilot:
         at = Walker(app, pilot)
         await at.until(lambda: at.path.endswith("1 of 4 entries"))
         await at.press(*"/persona=hurried")

@@ -14,7 +14,7 @@ from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support.facts import call, source, verdict
 from tests.support.postgresql_server import Server
-from tests.support.walker import Walker
+from tests.support.walker import Walker, running
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def test_the_explorer_shows_what_comes_and_says_whose_it_is(
     with open_store(address) as opened:
         live = StoreWatcher(opened)
         app = Explorer(live.show, live.age, watcher=live)
-        async with app.run_test(size=(100, 30)) as pilot:
+        async with running(app, (100, 30)) as pilot:
             at = Walker(app, pilot)
             await at.settle()
             with open_store(address, write=True) as other:

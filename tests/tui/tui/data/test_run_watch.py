@@ -19,7 +19,7 @@ from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.watching.growing_run import GrowingRun
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.run_directories import RunDirectory
-from tests.support.walker import Walker
+from tests.support.walker import Walker, running
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ async def exploring_it(store: Path, *, paused: bool = False, width: int = 100) -
     with open_store(store) as opened:
         watcher = StoreWatcher(opened)
         app = Explorer(watcher.show, watcher.age, watcher=watcher, growing=GrowingRun(opened), paused=paused)
-        async with app.run_test(size=(width, 24)) as pilot:
+        async with running(app, (width, 24)) as pilot:
             at = Walker(app, pilot)
             await at.settle()
             yield at

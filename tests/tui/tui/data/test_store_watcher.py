@@ -21,7 +21,7 @@ from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support import tiny_store
 from tests.support.growing_store import ingest_more
-from tests.support.walker import Walker
+from tests.support.walker import Walker, running
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def following_it(
     with open_store(store) as opened:
         live = StoreWatcher(opened)
         app = Explorer(live.show, live.age, watcher=live, paused=paused)
-        async with app.run_test(size=size) as pilot:
+        async with running(app, size) as pilot:
             at = Walker(app, pilot)
             await at.settle()
             yield at
