@@ -21,7 +21,7 @@ from riff_tui.errors import ExitCode, OutputError
 from riff_tui.notes.notebook import Notebook
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.backend import Backend, CaseText, NameSource, NoteSource, ShowView
-from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.query_worker import QueryWorker, Work
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import START, Stack
@@ -114,13 +114,30 @@ class Explorer(QuietApp, inherit_bindings=False):
         """Return the one screen that everything else lies on."""
         return self._explorer
 
+    @property
+    def field(self) -> TextField | None:
+        """Return the line that is being edited, if there is one."""
+        return self.focused if isinstance(self.focused, TextField) else None
+
     def type(self, event: events.Key) -> bool:
         """Put a letter into the line that is being edited, if there is one."""
-        field, letter = self.focused, event.character
-        if not isinstance(field, TextField) or letter is None or not event.is_printable:
+        field, letter = self.field, event.character
+        if field is None or letter is None or not event.is_printable:
             return False
         field.type(letter)
         return True
+
+    @property
+    def is_opening(self) -> bool:
+        """Return whether something to type into is about to open."""
+        return self._explorer.controls.dialog_load.is_loading
+
+    def open_nothing(self) -> None:
+        """Open nothing after all."""
+        self._explorer.controls.dialog_load.stop()
+
+    async def on_explorer_screen_dialog_opened(self) -> None:
+        await self.answer_typed_ahead()
 
     async def run_async(self, **options: Any) -> Any:
         """Run until the end; what signals do is as it was before."""
@@ -160,7 +177,8 @@ class Explorer(QuietApp, inherit_bindings=False):
     def _save(self) -> None:
         self._save_timer = None
         self._keep_location()
-        self.run_worker(self._write(), group="saving", exit_on_error=False)
+        write: Work = self._write
+        self.run_worker(write, group="saving", exit_on_error=False)
 
     async def _write(self) -> None:
         try:

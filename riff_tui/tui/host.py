@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from riff_tui.table import Severity
     from riff_tui.tui.backend import ShowView
     from riff_tui.tui.data.loader import LoadedView
-    from riff_tui.tui.data.query_worker import QueryWorker
+    from riff_tui.tui.data.query_worker import QueryWorker, Work
     from riff_tui.tui.navigation.history import History
     from riff_tui.tui.navigation.location import Location
     from riff_tui.tui.panes.transcript import Transcript
@@ -100,7 +100,7 @@ class Host(Protocol):
         """Say what went wrong, and keep the error for whoever wants to know more."""
         ...
 
-    def run(self, work: Coroutine[Any, Any, Any], group: str, *, exclusive: bool = False) -> Worker[Any]:
+    def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
         """Do some work in the background; an `exclusive` one cancels the others of its group."""
         ...
 

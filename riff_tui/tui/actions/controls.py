@@ -14,6 +14,7 @@ from riff_tui.tui.actions.note_writer import NoteWriter
 from riff_tui.tui.backend import Backend
 from riff_tui.tui.data.auto_refresh import AutoRefresh
 from riff_tui.tui.data.deferred_load import DeferredLoad
+from riff_tui.tui.data.dialog_load import DialogLoad
 from riff_tui.tui.data.paged_rows import PageLoader
 from riff_tui.tui.data.run_watch import RunWatch
 from riff_tui.tui.find.finder import Finder
@@ -67,6 +68,10 @@ class ControlsHost(Host, Protocol):
         """Take other colours."""
         ...
 
+    def dialog_opened(self) -> None:
+        """Answer what was typed while a dialog was about to open."""
+        ...
+
     def leave(self) -> None:
         """End the explorer."""
         ...
@@ -93,6 +98,7 @@ class Controls:
 
     auto_refresh: AutoRefresh
     deferred_load: DeferredLoad
+    dialog_load: DialogLoad
     detail: DetailController
     finder: Finder
     list_state: ListState
@@ -117,6 +123,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
     search = Search(host, finder, table, transcript)
     navigator = Navigator(host, prompt, backend.watcher)
     auto_refresh = AutoRefresh(host, table, backend, may_show=lambda: host.is_calm)
+    dialog_load = DialogLoad(host, bottom, host.dialog_opened)
     return Controls(
         host=host,
         backend=backend,
@@ -133,6 +140,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
         line_prompt=LinePrompt(palette=palette, glyphs=glyphs, id="line"),
         auto_refresh=auto_refresh,
         deferred_load=DeferredLoad(host, header, bottom),
+        dialog_load=dialog_load,
         detail=DetailController(host, body),
         finder=finder,
         list_state=ListState(backend.session),
@@ -145,6 +153,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
             search=search,
             navigator=navigator,
             picker=picker,
+            dialog_load=dialog_load,
             transcript=transcript,
             names=backend.names,
         ),

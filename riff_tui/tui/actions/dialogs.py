@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 
 from riff_tui.table import Column, Table
 from riff_tui.text.glyphs import Glyphs
@@ -26,7 +27,7 @@ _MAX_KEYS_WIDTH = 7
 
 def pick_name(controls: Controls, field: str) -> None:
     """Choose a name of a field; the location is narrowed to it."""
-    controls.host.run(_pick_name(controls, field), "pick", exclusive=True)
+    controls.dialog_load.begin(partial(_pick_name, controls, field), f"{field}s")
 
 
 async def _pick_name(controls: Controls, field: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from riff_store.answers.calls import CallNames
@@ -22,7 +23,7 @@ def next_unread(controls: Controls) -> None:
     if table is None or position is None:
         controls.host.say("no list leads to another call", "warn")
     else:
-        controls.host.run(_go(controls, table, position[0]), "unread", exclusive=True)
+        controls.host.run(partial(_go, controls, table, position[0]), "unread", exclusive=True)
 
 
 async def _go(controls: Controls, table: Table, after: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from riff_store.annotations import FAIL, PASS
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
@@ -35,7 +36,7 @@ def _verdict(verdict: str) -> Handler:
 
 
 def _code(controls: Controls) -> None:
-    controls.host.run(_ask_for_code(controls), "pick", exclusive=True)
+    controls.dialog_load.begin(partial(_ask_for_code, controls), "codes")
 
 
 async def _ask_for_code(controls: Controls) -> None:
@@ -73,7 +74,7 @@ async def _ask_for_code(controls: Controls) -> None:
 
 
 def _note(controls: Controls) -> None:
-    controls.host.run(_ask_for_note(controls), "pick", exclusive=True)
+    controls.dialog_load.begin(partial(_ask_for_note, controls), "notes")
 
 
 async def _ask_for_note(controls: Controls) -> None:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ class NoteWriter:
         """Attempt it until it is done, and tell then."""
         job = _Job(attempt)
         self._pending.append(job)
-        self._host.run(self._do(job, said), "notes")
+        self._host.run(partial(self._do, job, said), "notes")
 
     def finish(self) -> list[str]:
         """Do what is still to be done, without a screen; return what there is to say of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from riff_tui.notes.rename import renamed
 from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
@@ -18,7 +19,7 @@ Handler = Callable[[Controls], None]
 
 
 def _rename(controls: Controls) -> None:
-    controls.host.run(_ask_for_name(controls), "pick", exclusive=True)
+    controls.dialog_load.begin(partial(_ask_for_name, controls), "codes")
 
 
 async def _ask_for_name(controls: Controls) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.errors import StoreBusy
@@ -93,7 +94,7 @@ class AutoRefresh:
         if self.watcher is None:
             self._host.visit(self._host.history, again=True)
         else:
-            self._host.run(self._refresh(self.watcher), "live")
+            self._host.run(partial(self._refresh, self.watcher), "live")
 
     def tick(self) -> None:
         """Look at the store, unless somebody is busy."""
@@ -103,7 +104,7 @@ class AutoRefresh:
 
     def _begin(self) -> None:
         if self.watcher is not None and not self._is_looking and self._host.worker.idle:
-            self._looking = self._host.run(self._look(self.watcher), "live")
+            self._looking = self._host.run(partial(self._look, self.watcher), "live")
 
     async def _look(self, watcher: StoreWatcher) -> None:
         self._is_looking = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class DeferredLoad:
         if loaded.deferred is not None:
             self._loaded = loaded
             self._said_at = time.monotonic()
-            self._worker = self._host.run(self._load(loaded), "deferred")
+            self._worker = self._host.run(partial(self._load, loaded), "deferred")
             self._host.set_timer(_MIN_INTERVAL_S, self._say_step)
 
     @property

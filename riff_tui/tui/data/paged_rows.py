@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from riff_tui.lazy_rows import LazyRows
 from riff_tui.table import Row
-from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.query_worker import QueryWorker, Work
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -115,7 +116,7 @@ class BackgroundWork(Protocol):
         """Return the thread that queries the store."""
         ...
 
-    def run(self, work: Coroutine[Any, Any, Any], group: str) -> Worker[Any]:
+    def run(self, work: Work, group: str) -> Worker[Any]:
         """Do some work in the background."""
         ...
 
@@ -138,7 +139,7 @@ class PageLoader:
         if isinstance(rows, PagedRows) and (id(rows), page) not in self._wanted:
             self._wanted.add((id(rows), page))
             self._loading = {each for each in self._loading if not each.is_finished}
-            self._loading.add(self._host.run(self._load(rows, page, then), "pages"))
+            self._loading.add(self._host.run(partial(self._load, rows, page, then), "pages"))
 
     def give_way(self) -> None:
         """Load no more of what is on its way; rows that are drawn without their page ask for it anew."""

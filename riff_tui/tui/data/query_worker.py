@@ -6,14 +6,16 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from riff_store.interruption import Interruption
 
 T = TypeVar("T")
+Work: TypeAlias = Callable[[], Coroutine[Any, Any, Any]]
+"""What is done in the background: a function, since one that is given up before it begins is then never called."""
 # A statement that was just beginning did not notice that it was interrupted.
 _INSISTS_AFTER_S = 0.02
 

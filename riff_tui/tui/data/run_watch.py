@@ -43,7 +43,7 @@ class RunWatch:
         is_known = self._asked_of is host.loaded
         if (is_known and self._directory is None) or not host.worker.idle or not self._may_look():
             return
-        host.run(self._look(growing, host.loaded, is_known=is_known), "run watch")
+        host.run(partial(self._look, growing, host.loaded, is_known=is_known), "run watch")
 
     async def _look(self, growing: GrowingRun, loaded: Any, *, is_known: bool) -> None:
         self._is_looking = True

@@ -64,7 +64,7 @@ class Finder:
                 return
             index += direction
         if 0 <= index < len(rows):
-            self._worker = self._host.run(self._search(target, rows, index, direction), "find", exclusive=True)
+            self._worker = self._host.run(partial(self._search, target, rows, index, direction), "find", exclusive=True)
         else:
             self._miss(target, direction)
 

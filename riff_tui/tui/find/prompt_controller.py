@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import describe
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from riff_tui.tui.backend import NameSource
+    from riff_tui.tui.data.dialog_load import DialogLoad
     from riff_tui.tui.find.search import Search
     from riff_tui.tui.host import Host
     from riff_tui.tui.navigation.navigator import Navigator
@@ -69,6 +71,7 @@ class PromptController:
         search: Search,
         navigator: Navigator,
         picker: Picker,
+        dialog_load: DialogLoad,
         transcript: Transcript,
         names: NameSource | None,
     ) -> None:
@@ -77,6 +80,7 @@ class PromptController:
         self._search = search
         self._navigator = navigator
         self._picker = picker
+        self._dialog_load = dialog_load
         self._transcript = transcript
         self._names = names
         self._counting: Worker[Any] | None = None
@@ -144,7 +148,7 @@ class PromptController:
     # How many it would be
 
     def _start_count(self, expression: str) -> None:
-        self._counting = self._host.run(self._count(expression), "count", exclusive=True)
+        self._counting = self._host.run(partial(self._count, expression), "count", exclusive=True)
 
     def _cancel_count(self) -> None:
         if self._counting is not None:
@@ -243,7 +247,7 @@ class PromptController:
             self._cycle.at = (self._cycle.at + steps) % len(self._cycle.completions)
             self._offer(self._cycle)
             return
-        self._host.run(self._begin_cycle(field.value, field.typed.at), "complete", exclusive=True)
+        self._dialog_load.begin(partial(self._begin_cycle, field.value, field.typed.at), "names", self._prompt.tell)
 
     async def _begin_cycle(self, text: str, at: int) -> None:
         prompt, target = self._prompt, completion.wanted(text, at)

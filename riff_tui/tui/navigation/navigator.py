@@ -49,9 +49,9 @@ class Navigator:
                 self._watcher.distrust()
             self._host.arrive(history, cached)
             if history.here.cache_key == self._outdated:
-                self._worker = self._host.run(self._renew(history, cached), "visit", exclusive=True)
+                self._worker = self._host.run(partial(self._renew, history, cached), "visit", exclusive=True)
         else:
-            self._worker = self._host.run(self._load(history, hurry=not again), "visit", exclusive=True)
+            self._worker = self._host.run(partial(self._load, history, hurry=not again), "visit", exclusive=True)
 
     def forget(self, history: History | None) -> None:
         """Empty the cache, but for the list that a conversation came from: n and p go through it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from riff_tui.errors import describe
@@ -152,7 +153,7 @@ class DetailController:
         """Ask for what was said in a call, unless that is being asked for already."""
         if self._worker is None or self._worker.is_finished or self._asked_for != row.where:
             self._asked_for = row.where
-            self._worker = self._host.run(self._load(row), "detail", exclusive=True)
+            self._worker = self._host.run(partial(self._load, row), "detail", exclusive=True)
 
     async def _load(self, row: Row) -> None:
         conversation: Table | str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -66,11 +67,11 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         host = self._host
         if part == "table" and host.loaded is not None:
             is_call = host.location.kind == "conversation"
-            host.run(self._copy_redacted() if is_call else self._copy_table(host.loaded.main), "copy")
+            host.run(self._copy_redacted if is_call else partial(self._copy_table, host.loaded.main), "copy")
             return
         text = self._text(part)
         if text:
-            host.run(self._copy(part, text), "copy")
+            host.run(partial(self._copy, part, text), "copy")
         else:
             host.say(f"there is no {part} to copy", "warn")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -26,6 +26,7 @@ from riff_tui.tui.backend import Backend
 from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.loader import LoadedView, is_begun
 from riff_tui.tui.data.paged_rows import PagedRows
+from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.navigation.folding import with_folding
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.links import address_of
@@ -59,6 +60,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         for each in ACTIONS
         for key in each.keys
     ]
+
+    class DialogOpened(Message):
+        """Tell that a dialog opened, or does not after all, so that what was typed meanwhile is answered."""
 
     def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
@@ -299,8 +303,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def leave(self) -> None:
         self.app.exit()
 
-    def run(self, work: Coroutine[Any, Any, Any], group: str, *, exclusive: bool = False) -> Worker[Any]:
+    def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
         return self.run_worker(work, group=group, exclusive=exclusive, exit_on_error=False)
+
+    def dialog_opened(self) -> None:
+        self.post_message(self.DialogOpened())
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):

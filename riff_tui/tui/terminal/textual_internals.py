@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import threading
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -84,6 +85,7 @@ class TerminalDriver(LinuxDriver):
         return super()._get_terminal_size()
 
 
+_INTERRUPTS = ("escape", "ctrl+c")
 _PATIENCE_S = 1.0
 
 
@@ -92,10 +94,12 @@ async def _answered(widget: Widget) -> None:
 
     What a widget makes of an event comes back to it before it goes on to its parents, so it is asked twice.
     """
-    for each in (widget, *(node for node in widget.ancestors_with_self if isinstance(node, Widget))):
-        handled = asyncio.Event()
-        if each.call_later(handled.set):
-            await handled.wait()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE_S):
+            for each in (widget, *(node for node in widget.ancestors_with_self if isinstance(node, Widget))):
+                handled = asyncio.Event()
+                if each.call_later(handled.set):
+                    await handled.wait()
 
 
 class QuietApp(App[None]):
@@ -104,30 +108,83 @@ class QuietApp(App[None]):
     A trace would print local variables and so callers' words.
     """
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._typed_ahead: deque[events.Key | events.Paste] = deque()
+
+    @property
+    def field(self) -> Widget | None:
+        """Return what is typed into, `None` where keys are commands."""
+        return None
+
     def type(self, event: events.Key) -> bool:
         """Put a key into the text that is being typed; return whether it belongs there."""
         return False
 
+    @property
+    def is_opening(self) -> bool:
+        """Return whether something is about to open that what is typed now is for."""
+        return False
+
+    def open_nothing(self) -> None:
+        """Open nothing after all."""
+
+    async def answer_typed_ahead(self) -> None:
+        """Answer what was typed for what has opened; where nothing did, that is forgotten."""
+        if self.field is None:
+            self._typed_ahead.clear()
+        while self._typed_ahead and not self.is_opening:
+            await self._answer_typed(self._typed_ahead.popleft())
+
     async def on_event(self, event: events.Event) -> None:
+        if event.is_forwarded:
+            await super().on_event(event)
+        elif isinstance(event, events.Key | events.Paste):
+            await self._take(event)
+        elif isinstance(event, events.MouseUp | events.MouseScrollDown | events.MouseScrollUp):
+            await self._answer(event, self._widget_under(event))
+        else:
+            await super().on_event(event)
+
+    async def _take(self, event: events.Key | events.Paste) -> None:
+        if not self.is_opening:
+            await self.answer_typed_ahead()
+        if not self.is_opening:
+            await self._answer_typed(event)
+        elif isinstance(event, events.Key) and event.key in _INTERRUPTS:
+            self._typed_ahead.clear()
+            self.open_nothing()
+        else:
+            self._typed_ahead.append(event)
+
+    async def _answer_typed(self, event: events.Key | events.Paste) -> None:
+        if isinstance(event, events.Key):
+            await self._answer_key(event)
+        else:
+            await self._answer(event, self.focused)
+
+    async def _answer_key(self, key: events.Key) -> None:
+        if self.type(key):
+            return
+        field = self.field
+        if field is not None:
+            await _answered(field)
         # Textual sends a key to the focused widget and back before it acts; by then those that came along with it
         # would be on their way to the same widget, and lost for the prompt that the first one opens.
-        is_new = isinstance(event, events.Key) and not event.is_forwarded
-        if is_new and isinstance(event, events.Key) and (self.type(event) or await self._check_bindings(event.key)):
-            return
-        widget = None if event.is_forwarded else self._receiver(event)
+        if not await self._check_bindings(key.key):
+            await super().on_event(key)
+        if field is not None:
+            await _answered(field)
+
+    async def _answer(self, event: events.Event, widget: Widget | None) -> None:
+        """Have a widget answer what Textual sends it before the next key is answered."""
         await super().on_event(event)
         if widget is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE_S):
-                    await _answered(widget)
+            await _answered(widget)
 
-    def _receiver(self, event: events.Event) -> Widget | None:
-        """Return the widget that a click, a turn of the wheel or a paste is for, `None` of other events."""
-        if isinstance(event, events.Paste):
-            return self.focused or self.screen
-        if isinstance(event, events.MouseUp | events.MouseScrollDown | events.MouseScrollUp):
-            with contextlib.suppress(NoWidget):
-                return self.get_widget_at(event.x, event.y)[0]
+    def _widget_under(self, event: events.MouseEvent) -> Widget | None:
+        with contextlib.suppress(NoWidget):
+            return self.get_widget_at(event.x, event.y)[0]
         return None
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from textual.timer import Timer
 from riff_tui.errors import UsageError, describe
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport
-from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.query_worker import QueryWorker, Work
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.widgets.bars import Bar, BottomLine
 from riff_tui.tui.widgets.overlay import Overlay
@@ -96,7 +97,7 @@ class FilePrompt(Overlay):
             self._writing = FileExport()
             self.foot.say("writing …")
             self._telling = self.set_interval(_TOLD_EVERY_S, self._tell)
-            work = self._write(event.text, self._request, self._writing)
+            work: Work = partial(self._write, event.text, self._request, self._writing)
             self.run_worker(work, group="write", exit_on_error=False)
 
     def action_leave(self) -> None:

@@ -1,0 +1,64 @@
+"""Load what a dialog shows before it opens; what is typed meanwhile waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from riff_tui.tui.data.query_worker import Work
+
+if TYPE_CHECKING:
+    from textual.worker import Worker
+
+    from riff_tui.tui.host import Host
+    from riff_tui.tui.widgets.bars import BottomLine
+
+# Longer than most queries take, shorter than one waits without wondering.
+_PATIENCE_S = 0.25
+
+
+class DialogLoad:
+    """Run work that ends with something to type into, and call `done` once that has opened or does not after all."""
+
+    def __init__(self, host: Host, bottom: BottomLine, done: Callable[[], None]) -> None:
+        self._host = host
+        self._bottom = bottom
+        self._done = done
+        self._worker: Worker[Any] | None = None
+        self._tell: Callable[[str], None] = self._say
+        self._said = ""
+
+    @property
+    def is_loading(self) -> bool:
+        """Return whether a dialog is about to open."""
+        return self._worker is not None and not self._worker.is_finished
+
+    def begin(self, work: Work, reading: str, tell: Callable[[str], None] | None = None) -> None:
+        """Begin the work; where it takes a while, `tell` what it is reading, without that in the bottom line."""
+        self._tell = tell or self._say
+        self._worker = worker = self._host.run(partial(self._load, work), "dialog", exclusive=True)
+        self._host.set_timer(_PATIENCE_S, partial(self._ask_for_patience, worker, reading))
+
+    def stop(self) -> None:
+        """Open nothing after all."""
+        if self._worker is not None:
+            self._worker.cancel()
+            self._worker = None
+            self._tell("stopped")
+
+    async def _load(self, work: Work) -> None:
+        try:
+            await work()
+            if self._said and self._bottom.said == self._said:
+                self._host.say("")
+        finally:
+            self._host.call_later(self._done)
+
+    def _ask_for_patience(self, worker: Worker[Any], reading: str) -> None:
+        if worker is self._worker and self.is_loading:
+            self._tell(f"reading {reading} … · Esc stops it")
+
+    def _say(self, text: str) -> None:
+        self._said = text
+        self._host.say(text)
