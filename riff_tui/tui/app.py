@@ -129,14 +129,19 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     @property
     def is_opening(self) -> bool:
-        """Return whether something to type into is about to open."""
-        return self._explorer.controls.dialog_load.is_loading
+        """Return whether another location, or something to type into, is about to open."""
+        controls = self._explorer.controls
+        return controls.dialog_load.is_loading or controls.navigator.is_arriving
 
-    def open_nothing(self) -> None:
-        """Open nothing after all."""
-        self._explorer.controls.dialog_load.stop()
+    def open_nothing(self) -> bool:
+        """Open no dialog after all; return whether one was about to."""
+        return self._explorer.controls.dialog_load.stop()
 
-    async def on_explorer_screen_dialog_opened(self) -> None:
+    def is_in_vain(self) -> bool:
+        """Return whether what was typed was for a dialog that did not open."""
+        return self._explorer.controls.dialog_load.take_failure()
+
+    async def on_explorer_screen_opened(self) -> None:
         await self.answer_typed_ahead()
 
     async def run_async(self, **options: Any) -> Any:

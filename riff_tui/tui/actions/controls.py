@@ -68,8 +68,8 @@ class ControlsHost(Host, Protocol):
         """Take other colours."""
         ...
 
-    def dialog_opened(self) -> None:
-        """Answer what was typed while a dialog was about to open."""
+    def answer_keys(self) -> None:
+        """Answer what was typed while something was about to open."""
         ...
 
     def leave(self) -> None:
@@ -121,9 +121,9 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
     picker = Picker(palette=palette, glyphs=glyphs, id="picker")
     finder = Finder(host)
     search = Search(host, finder, table, transcript)
-    navigator = Navigator(host, prompt, backend.watcher)
+    navigator = Navigator(host, prompt, backend.watcher, host.answer_keys)
     auto_refresh = AutoRefresh(host, table, backend, may_show=lambda: host.is_calm)
-    dialog_load = DialogLoad(host, bottom, host.dialog_opened)
+    dialog_load = DialogLoad(host, bottom, host.answer_keys)
     return Controls(
         host=host,
         backend=backend,

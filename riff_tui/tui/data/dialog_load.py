@@ -28,6 +28,7 @@ class DialogLoad:
         self._worker: Worker[Any] | None = None
         self._tell: Callable[[str], None] = self._say
         self._said = ""
+        self._has_failed = False
 
     @property
     def is_loading(self) -> bool:
@@ -40,12 +41,19 @@ class DialogLoad:
         self._worker = worker = self._host.run(partial(self._load, work), "dialog", exclusive=True)
         self._host.set_timer(_PATIENCE_S, partial(self._ask_for_patience, worker, reading))
 
-    def stop(self) -> None:
-        """Open nothing after all."""
-        if self._worker is not None:
-            self._worker.cancel()
-            self._worker = None
-            self._tell("stopped")
+    def stop(self) -> bool:
+        """Open nothing after all; return whether a dialog was about to open."""
+        if self._worker is None or self._worker.is_finished:
+            return False
+        self._worker.cancel()
+        self._worker = None
+        self._tell("stopped")
+        return True
+
+    def take_failure(self) -> bool:
+        """Return whether nothing opened in the end, and forget it."""
+        has_failed, self._has_failed = self._has_failed, False
+        return has_failed
 
     async def _load(self, work: Work) -> None:
         try:
@@ -53,6 +61,7 @@ class DialogLoad:
             if self._said and self._bottom.said == self._said:
                 self._host.say("")
         finally:
+            self._has_failed = not self._host.is_typing
             self._host.call_later(self._done)
 
     def _ask_for_patience(self, worker: Worker[Any], reading: str) -> None:

@@ -1,8 +1,12 @@
-"""Go to another location: its tables are loaded on another thread, while the keys of this one go on working."""
+"""Go to another location: its tables are loaded on another thread.
+
+Keys pressed meanwhile wait for it, but not for longer than one does: then those of the location that is shown work.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +31,16 @@ _LOOKS_EVERY_S = 0.05
 class Navigator:
     """Bring a screen from location to location; one that is cached is shown without a query."""
 
-    def __init__(self, host: Host, prompt: Prompt, watcher: StoreWatcher | None) -> None:
+    def __init__(
+        self, host: Host, prompt: Prompt, watcher: StoreWatcher | None, answer_keys: Callable[[], None]
+    ) -> None:
         self._host = host
         self._cache = ResultCache()
         self._watcher = watcher
         self._worker: Worker[Any] | None = None
         self._outdated: CacheKey | None = None
+        self._answer_keys = answer_keys
+        self._arriving: Worker[Any] | None = None
         self.load_errors = LoadErrors(host, prompt)
 
     def go(self, history: History, *, again: bool, other: bool) -> None:
@@ -52,6 +60,7 @@ class Navigator:
                 self._worker = self._host.run(partial(self._renew, history, cached), "visit", exclusive=True)
         else:
             self._worker = self._host.run(partial(self._load, history, hurry=not again), "visit", exclusive=True)
+            self._arriving = self._worker
 
     def forget(self, history: History | None) -> None:
         """Empty the cache, but for the list that a conversation came from: n and p go through it."""
@@ -66,6 +75,11 @@ class Navigator:
     def is_loading(self) -> bool:
         """Return whether another location is being loaded, or going to be."""
         return (self._worker is not None and not self._worker.is_finished) or self.load_errors.is_waiting
+
+    @property
+    def is_arriving(self) -> bool:
+        """Return whether another location has been on its way for so short a time that keys are meant for it."""
+        return self._arriving is not None and not self._arriving.is_finished
 
     def stay(self) -> None:
         """Give up loading another location."""
@@ -98,6 +112,11 @@ class Navigator:
         if self._worker is not None:
             self._worker.cancel()
             self._worker = None
+            self._keep_no_keys()
+
+    def _keep_no_keys(self) -> None:
+        self._arriving = None
+        self._answer_keys()
 
     async def _load(self, history: History, *, hurry: bool) -> None:
         host = self._host
@@ -116,8 +135,10 @@ class Navigator:
         finally:
             patience.stop()
             host.call_later(host.stay)
+            host.call_later(self._answer_keys)
 
     def _ask_for_patience(self, location: Location) -> None:
+        self._keep_no_keys()
         # The timer may have rung just before one stayed where one was.
         if self.is_loading:
             self._host.say(f"reading {noun(location.view)} …")

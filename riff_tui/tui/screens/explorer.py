@@ -61,8 +61,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         for key in each.keys
     ]
 
-    class DialogOpened(Message):
-        """Tell that a dialog opened, or does not after all, so that what was typed meanwhile is answered."""
+    class Opened(Message):
+        """Tell that a location or a dialog opened, or does not so soon: what was typed meanwhile is answered."""
 
     def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
@@ -306,8 +306,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
         return self.run_worker(work, group=group, exclusive=exclusive, exit_on_error=False)
 
-    def dialog_opened(self) -> None:
-        self.post_message(self.DialogOpened())
+    def answer_keys(self) -> None:
+        self.post_message(self.Opened())
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):

@@ -126,12 +126,17 @@ class QuietApp(App[None]):
         """Return whether something is about to open that what is typed now is for."""
         return False
 
-    def open_nothing(self) -> None:
-        """Open nothing after all."""
+    def open_nothing(self) -> bool:
+        """Open nothing after all; return whether the key that wants that is answered by it."""
+        return False
+
+    def is_in_vain(self) -> bool:
+        """Return whether what was typed was for something that did not open."""
+        return False
 
     async def answer_typed_ahead(self) -> None:
         """Answer what was typed for what has opened; where nothing did, that is forgotten."""
-        if self.field is None:
+        if self.is_in_vain():
             self._typed_ahead.clear()
         while self._typed_ahead and not self.is_opening:
             await self._answer_typed(self._typed_ahead.popleft())
@@ -153,7 +158,8 @@ class QuietApp(App[None]):
             await self._answer_typed(event)
         elif isinstance(event, events.Key) and event.key in _INTERRUPTS:
             self._typed_ahead.clear()
-            self.open_nothing()
+            if not self.open_nothing():
+                await self._answer_key(event)
         else:
             self._typed_ahead.append(event)
 
@@ -166,14 +172,16 @@ class QuietApp(App[None]):
     async def _answer_key(self, key: events.Key) -> None:
         if self.type(key):
             return
-        field = self.field
+        field, screen = self.field, self.screen
         if field is not None:
             await _answered(field)
         # Textual sends a key to the focused widget and back before it acts; by then those that came along with it
         # would be on their way to the same widget, and lost for the prompt that the first one opens.
         if not await self._check_bindings(key.key):
-            await super().on_event(key)
-        if field is not None:
+            await self._check_bindings(key.key, priority=True)
+        if self.screen is not screen:
+            await _answered(self.screen)
+        elif field is not None:
             await _answered(field)
 
     async def _answer(self, event: events.Event, widget: Widget | None) -> None:

@@ -50,6 +50,13 @@ def state(at: Walker) -> tuple[object, ...]:
         "f",
         "jl",
         "Vjj ",
+        "yxqj",
+        "?jjqj",
+        "\r\r\rjj\r",
+        "/flow:viewing\rj",
+        "2/x\r",
+        "3jjq",
+        "4\rnnNq",
     ],
 )
 async def test_what_comes_at_once_does_what_it_does_key_by_key(sequence: str) -> None:

@@ -243,7 +243,9 @@ async def test_a_place_that_was_read_does_not_take_what_is_typed_meanwhile() -> 
     async with app.run_test(size=(100, 30)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.settle()
-        await pilot.press("3", "slash", *"we")
+        await pilot.press("3")
+        await at.until(lambda: "reading states" in at.bottom)
+        await pilot.press("slash", *"we")
         gate.set()
         await at.until(answered.is_set)
         await at.until(lambda: app.screen.worker.idle)  # type: ignore[attr-defined]  # the explorer's screen
@@ -255,7 +257,9 @@ async def test_a_place_that_was_read_does_not_take_what_is_typed_meanwhile() -> 
         gate.clear()
         await at.press("1")
         at.controls.navigator.forget(None)
-        await pilot.press("3", "slash", *"weath", "enter")
+        await pilot.press("3")
+        await at.until(lambda: "reading states" in at.bottom)
+        await pilot.press("slash", *"weath", "enter")
         gate.set()
         await at.settle()
         assert at.path.startswith("flows [weath]")
