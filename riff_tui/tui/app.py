@@ -133,11 +133,11 @@ class Explorer(QuietApp, inherit_bindings=False):
         controls = self._explorer.controls
         return controls.dialog_load.is_loading or controls.navigator.is_arriving
 
-    def open_nothing(self) -> bool:
+    def cancel_opening(self) -> bool:
         """Open no dialog after all; return whether one was about to."""
         return self._explorer.controls.dialog_load.stop()
 
-    def is_in_vain(self) -> bool:
+    def has_failed_to_open(self) -> bool:
         """Return whether what was typed was for a dialog that did not open."""
         return self._explorer.controls.dialog_load.take_failure()
 

@@ -112,9 +112,9 @@ class Navigator:
         if self._worker is not None:
             self._worker.cancel()
             self._worker = None
-            self._keep_no_keys()
+            self._release_keys()
 
-    def _keep_no_keys(self) -> None:
+    def _release_keys(self) -> None:
         self._arriving = None
         self._answer_keys()
 
@@ -138,7 +138,7 @@ class Navigator:
             host.call_later(self._answer_keys)
 
     def _ask_for_patience(self, location: Location) -> None:
-        self._keep_no_keys()
+        self._release_keys()
         # The timer may have rung just before one stayed where one was.
         if self.is_loading:
             self._host.say(f"reading {noun(location.view)} …")

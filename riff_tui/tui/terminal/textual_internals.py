@@ -89,7 +89,7 @@ _INTERRUPTS = ("escape", "ctrl+c")
 _PATIENCE_S = 1.0
 
 
-async def _answered(widget: Widget) -> None:
+async def _drain(widget: Widget) -> None:
     """Wait until a widget, and all that it lies in, handled what is on its way to them.
 
     What a widget makes of an event comes back to it before it goes on to its parents, so it is asked twice.
@@ -126,17 +126,17 @@ class QuietApp(App[None]):
         """Return whether something is about to open that what is typed now is for."""
         return False
 
-    def open_nothing(self) -> bool:
+    def cancel_opening(self) -> bool:
         """Open nothing after all; return whether the key that wants that is answered by it."""
         return False
 
-    def is_in_vain(self) -> bool:
+    def has_failed_to_open(self) -> bool:
         """Return whether what was typed was for something that did not open."""
         return False
 
     async def answer_typed_ahead(self) -> None:
         """Answer what was typed for what has opened; where nothing did, that is forgotten."""
-        if self.is_in_vain():
+        if self.has_failed_to_open():
             self._typed_ahead.clear()
         while self._typed_ahead and not self.is_opening:
             await self._answer_typed(self._typed_ahead.popleft())
@@ -145,20 +145,20 @@ class QuietApp(App[None]):
         if event.is_forwarded:
             await super().on_event(event)
         elif isinstance(event, events.Key | events.Paste):
-            await self._take(event)
+            await self._receive(event)
         elif isinstance(event, events.MouseUp | events.MouseScrollDown | events.MouseScrollUp):
             await self._answer(event, self._widget_under(event))
         else:
             await super().on_event(event)
 
-    async def _take(self, event: events.Key | events.Paste) -> None:
+    async def _receive(self, event: events.Key | events.Paste) -> None:
         if not self.is_opening:
             await self.answer_typed_ahead()
         if not self.is_opening:
             await self._answer_typed(event)
         elif isinstance(event, events.Key) and event.key in _INTERRUPTS:
             self._typed_ahead.clear()
-            if not self.open_nothing():
+            if not self.cancel_opening():
                 await self._answer_key(event)
         else:
             self._typed_ahead.append(event)
@@ -174,21 +174,21 @@ class QuietApp(App[None]):
             return
         field, screen = self.field, self.screen
         if field is not None:
-            await _answered(field)
+            await _drain(field)
         # Textual sends a key to the focused widget and back before it acts; by then those that came along with it
         # would be on their way to the same widget, and lost for the prompt that the first one opens.
         if not await self._check_bindings(key.key):
             await self._check_bindings(key.key, priority=True)
         if self.screen is not screen:
-            await _answered(self.screen)
+            await _drain(self.screen)
         elif field is not None:
-            await _answered(field)
+            await _drain(field)
 
     async def _answer(self, event: events.Event, widget: Widget | None) -> None:
         """Have a widget answer what Textual sends it before the next key is answered."""
         await super().on_event(event)
         if widget is not None:
-            await _answered(widget)
+            await _drain(widget)
 
     def _widget_under(self, event: events.MouseEvent) -> Widget | None:
         with contextlib.suppress(NoWidget):
