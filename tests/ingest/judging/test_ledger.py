@@ -167,11 +167,11 @@ def test_what_is_no_plain_file_is_refused(ledger: Ledger, path: Path) -> None:
 def test_calls_of_one_id_have_lines_of_their_own(ledger: Ledger, path: Path) -> None:
     with ledger:
         ledger.hold(["run-1"])
-        for flow, trial in (("b", 1), ("a", 0), ("b", 0), ("a", 0)):
+        for flow, trial in (("b", 1), ("b", None), ("a", 0), ("b", 0), ("a", 0)):
             ledger.keep("run-1", line("c-1", 5, flow=flow, agent_model="m", trial=trial))
         ledger.keep("run-1", line("c-1", 6))
     said = [(each.get("flow"), each.get("trial")) for each in kept(path)]
-    assert said == [(None, None), ("a", 0), ("b", 0), ("b", 1)]
+    assert said == [(None, None), ("a", 0), ("b", None), ("b", 0), ("b", 1)]
     assert ConversationName("run-1", "c-1", "b", "m", 1) in {name for name, _ in ledger.known(["run-1"]).scored}
 
 
