@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from riff_store.annotations import standing
+from riff_store.database import open_store
 from riff_store.errors import StoreBusy
+from riff_store.notes import read_notes
+from riff_tui.tui.navigation.links import open_link
 from tests.support.fake_names import FakeNames
+from tests.support.finding import Finding, finding
 from tests.support.walker import LONGEST_S, Walker, exploring, press_key, send
-from tests.tui.tui.test_finding import Finding, finding
-from tests.tui.tui.test_notes import ANN, LIST, said, store
-
-__all__ = ["store"]
 
 
 class SlowNames(FakeNames):
@@ -72,15 +74,19 @@ async def test_what_comes_at_once_does_what_it_does_key_by_key(sequence: str) ->
         assert type(state(at)[-1]) is type(expected[-1])
 
 
-async def test_a_note_is_written_and_the_next_key_goes_on(store: Path) -> None:
-    async with exploring(store, (80, 24), LIST, author=ANN) as at:
+async def test_a_note_is_written_and_the_next_key_goes_on(tiny: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copy(tiny, tmp_path / "calls.db"))
+
+    def noted() -> list[tuple[str, str | None, str | None]]:
+        with open_store(store) as opened:
+            return [(line.conversation, line.verdict, line.note) for line in standing(read_notes(opened))]
+
+    start = open_link("conversations", "flow=viewing")
+    async with exploring(store, (80, 24), start, author="ann@example.org") as at:
         await at.press("enter")
         send(at.app, "iasked for the date twice\rf")
-        await at.until(lambda: len(said(store)) == 2)
-        assert {(conversation, verdict, note) for conversation, _, _, verdict, _, note in said(store)} == {
-            ("c-0000", None, "asked for the date twice"),
-            ("c-0000", "fail", None),
-        }
+        await at.until(lambda: len(noted()) == 2)
+        assert set(noted()) == {("c-0000", None, "asked for the date twice"), ("c-0000", "fail", None)}
 
 
 async def waiting(at: Finding, *keys: str) -> Callable[[], bool]:

@@ -1,0 +1,53 @@
+"""One who presses the keys of an explorer, and reads the prompt and the lists over the place."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.navigation.location import START, Stack
+from riff_tui.tui.widgets.picker import Picker
+from tests.support.fake_catalog import FakeCatalog
+from tests.support.fake_names import FakeNames
+from tests.support.walker import Walker
+
+
+class Finding(Walker):
+    """A walker that reads the prompt and the lists over the place."""
+
+    @property
+    def verdict(self) -> str:
+        return "".join(text for text, _ in self.controls.prompt.verdict.lines[0]).strip()
+
+    @property
+    def typed(self) -> str:
+        return self.controls.prompt.field.value
+
+    @property
+    def picker(self) -> Picker:
+        assert self.controls.picker.is_open
+        return self.controls.picker
+
+    @property
+    def offered(self) -> list[str]:
+        picker = self.picker
+        return [picker.list.texts[found.index] for found in picker.list._found]
+
+    async def type(self, text: str) -> None:
+        await self.press(*(KEYS.get(character, character) for character in text))
+
+
+KEYS = {":": "colon", "=": "equals_sign", " ": "space", ">": "greater_than_sign", "|": "vertical_line", "·": "·"}
+
+
+@asynccontextmanager
+async def finding(
+    start: Stack = START, *, catalog: FakeCatalog | None = None, names: FakeNames | None = None
+) -> AsyncIterator[Finding]:
+    catalog = catalog or FakeCatalog()
+    app = Explorer(catalog.show, lambda: "3 min ago", start=start, names=names or FakeNames())
+    async with app.run_test(size=(100, 30)) as pilot:
+        at = Finding(app, pilot, catalog)
+        await at.settle()
+        yield at
