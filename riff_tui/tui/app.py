@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from riff_tui.browser import PLACE
 from riff_tui.errors import ExitCode, OutputError
 from riff_tui.notes.notebook import Notebook
 from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.backend import Backend, CaseText, NameSource, NoteSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker, Work
 from riff_tui.tui.data.store_watcher import StoreWatcher
@@ -28,10 +29,13 @@ from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_meta, write_sequence
 from riff_tui.tui.widgets.text_field import TextField
 from riff_tui.watching.growing_run import GrowingRun
 
+MOST_REPEATED = 3
+_LEADING = {name for each in ACTIONS if each.group != "Move" for name in textual_keys(each.keys).split(",")}
 # So much later what changed is written, together with what changes meanwhile.
 SAVED_AFTER_S = 2.0
 
@@ -127,19 +131,26 @@ class Explorer(QuietApp, inherit_bindings=False):
         field.type(letter)
         return True
 
-    @property
-    def is_opening(self) -> bool:
-        """Return whether another location, or something to type into, is about to open."""
+    def is_opening(self, *, waited: bool) -> bool:
+        """Return whether something to type into, or another location, is about to open."""
         controls = self._explorer.controls
-        return controls.dialog_load.is_loading or controls.navigator.is_arriving
+        is_awaited = controls.navigator.is_coming if waited else controls.navigator.is_arriving
+        return controls.opening.is_loading or is_awaited
+
+    def is_repeated(self, key: str, waiting: Sequence[str]) -> bool:
+        """Return whether a key that goes elsewhere is held down: it would go on long after it is let go."""
+        opening = self._explorer.controls.opening
+        is_text = opening.is_loading and opening.is_for_text
+        return key in _LEADING and not is_text and list(waiting[-MOST_REPEATED:]) == [key] * MOST_REPEATED
 
     def cancel_opening(self) -> bool:
-        """Open no dialog after all; return whether one was about to."""
-        return self._explorer.controls.dialog_load.stop()
+        """Give up what is about to open, but for a location; return whether there was anything."""
+        return self._explorer.controls.opening.stop()
 
     def has_failed_to_open(self) -> bool:
-        """Return whether what was typed was for a dialog that did not open."""
-        return self._explorer.controls.dialog_load.take_failure()
+        """Return whether what was typed was for something that did not open."""
+        controls = self._explorer.controls
+        return any([controls.opening.take_failure(), controls.navigator.take_failure()])
 
     async def on_explorer_screen_opened(self) -> None:
         await self.answer_typed_ahead()

@@ -14,7 +14,7 @@ from riff_tui.tui.actions.note_writer import NoteWriter
 from riff_tui.tui.backend import Backend
 from riff_tui.tui.data.auto_refresh import AutoRefresh
 from riff_tui.tui.data.deferred_load import DeferredLoad
-from riff_tui.tui.data.dialog_load import DialogLoad
+from riff_tui.tui.data.opening import Opening
 from riff_tui.tui.data.paged_rows import PageLoader
 from riff_tui.tui.data.run_watch import RunWatch
 from riff_tui.tui.find.finder import Finder
@@ -98,7 +98,7 @@ class Controls:
 
     auto_refresh: AutoRefresh
     deferred_load: DeferredLoad
-    dialog_load: DialogLoad
+    opening: Opening
     detail: DetailController
     finder: Finder
     list_state: ListState
@@ -123,7 +123,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
     search = Search(host, finder, table, transcript)
     navigator = Navigator(host, prompt, backend.watcher, host.answer_keys)
     auto_refresh = AutoRefresh(host, table, backend, may_show=lambda: host.is_calm)
-    dialog_load = DialogLoad(host, bottom, host.answer_keys)
+    opening = Opening(host, bottom, navigator, host.answer_keys)
     return Controls(
         host=host,
         backend=backend,
@@ -140,7 +140,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
         line_prompt=LinePrompt(palette=palette, glyphs=glyphs, id="line"),
         auto_refresh=auto_refresh,
         deferred_load=DeferredLoad(host, header, bottom),
-        dialog_load=dialog_load,
+        opening=opening,
         detail=DetailController(host, body),
         finder=finder,
         list_state=ListState(backend.session),
@@ -153,7 +153,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
             search=search,
             navigator=navigator,
             picker=picker,
-            dialog_load=dialog_load,
+            opening=opening,
             transcript=transcript,
             names=backend.names,
         ),
@@ -173,7 +173,7 @@ def context_of(controls: Controls) -> ActionContext:
     state = location if location.kind == "state" else None
     state = state_of(location, table, row) if location.kind == "list" else state
     marked = controls.list_state.marks(location)
-    notebook = controls.backend.notebook
+    notebook, writer = controls.backend.notebook, controls.note_writer
     searched = controls.search.expression if location.kind == "conversation" else controls.search.filter
     return ActionContext(
         view=location.view,
@@ -209,8 +209,8 @@ def context_of(controls: Controls) -> ActionContext:
         pane=controls.detail.is_visible,
         covered=controls.detail.covers,
         last=history.last is not None,
-        notebook=controls.note_writer is not None,
-        written=notebook is not None and notebook.can_undo,
+        notebook=writer is not None,
+        written=writer is not None and (writer.is_writing or (notebook is not None and notebook.can_undo)),
         noting=_is_noting(controls),
         lanes=header.lanes.nearness if header.lanes is not None else "",
         choosable=table is not None and bool(offered(table, table.columns)),
@@ -234,4 +234,6 @@ def _below(table: Table | None, row: Row | None, *, closes: bool) -> str:
     """Return what Enter opens: what lies below a row, of a moment of a voice call the pane of details."""
     if is_voice(table) and row is not None:
         return "close details" if closes else "details"
+    if table is not None and row is not None and not row.id and spec_of(table.view).row_kind == "call":
+        return noun("conversation")  # its page is on the way
     return noun(below(table, row)) if table is not None else ""

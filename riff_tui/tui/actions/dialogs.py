@@ -27,7 +27,7 @@ _MAX_KEYS_WIDTH = 7
 
 def pick_name(controls: Controls, field: str) -> None:
     """Choose a name of a field; the location is narrowed to it."""
-    controls.dialog_load.begin(partial(_pick_name, controls, field), f"{field}s")
+    controls.opening.begin(partial(_pick_name, controls, field), f"{field}s")
 
 
 async def _pick_name(controls: Controls, field: str) -> None:

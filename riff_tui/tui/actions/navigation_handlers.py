@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from riff_tui.filters import Filter
 from riff_tui.table import Table
@@ -12,6 +13,7 @@ from riff_tui.tui.actions.dialogs import pick_aspect, pick_name
 from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.actions.siblings import visit_sibling
 from riff_tui.tui.data.loader import is_begun
+from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 from riff_tui.tui.navigation.folding import fold, is_folded, unfold_all
 from riff_tui.tui.navigation.history import History, is_same
 from riff_tui.tui.navigation.kept_place import choose, since_last_run, widening
@@ -30,10 +32,23 @@ def _open(controls: Controls) -> None:
         _open_neighbor(controls)
     elif loaded and is_voice(loaded.main):
         controls.detail.toggle()
+    elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
+        load = partial(_open_once_loaded, controls, loaded.main.rows, host.body.cursor)
+        controls.opening.begin(load, "rows", is_for_text=False)
     elif loaded and row:
         location = descend(host.location, loaded.main, row)
         if location is not None:
             host.visit(host.history.down(location))
+
+
+async def _open_once_loaded(controls: Controls, rows: PagedRows, index: int) -> None:
+    """Open the row under the cursor once it was loaded, unless the cursor or the list is another one then."""
+    host = controls.host
+    await host.worker.ask(partial(rows.load, index // PAGE))
+    loaded, cursor = host.loaded, host.body.cursor
+    if loaded is not None and loaded.main.rows is rows and cursor == index and rows.has(index):
+        controls.table.refreshed()
+        _open(controls)
 
 
 def _open_neighbor(controls: Controls) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from riff_store.answers.calls import CallNames
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.registry import action
-from riff_tui.tui.actions.siblings import visit_sibling
+from riff_tui.tui.actions.siblings import load_sibling
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def next_unread(controls: Controls) -> None:
     if table is None or position is None:
         controls.host.say("no list leads to another call", "warn")
     else:
-        controls.host.run(partial(_go, controls, table, position[0]), "unread", exclusive=True)
+        controls.opening.begin(partial(_go, controls, table, position[0]), "calls", is_for_text=False)
 
 
 async def _go(controls: Controls, table: Table, after: int) -> None:
@@ -41,7 +41,7 @@ async def _go(controls: Controls, table: Table, after: int) -> None:
     if host.location.cache_key != location.cache_key:
         return
     if found is not None:
-        visit_sibling(controls, table, found)
+        await load_sibling(controls, table, found)
     elif is_one_before:
         host.say("no unread call after this one; before it there are: p goes back", "warn")
     else:

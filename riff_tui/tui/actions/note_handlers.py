@@ -36,7 +36,7 @@ def _verdict(verdict: str) -> Handler:
 
 
 def _code(controls: Controls) -> None:
-    controls.dialog_load.begin(partial(_ask_for_code, controls), "codes")
+    controls.opening.begin(partial(_ask_for_code, controls), "codes")
 
 
 async def _ask_for_code(controls: Controls) -> None:
@@ -74,7 +74,7 @@ async def _ask_for_code(controls: Controls) -> None:
 
 
 def _note(controls: Controls) -> None:
-    controls.dialog_load.begin(partial(_ask_for_note, controls), "notes")
+    controls.opening.begin(partial(_ask_for_note, controls), "notes")
 
 
 async def _ask_for_note(controls: Controls) -> None:
@@ -129,6 +129,8 @@ def _take_back(controls: Controls) -> None:
 
 def taken_back(done: Done, here: str | None = None) -> str:
     """Return what was taken back, and on which calls other than the one that one sees."""
+    if done.receipt is None and done.remark:
+        return done.remark
     lines = done.receipt.notes if done.receipt is not None else ()
     others = listed(list(dict.fromkeys(line.conversation for line in lines if line.conversation != here)))
     return " · ".join(filter(None, (f"taken back: {_described(done)}", others)))

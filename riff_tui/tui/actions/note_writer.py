@@ -48,6 +48,10 @@ class _Job:
         self._done: Done | None = None
         self._lock = threading.Lock()
 
+    @property
+    def is_done(self) -> bool:
+        return self._done is not None
+
     def run(self, keep: bool) -> Done:
         with self._lock:
             if self._done is None:
@@ -87,7 +91,19 @@ class NoteWriter:
 
     def take_back(self, said: Callable[[Done], None]) -> None:
         """Take back what was written last, and tell when that is done."""
-        self.do(lambda keep: Done(self._notebook.undo(wait=ATTEMPT_S, keep=keep)), said)
+        before = self._pending[-1] if self._pending else None
+
+        def attempt(keep: bool) -> Done:
+            if before is not None and not before.is_done:
+                return Done(None, "nothing was taken back: what was noted last was not written")
+            return Done(self._notebook.undo(wait=ATTEMPT_S, keep=keep))
+
+        self.do(attempt, said)
+
+    @property
+    def is_writing(self) -> bool:
+        """Return whether something is still to be written."""
+        return bool(self._pending)
 
     def do(self, attempt: Attempt, said: Callable[[Done], None]) -> None:
         """Attempt it until it is done, and tell then."""

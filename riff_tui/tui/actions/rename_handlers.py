@@ -19,7 +19,7 @@ Handler = Callable[[Controls], None]
 
 
 def _rename(controls: Controls) -> None:
-    controls.dialog_load.begin(partial(_ask_for_name, controls), "codes")
+    controls.opening.begin(partial(_ask_for_name, controls), "codes")
 
 
 async def _ask_for_name(controls: Controls) -> None:

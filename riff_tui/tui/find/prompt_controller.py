@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from riff_tui.tui.backend import NameSource
-    from riff_tui.tui.data.dialog_load import DialogLoad
+    from riff_tui.tui.data.opening import Opening
     from riff_tui.tui.find.search import Search
     from riff_tui.tui.host import Host
     from riff_tui.tui.navigation.navigator import Navigator
@@ -71,7 +71,7 @@ class PromptController:
         search: Search,
         navigator: Navigator,
         picker: Picker,
-        dialog_load: DialogLoad,
+        opening: Opening,
         transcript: Transcript,
         names: NameSource | None,
     ) -> None:
@@ -80,7 +80,7 @@ class PromptController:
         self._search = search
         self._navigator = navigator
         self._picker = picker
-        self._dialog_load = dialog_load
+        self._opening = opening
         self._transcript = transcript
         self._names = names
         self._counting: Worker[Any] | None = None
@@ -247,7 +247,7 @@ class PromptController:
             self._cycle.at = (self._cycle.at + steps) % len(self._cycle.completions)
             self._offer(self._cycle)
             return
-        self._dialog_load.begin(partial(self._begin_cycle, field.value, field.typed.at), "names", self._prompt.tell)
+        self._opening.begin(partial(self._begin_cycle, field.value, field.typed.at), "names", self._prompt.tell)
 
     async def _begin_cycle(self, text: str, at: int) -> None:
         prompt, target = self._prompt, completion.wanted(text, at)

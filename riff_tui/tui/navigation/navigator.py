@@ -1,6 +1,7 @@
 """Go to another location: its tables are loaded on another thread.
 
-Keys pressed meanwhile wait for it, but not for longer than one does: then those of the location that is shown work.
+Keys that come right after the one that leads there wait for it. Once it takes longer than one waits without wondering,
+those that come then are about the location that is shown.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class Navigator:
         self._worker: Worker[Any] | None = None
         self._outdated: CacheKey | None = None
         self._answer_keys = answer_keys
-        self._arriving: Worker[Any] | None = None
+        self._coming: Worker[Any] | None = None
+        self._is_patient = False
+        self._has_failed = False
         self.load_errors = LoadErrors(host, prompt)
 
     def go(self, history: History, *, again: bool, other: bool) -> None:
@@ -60,7 +63,7 @@ class Navigator:
                 self._worker = self._host.run(partial(self._renew, history, cached), "visit", exclusive=True)
         else:
             self._worker = self._host.run(partial(self._load, history, hurry=not again), "visit", exclusive=True)
-            self._arriving = self._worker
+            self._coming, self._is_patient, self._has_failed = self._worker, True, False
 
     def forget(self, history: History | None) -> None:
         """Empty the cache, but for the list that a conversation came from: n and p go through it."""
@@ -77,9 +80,19 @@ class Navigator:
         return (self._worker is not None and not self._worker.is_finished) or self.load_errors.is_waiting
 
     @property
+    def is_coming(self) -> bool:
+        """Return whether another location is on its way."""
+        return self._coming is not None and not self._coming.is_finished
+
+    @property
     def is_arriving(self) -> bool:
-        """Return whether another location has been on its way for so short a time that keys are meant for it."""
-        return self._arriving is not None and not self._arriving.is_finished
+        """Return whether it has been on its way for so short a time that keys are meant for it."""
+        return self._is_patient and self.is_coming
+
+    def take_failure(self) -> bool:
+        """Return whether a location could not be loaded, and forget it."""
+        has_failed, self._has_failed = self._has_failed, False
+        return has_failed
 
     def stay(self) -> None:
         """Give up loading another location."""
@@ -111,12 +124,8 @@ class Navigator:
     def _cancel(self) -> None:
         if self._worker is not None:
             self._worker.cancel()
-            self._worker = None
-            self._release_keys()
-
-    def _release_keys(self) -> None:
-        self._arriving = None
-        self._answer_keys()
+            self._worker = self._coming = None
+            self._answer_keys()
 
     async def _load(self, history: History, *, hurry: bool) -> None:
         host = self._host
@@ -129,6 +138,7 @@ class Navigator:
                 # What is typed meanwhile is about the place that is shown, and the keys of another one would take it.
                 await asyncio.sleep(_LOOKS_EVERY_S)
         except Exception as error:  # whatever stops a query is said and stops nothing else
+            self._has_failed = True
             self.load_errors.handle(error, history)
         else:
             host.arrive(history, loaded)
@@ -138,7 +148,7 @@ class Navigator:
             host.call_later(self._answer_keys)
 
     def _ask_for_patience(self, location: Location) -> None:
-        self._release_keys()
+        self._is_patient = False
         # The timer may have rung just before one stayed where one was.
         if self.is_loading:
             self._host.say(f"reading {noun(location.view)} …")

@@ -18,7 +18,12 @@ _REVERSE_INDEX = "\x1bM"
 
 
 class QuietFocus(Widget):
-    """Look the same with and without focus, so that nothing is repainted when it goes elsewhere."""
+    """Look the same with and without focus, so that nothing is repainted when it goes elsewhere.
+
+    A click takes no focus from what lies over it and is typed into.
+    """
+
+    FOCUS_ON_CLICK = False
 
     def on_focus(self, event: events.Focus) -> None:
         event.prevent_default()

@@ -9,7 +9,7 @@ import select
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from textual import events
@@ -121,9 +121,12 @@ class QuietApp(App[None]):
         """Put a key into the text that is being typed; return whether it belongs there."""
         return False
 
-    @property
-    def is_opening(self) -> bool:
-        """Return whether something is about to open that what is typed now is for."""
+    def is_opening(self, *, waited: bool) -> bool:
+        """Return whether something is about to open that what is typed now is for, or what `waited` for it."""
+        return False
+
+    def is_repeated(self, key: str, waiting: Sequence[str]) -> bool:
+        """Return whether a key need not wait behind those that are `waiting`, since it says no more than they do."""
         return False
 
     def cancel_opening(self) -> bool:
@@ -138,7 +141,7 @@ class QuietApp(App[None]):
         """Answer what was typed for what has opened; where nothing did, that is forgotten."""
         if self.has_failed_to_open():
             self._typed_ahead.clear()
-        while self._typed_ahead and not self.is_opening:
+        while self._typed_ahead and not self.is_opening(waited=True):
             await self._answer_typed(self._typed_ahead.popleft())
 
     async def on_event(self, event: events.Event) -> None:
@@ -152,16 +155,19 @@ class QuietApp(App[None]):
             await super().on_event(event)
 
     async def _receive(self, event: events.Key | events.Paste) -> None:
-        if not self.is_opening:
+        if not self.is_opening(waited=bool(self._typed_ahead)):
             await self.answer_typed_ahead()
-        if not self.is_opening:
+        if not self._typed_ahead and not self.is_opening(waited=False):
             await self._answer_typed(event)
         elif isinstance(event, events.Key) and event.key in _INTERRUPTS:
             self._typed_ahead.clear()
             if not self.cancel_opening():
                 await self._answer_key(event)
-        else:
+        elif isinstance(event, events.Paste) or not self.is_repeated(event.key, self._waiting_keys()):
             self._typed_ahead.append(event)
+
+    def _waiting_keys(self) -> list[str]:
+        return [each.key if isinstance(each, events.Key) else "" for each in self._typed_ahead]
 
     async def _answer_typed(self, event: events.Key | events.Paste) -> None:
         if isinstance(event, events.Key):

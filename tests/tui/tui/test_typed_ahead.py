@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -13,10 +15,15 @@ from riff_store.annotations import standing
 from riff_store.database import open_store
 from riff_store.errors import StoreBusy
 from riff_store.notes import read_notes
+from riff_tui.request import Request
+from riff_tui.table import Table
+from riff_tui.tui.data.paged_rows import PAGE
 from riff_tui.tui.navigation.links import open_link
 from tests.support.fake_names import FakeNames
 from tests.support.finding import Finding, finding
 from tests.support.walker import LONGEST_S, Walker, exploring, press_key, send
+
+Noted: TypeAlias = tuple[str, str | None, str | None]
 
 
 class SlowNames(FakeNames):
@@ -74,19 +81,76 @@ async def test_what_comes_at_once_does_what_it_does_key_by_key(sequence: str) ->
         assert type(state(at)[-1]) is type(expected[-1])
 
 
-async def test_a_note_is_written_and_the_next_key_goes_on(tiny: Path, tmp_path: Path) -> None:
-    store = Path(shutil.copy(tiny, tmp_path / "calls.db"))
+CALLS = open_link("conversations", "")
 
-    def noted() -> list[tuple[str, str | None, str | None]]:
+
+@asynccontextmanager
+async def noting(tiny: Path, folder: Path) -> AsyncIterator[tuple[Walker, Callable[[], set[Noted]]]]:
+    """Read the first call of a store; return as well what was noted so far."""
+    store = Path(shutil.copy(tiny, folder / "calls.db"))
+
+    def noted() -> set[Noted]:
         with open_store(store) as opened:
-            return [(line.conversation, line.verdict, line.note) for line in standing(read_notes(opened))]
+            return {(line.conversation, line.verdict, line.note) for line in standing(read_notes(opened))}
 
-    start = open_link("conversations", "flow=viewing")
-    async with exploring(store, (80, 24), start, author="ann@example.org") as at:
+    async with exploring(store, (80, 24), CALLS, author="ann@example.org") as at:
         await at.press("enter")
-        send(at.app, "iasked for the date twice\rf")
-        await at.until(lambda: len(noted()) == 2)
-        assert set(noted()) == {("c-0000", None, "asked for the date twice"), ("c-0000", "fail", None)}
+        yield at, noted
+
+
+@pytest.mark.parametrize(
+    ("sequence", "expected"),
+    [
+        ("isaid it twice\rf", {("c-0000", None, "said it twice"), ("c-0000", "fail", None)}),
+        ("nf", {("c-0001", "fail", None)}),
+        ("flf", {("c-0000", "fail", None), ("c-0001", "fail", None)}),
+        ("fu", set()),
+        ("ixx\ruf", {("c-0000", "fail", None)}),
+    ],
+)
+async def test_what_is_noted_is_noted_on_the_call_that_the_keys_lead_to(
+    tiny: Path, tmp_path: Path, sequence: str, expected: set[Noted]
+) -> None:
+    async with noting(tiny, tmp_path) as (at, noted):
+        send(at.app, sequence)
+        await at.settle()
+        assert noted() == expected
+
+
+async def test_a_note_for_a_call_that_takes_long_to_read_is_written_on_that(tiny: Path, tmp_path: Path) -> None:
+    async with noting(tiny, tmp_path) as (at, noted):
+        gate, show = threading.Event(), at.screen.show_view
+
+        def slow(view: str, request: Request) -> Table:
+            assert view != "conversation" or gate.wait(LONGEST_S)
+            return show(view, request)
+
+        at.screen.show_view = slow
+        send(at.app, "nf")
+        await at.until(lambda: "reading conversation" in at.bottom)
+        assert noted() == set()
+        gate.set()
+        await at.settle()
+        assert noted() == {("c-0001", "fail", None)}
+
+
+async def test_a_key_that_is_held_down_does_not_go_on_for_long_after_it_is_let_go(tiny: Path, tmp_path: Path) -> None:
+    async with noting(tiny, tmp_path) as (at, _):
+        send(at.app, "n" * 15)
+        await at.settle()
+        assert " 5 of 20" in at.path
+
+
+@pytest.mark.parametrize(("sequence", "expected"), [("G\r", "{last} of {last}"), ("256j\rnq", "257 of {last}")])
+async def test_rows_that_are_not_loaded_yet_are_waited_for(demo: Path, sequence: str, expected: str) -> None:
+    downs, _, keys = sequence.rpartition("j")
+    async with exploring(demo, (80, 24), CALLS) as at:
+        at.controls.table.cursor = int(downs or 1) - 1
+        last = len(at.controls.table.table.rows)
+        assert last > PAGE
+        send(at.app, keys)
+        await at.settle()
+        assert expected.format(last=f"{last:,}") in at.path
 
 
 async def waiting(at: Finding, *keys: str) -> Callable[[], bool]:
@@ -107,6 +171,24 @@ async def test_what_is_typed_before_a_list_opens_is_typed_into_it() -> None:
         await at.until(is_open)
         await at.until(lambda: at.picker.field.value == "owt")
         assert "reading" not in at.bottom
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_what_is_typed_for_a_list_that_was_given_up_and_asked_for_again_is_typed_into_it(key: str) -> None:
+    names = SlowNames()
+    async with finding(names=names) as at:
+        is_open = await waiting(at, "f", "x", key, "f", "o", "w", "t")
+        names.gate.set()
+        await at.until(is_open)
+        await at.until(lambda: at.picker.field.value == "owt")
+
+
+async def test_a_click_beside_a_list_leaves_the_keys_to_it() -> None:
+    async with finding() as at:
+        await at.press("f")
+        send(at.app, "\x1b[<0;2;4M\x1b[<0;2;4mwe\r")
+        await at.settle()
+        assert at.path.startswith("flows [flow=weather]")
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])

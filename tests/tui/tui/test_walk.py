@@ -430,7 +430,9 @@ async def test_help_that_was_asked_for_during_a_read_is_about_the_place_that_was
     async with app.run_test(size=(100, 180)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.settle()
-        await pilot.press("3", "question_mark", "j")
+        await pilot.press("3")
+        await at.until(lambda: "reading states" in at.bottom)
+        await pilot.press("question_mark", "j")
 
         def text() -> str:
             return "\n".join(line.text for line in app.screen._compositor.render_strips())
