@@ -217,7 +217,8 @@ async def test_what_is_typed_for_a_list_that_cannot_open_is_no_command() -> None
     async with finding(names=names) as at:
         await waiting(at, "f", "o", "w")
         names.gate.set()
+        await at.until(lambda: not at.controls.opening.is_loading)
+        assert not at.controls.file_prompt.is_open
         await at.until(lambda: "another process is writing" in at.bottom)
         await at.press("j")
         assert at.controls.table.cursor == 1
-        assert not at.controls.file_prompt.is_open
