@@ -151,7 +151,8 @@ class Navigator:
         self._is_patient = False
         # The timer may have rung just before one stayed where one was.
         if self.is_loading:
-            self._host.say(f"reading {noun(location.view)} …")
+            way_out = " · Esc stops it" if self._host.loaded is not None else ""
+            self._host.say(f"reading {noun(location.view)} …{way_out}")
 
     async def _renew(self, history: History, before: LoadedView) -> None:
         """Load a location again that is shown from the cache, and move nothing."""
