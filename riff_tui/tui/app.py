@@ -141,7 +141,8 @@ class Explorer(QuietApp, inherit_bindings=False):
         """Return whether a key that goes elsewhere is held down: it would go on long after it is let go."""
         opening = self._explorer.controls.opening
         is_text = opening.is_loading and opening.is_for_text
-        return key in _LEADING and not is_text and list(waiting[-MOST_REPEATED:]) == [key] * MOST_REPEATED
+        # Where others wait as well, it may be a letter of what they open.
+        return key in _LEADING and not is_text and len(waiting) >= MOST_REPEATED and set(waiting) == {key}
 
     def cancel_opening(self) -> bool:
         """Give up what is about to open, but for a location; return whether there was anything."""

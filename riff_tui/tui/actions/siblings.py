@@ -22,7 +22,7 @@ def visit_sibling(controls: Controls, table: Table, index: int) -> None:
 async def load_sibling(controls: Controls, table: Table, index: int) -> None:
     """Load the row of a call and open it, unless one went elsewhere meanwhile."""
     host, before = controls.host, controls.host.location.cache_key
-    if isinstance(table.rows, PagedRows):
+    if isinstance(table.rows, PagedRows) and not is_loaded(table.rows, index):
         await host.worker.ask(partial(table.rows.load, index // PAGE))
     if host.location.cache_key == before:
         _visit(controls, table, index)

@@ -7,16 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.tui.data.query_worker import Work
+from riff_tui.tui.navigation.navigator import PATIENCE_S, Navigator
 
 if TYPE_CHECKING:
     from textual.worker import Worker
 
     from riff_tui.tui.host import Host
-    from riff_tui.tui.navigation.navigator import Navigator
     from riff_tui.tui.widgets.bars import BottomLine
-
-# Longer than most queries take, shorter than one waits without wondering.
-_PATIENCE_S = 0.25
 
 
 class Opening:
@@ -47,7 +44,7 @@ class Opening:
         self._tell, self.is_for_text, self._has_failed = tell or self._say, is_for_text, False
         self._number += 1
         self._worker = worker = self._host.run(partial(self._run, work, self._number), "opening", exclusive=True)
-        self._host.set_timer(_PATIENCE_S, partial(self._ask_for_patience, worker, reading))
+        self._host.set_timer(PATIENCE_S, partial(self._ask_for_patience, worker, reading))
 
     def stop(self) -> bool:
         """Open nothing after all; return whether something was about to open."""

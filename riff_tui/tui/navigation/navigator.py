@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.prompt import Prompt
 
-_PATIENCE_S = 0.25
+# Longer than most queries take, shorter than one waits without wondering.
+PATIENCE_S = 0.25
 _LOOKS_EVERY_S = 0.05
 
 
@@ -130,7 +131,7 @@ class Navigator:
     async def _load(self, history: History, *, hurry: bool) -> None:
         host = self._host
         show_view, was_typing = host.show_view, host.is_typing
-        patience = host.set_timer(_PATIENCE_S, partial(self._ask_for_patience, history.here))
+        patience = host.set_timer(PATIENCE_S, partial(self._ask_for_patience, history.here))
         try:
             loaded = await host.worker.ask(lambda: load(show_view, history.here, hurry=hurry))
             history = await self._with_list(history)

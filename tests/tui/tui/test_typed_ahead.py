@@ -64,6 +64,7 @@ def state(at: Walker) -> tuple[object, ...]:
         "\r\r\rjj\r",
         "/flow:viewing\rj",
         "2/x\r",
+        "3/viewwwwwing\r",
         "3jjq",
         "4\rnnNq",
     ],
