@@ -11,7 +11,7 @@ from riff_ingest.platforms.records import CallRecord, Sketch, read_call_records,
 from riff_ingest.sources.json_parts import object_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
-from riff_ingest.vapi import REPORT
+from riff_ingest.vapi.record import REPORT
 from riff_store.facts import JudgedScore, Skipped
 
 _TYPES = ("inboundPhoneCall", "outboundPhoneCall", "webCall", "vapi.websocketCall")

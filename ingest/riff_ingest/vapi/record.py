@@ -8,7 +8,9 @@ from typing import Any
 from riff_ingest.platforms.start import LATEST
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.sources.json_parts import number_of, object_of, objects_of
-from riff_ingest.vapi import REPORT
+
+REPORT = "end-of-call-report"
+"""The kind of the message that tells of a call as a whole."""
 
 
 def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:

@@ -13,9 +13,8 @@ from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.json_parts import number_of, object_of, text_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import ReadContext
-from riff_ingest.vapi import REPORT
 from riff_ingest.vapi.ending import ending_of, reason_of, refusal
-from riff_ingest.vapi.record import artifact_of, call_of, private_values
+from riff_ingest.vapi.record import REPORT, artifact_of, call_of, private_values
 from riff_ingest.vapi.states import variables_of
 from riff_ingest.vapi.transcript import read_transcript
 from riff_ingest.vapi.verdicts import verdicts_of

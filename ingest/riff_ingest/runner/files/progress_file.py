@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from riff_ingest.runner.agent_call import CallProgress, CallStatus
-from riff_ingest.runner.files.run_document import PROGRESS_FILE
+from riff_ingest.sources.transcripts import PROGRESS_FILE
 
 SECONDS_BETWEEN = 0.5
 """The least time between two lines of a call whose status stays the same."""

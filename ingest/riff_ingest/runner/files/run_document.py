@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from riff_ingest.limits import limits
+from riff_ingest.sources.transcripts import RUN_FILE
 from riff_store.errors import UsageError, naming
 
 if TYPE_CHECKING:
     from riff_ingest.runner.targets import Target
-
-RUN_FILE = "run.json"
-PROGRESS_FILE = "progress.jsonl"
 SCHEMA = "riff.run/1"
-RUN_MARK = b'"riff.run/'
-"""What stands at the head of a `run.json` of any version."""
 HIDDEN = "(hidden)"
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from riff_ingest.runner.files.finished_calls import LONGEST_LINE, last_words, seconds
 from riff_ingest.runner.files.progress_file import OVER
-from riff_ingest.runner.files.run_document import PROGRESS_FILE, RUN_FILE, RunDocument, read_run
+from riff_ingest.runner.files.run_document import RunDocument, read_run
 from riff_ingest.runner.status.line_tail import line_at
 from riff_ingest.runner.status.progress_tally import ProgressTally
 from riff_ingest.runner.status.run_process import is_working
 from riff_ingest.runner.status.run_status import CallCounts, FlowStatus, RunPhase, RunStatus, WatchedCall
 from riff_ingest.runner.status.transcript_tally import CallKey, TranscriptTally, counted
+from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
 
 
 class RunReader:

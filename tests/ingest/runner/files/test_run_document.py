@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.runner.files.run_document import (
-    RUN_FILE,
     Invocation,
     RunDocument,
     RunFlowFile,
@@ -16,6 +15,7 @@ from riff_ingest.runner.files.run_document import (
     read_run,
     write_run,
 )
+from riff_ingest.sources.transcripts import RUN_FILE
 from riff_store.errors import UsageError
 
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riff_ingest.runner.files.finished_calls import CallPlace, FinishedCall, finished_call
-from riff_ingest.runner.files.run_document import PROGRESS_FILE, RUN_FILE
 from riff_ingest.runner.status.run_reader import RunReader
 from riff_ingest.runner.status.run_status import RunStatus
+from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
 from riff_store.errors import UsageError
 from tests.support.examples import examples
 from tests.support.run_directories import BEGAN, RunDirectory, stamp
