@@ -17,7 +17,7 @@ import pytest
 import typer
 import yaml
 
-from riff_ingest.simulate import custom_run, simulate
+from riff_runner.simulate import custom_run, simulate
 from riff_tui.command_line import COMMANDS, build
 from riff_tui.errors import ExitCode
 from riff_tui.gate.settings import configured

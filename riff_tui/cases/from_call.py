@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riff_ingest.runner.cases.case_file import CASE_SCHEMA, CaseFact, CaseFailure, CaseFile, CaseLine, CaseOrigin
-from riff_ingest.simulate.cast import personas
-from riff_ingest.simulate.lexicon import SpokenValue, pools
+from riff_runner.run.cases.case_file import CASE_SCHEMA, CaseFact, CaseFailure, CaseFile, CaseLine, CaseOrigin
+from riff_runner.simulate.cast import personas
+from riff_runner.simulate.lexicon import SpokenValue, pools
 from riff_store.answers.calls import Call, CallDetail
 from riff_tui.errors import UsageError
 from riff_tui.timeline_events import Moment, moments

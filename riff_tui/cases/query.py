@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from riff_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.cases.case_file import CaseFile
-    from riff_ingest.runner.flows.flow import RunnableFlow
+    from riff_runner.run.cases.case_file import CaseFile
+    from riff_runner.run.flows.flow import RunnableFlow
     from riff_store.answers.calls import CallDetail
     from riff_store.database import Store
 
@@ -48,7 +48,7 @@ def case_where(
 
 def case_text_at(location: str, where: str) -> str:
     """Return the file of the case of the one call that a filter selects in the store at a location."""
-    from riff_ingest.runner.cases.case_writer import case_text
+    from riff_runner.run.cases.case_file import case_text
     from riff_store.database import open_store
 
     with open_store(location) as opened, opened.snapshot():
@@ -56,8 +56,8 @@ def case_text_at(location: str, where: str) -> str:
 
 
 def _flow_of(detail: CallDetail, flow_file: str | None) -> RunnableFlow | None:
-    from riff_ingest.runner.flows.flow_files import load_flow
-    from riff_ingest.simulate.flow_file import flow_names
+    from riff_runner.run.flows.flow_files import load_flow
+    from riff_runner.simulate.flow_file import flow_names
 
     if flow_file is None:
         return load_flow(detail.call.flow) if detail.call.flow in flow_names() else None
@@ -69,7 +69,7 @@ def _flow_of(detail: CallDetail, flow_file: str | None) -> RunnableFlow | None:
 
 def _slot_pools(detail: CallDetail, flow: RunnableFlow | None) -> Mapping[str, str]:
     """Return the pool of each slot: what the flow says for the call's scenario, else what the slot's name means."""
-    from riff_ingest.runner.cases.made_up import pools_of
+    from riff_runner.run.cases.scenarios import pools_of
 
     slots = (detail.document or {}).get("slots")
     taken = list(map(str, slots)) if isinstance(slots, Mapping) else []

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.runner.cases.case_file import CaseFact, CaseFile, CaseLine
-from riff_ingest.runner.cases.made_up import pools_of
-from riff_ingest.simulate.lexicon import pools
+from riff_runner.run.cases.case_file import CaseFact, CaseFile, CaseLine
+from riff_runner.run.cases.scenarios import pools_of
+from riff_runner.simulate.lexicon import pools
 from riff_tui.text.redaction import Redactor
 
 _CODES = frozenset({"phone", "unit", "pin", "gate_code", "birth_date", "member_id"})

@@ -150,7 +150,7 @@ def _reader(
     """Return the reader of a directory; raise `UsageError` where a file that was named cannot be read."""
     from riff_ingest.eva.dataset import records_of
     from riff_ingest.eva.inspect import inspect
-    from riff_ingest.eva.logs.files import read_object
+    from riff_ingest.eva.logs import read_object
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.sources.yaml_document import load_yaml
 
@@ -244,8 +244,7 @@ def _warned(found: MetricContext, name: str = "") -> MetricContext:
 def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any]]:
     """Return what computes the metrics of a call, one's `own` among them; raise `UsageError` where one is not there."""
     from riff_ingest.eva.metrics import compute_metrics, read_files
-    from riff_ingest.eva.metrics.own import named, registered
-    from riff_ingest.eva.metrics.registry import METRICS
+    from riff_ingest.eva.metrics.registry import METRICS, named, registered
 
     added = registered()
     functions = {**added, **named(own, (*METRICS, *added))}

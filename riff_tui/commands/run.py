@@ -49,9 +49,9 @@ from riff_tui.commands.run_options import (
 if TYPE_CHECKING:
     from typing import Literal
 
-    from riff_ingest.runner.cases.case_file import CaseFile
-    from riff_ingest.runner.cases.plan import ScenarioChoice
-    from riff_ingest.runner.flows.flow import RunnableFlow
+    from riff_runner.run.cases.case_file import CaseFile
+    from riff_runner.run.cases.plan import ScenarioChoice
+    from riff_runner.run.flows.flow import RunnableFlow
 
 EXAMPLES = (
     "riff-tui run --flows dental_clinic --agent openai:gpt-5-mini@https://host/v1 --agent-key-env KEY --out runs/a",
@@ -104,14 +104,14 @@ def run(
     Each call becomes a line of a transcript as it ends. What was begun goes on with --resume: no call is made twice,
     but for those that were errored.
     """
-    from riff_ingest.runner.callers.frozen import refuse_unrecorded
-    from riff_ingest.runner.cases.plan import plan_cases
-    from riff_ingest.runner.clock import FixedClock, SystemClock
-    from riff_ingest.runner.files.run_document import RunSettings, side_of
-    from riff_ingest.runner.library import persona_names, scenario_names
-    from riff_ingest.runner.limits import CallLimits
-    from riff_ingest.runner.run_plan import RunRequest
-    from riff_ingest.runner.targets import (
+    from riff_runner.run.callers.frozen import refuse_unrecorded
+    from riff_runner.run.cases.plan import plan_cases
+    from riff_runner.run.clock import FixedClock, SystemClock
+    from riff_runner.run.files.run_document import RunSettings, side_of
+    from riff_runner.run.library import persona_names, scenario_names
+    from riff_runner.run.protocol import CallLimits
+    from riff_runner.run.run_plan import RunRequest
+    from riff_runner.run.targets import (
         PartOptions,
         make_agent,
         make_caller,
@@ -175,8 +175,8 @@ def run(
 
 def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow], ScenarioChoice]:
     """Return the flows that are named, or those of the case files that are, and what to play in them."""
-    from riff_ingest.runner.cases.case_file import CASE_ENDING, is_case_file, read_case
-    from riff_ingest.runner.flows.flow_files import load_flows
+    from riff_runner.run.cases.case_file import CASE_ENDING, is_case_file, read_case
+    from riff_runner.run.flows.flow_files import load_flows
     from riff_tui.errors import UsageError
 
     scenarios = [file for named in scenarios for file in _case_files(named)]
@@ -202,7 +202,7 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
 
 def _case_files(named: str) -> list[str]:
     """Return the case files of a directory that is named, else what is named."""
-    from riff_ingest.runner.cases.case_file import CASE_ENDING
+    from riff_runner.run.cases.case_file import CASE_ENDING
     from riff_tui.errors import UsageError
 
     directory = Path(named)
@@ -213,7 +213,7 @@ def _case_files(named: str) -> list[str]:
 
 
 def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
-    from riff_ingest.simulate.flow_file import flow_names
+    from riff_runner.simulate.flow_file import flow_names
     from riff_tui.errors import UsageError
 
     if not flows and (foreign := next((case for case in cases if case.flow not in flow_names()), None)):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from riff_tui.text.words import LISTED, counted
 
 if TYPE_CHECKING:
-    from riff_ingest.judging.settings import Prices
-    from riff_ingest.runner.files.run_document import RunSettings
-    from riff_ingest.runner.prices import Cost
-    from riff_ingest.runner.run_plan import RunPlan
-    from riff_ingest.runner.run_tally import CallTally, RunTally, TokenTally
-    from riff_ingest.runner.runs import RunEnd
+    from riff_runner.judge.settings import Prices
+    from riff_runner.run.files.run_document import RunSettings
+    from riff_runner.run.prices import Cost
+    from riff_runner.run.run_plan import RunPlan
+    from riff_runner.run.run_tally import CallTally, RunTally, TokenTally
+    from riff_runner.run.runs import RunEnd
 
 
 def planned_lines(plan: RunPlan) -> Iterator[str]:
@@ -107,7 +107,7 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
 
 def run_cost(tally: RunTally, settings: RunSettings, prices: Mapping[str, Prices]) -> Cost | None:
     """Return what a run cost so far; `None` where a side has no known price."""
-    from riff_ingest.runner.prices import SpentTokens, total_cost
+    from riff_runner.run.prices import SpentTokens, total_cost
 
     spent = []
     for side, each in ((settings.agent, tally.tokens["agent"]), (settings.caller, tally.tokens["caller"])):

@@ -23,10 +23,10 @@ from riff_tui.commands.run_report import (
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.prices import Cost
-    from riff_ingest.runner.run_plan import RunPlan, RunRequest
-    from riff_ingest.runner.run_tally import RunTally
-    from riff_ingest.runner.runs import RunEnd, RunHooks
+    from riff_runner.run.prices import Cost
+    from riff_runner.run.run_plan import RunPlan, RunRequest
+    from riff_runner.run.run_tally import RunTally
+    from riff_runner.run.runs import RunEnd, RunHooks
     from riff_tui.output.progress import ProgressLine
 
 
@@ -42,7 +42,7 @@ class After:
 
 def show_plan(request: RunRequest, as_json: bool) -> None:
     """Print the calls that would be made; nothing is written and nobody is asked."""
-    from riff_ingest.runner.run_plan import plan_run
+    from riff_runner.run.run_plan import plan_run
     from riff_tui.output.streams import say, standard_output
     from riff_tui.text.safe_text import one_line
 
@@ -65,7 +65,7 @@ def make(request: RunRequest, after: After) -> None:
 
 
 def _make(request: RunRequest, after: After) -> None:
-    from riff_ingest.runner.runs import make_run
+    from riff_runner.run.runs import make_run
     from riff_tui.errors import StoreError, writing
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say
@@ -93,7 +93,7 @@ def _make(request: RunRequest, after: After) -> None:
 
 class _Session:
     def __init__(self, request: RunRequest, after: After, line: ProgressLine | None) -> None:
-        from riff_ingest.runner.prices import model_prices
+        from riff_runner.run.prices import model_prices
         from riff_tui import settings
 
         self._request = request
@@ -109,7 +109,7 @@ class _Session:
 
     def hooks(self) -> RunHooks:
         """Return what is to be told of the run."""
-        from riff_ingest.runner.runs import RunHooks
+        from riff_runner.run.runs import RunHooks
 
         return RunHooks(self._began, self._show, self._stopped, self._live.follow if self._live else None)
 
@@ -156,7 +156,7 @@ class _Session:
 @contextmanager
 def _refused_at_first() -> Iterator[None]:
     """Turn a side that cannot be reached before anything was written into a usage error."""
-    from riff_ingest.runner.protocol import EndpointRefused
+    from riff_runner.run.protocol import EndpointRefused
     from riff_tui.errors import UsageError
 
     try:
@@ -167,7 +167,7 @@ def _refused_at_first() -> Iterator[None]:
 
 def _end(end: RunEnd, out: Path) -> None:
     """Raise what the command ends with where the run did not end well."""
-    from riff_ingest.runner.protocol import EndpointRefused
+    from riff_runner.run.protocol import EndpointRefused
     from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, writing
     from riff_tui.signals import end_by
 

@@ -11,9 +11,9 @@ import typer
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, settings_for
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.prices import Cost
-    from riff_ingest.runner.status.run_reader import RunReader
-    from riff_ingest.runner.status.run_status import RunStatus
+    from riff_runner.run.prices import Cost
+    from riff_runner.run.status.run_reader import RunReader
+    from riff_runner.run.status.run_status import RunStatus
     from riff_tui.output.streams import Output
     from riff_tui.watching.early_verdict import EarlyVerdict, EarlyVerdicts
 
@@ -133,8 +133,8 @@ class _Watched:
     def __init__(
         self, directory: Path, location: str, baseline: str | None, *, asked: bool, text: bool, since: float | None
     ) -> None:
-        from riff_ingest.runner.prices import model_prices
-        from riff_ingest.runner.status.run_reader import RunReader
+        from riff_runner.run.prices import model_prices
+        from riff_runner.run.status.run_reader import RunReader
         from riff_tui import settings
         from riff_tui.watching.early_verdict import EarlyVerdicts
 
@@ -148,7 +148,7 @@ class _Watched:
         """Return where the run stands; raises `UsageError` where its files are gone."""
         import time
 
-        from riff_ingest.runner.prices import total_cost
+        from riff_runner.run.prices import total_cost
         from riff_tui.errors import UsageError
 
         status = self._reader.read(time.time())

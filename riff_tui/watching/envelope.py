@@ -9,9 +9,9 @@ from riff_tui.text.safe_text import fit, one_line
 from riff_tui.watching import early_verdict
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.prices import Cost, SpentTokens
-    from riff_ingest.runner.status.run_reader import RunReader
-    from riff_ingest.runner.status.run_status import RunStatus, WatchedCall
+    from riff_runner.run.prices import Cost, SpentTokens
+    from riff_runner.run.status.run_reader import RunReader
+    from riff_runner.run.status.run_status import RunStatus, WatchedCall
     from riff_tui.watching.early_verdict import EarlyVerdict
 
 MOST_CALLS = 100

@@ -11,7 +11,7 @@ from riff_tui.watching.head import head_line
 from riff_tui.watching.run_place import directory_of
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.status.run_reader import RunReader
+    from riff_runner.run.status.run_reader import RunReader
     from riff_store.database import Store
 
 
@@ -39,7 +39,7 @@ class GrowingRun:
 
     def look(self, directory: Path, now: float) -> HeadLine | None:
         """Return what says where the run of a directory stands, `None` where no process works on it."""
-        from riff_ingest.runner.status.run_reader import RunReader
+        from riff_runner.run.status.run_reader import RunReader
         from riff_tui.errors import UsageError
 
         if self._reader is None or self._reader.directory != directory:

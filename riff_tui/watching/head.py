@@ -8,7 +8,7 @@ from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import cell_width, fit, one_line
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.status.run_status import RunStatus
+    from riff_runner.run.status.run_status import RunStatus
 
 SEPARATOR = " · "
 _NAME_WIDTH = 32

@@ -17,8 +17,8 @@ from riff_tui.watching.envelope import cut_words
 from riff_tui.watching.head import SEPARATOR, whole_head_line
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.prices import Cost, SpentTokens
-    from riff_ingest.runner.status.run_status import FlowStatus, RunStatus, WatchedCall
+    from riff_runner.run.prices import Cost, SpentTokens
+    from riff_runner.run.status.run_status import FlowStatus, RunStatus, WatchedCall
     from riff_tui.gate.decision import Check
     from riff_tui.watching.early_verdict import EarlyVerdict
 

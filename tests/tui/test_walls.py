@@ -80,7 +80,7 @@ def test_only_what_reads_arrays_loads_them() -> None:
 
 
 def test_ingest_knows_only_what_the_writer_takes() -> None:
-    found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_ingest.simulate")
+    found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_runner.simulate")
     assert not packages(found) & {"riff_tui", "textual", "rich", "typer", "click", "peewee"}
     taken = (
         "allowance",

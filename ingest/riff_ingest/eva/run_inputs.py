@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.dataset import aliases_beside, aliases_folder, filled, records_of
-from riff_ingest.eva.warnings import Warnings
+from riff_ingest.eva.history import Warnings
 from riff_ingest.sources.lines import BrokenInput, digest
 from riff_ingest.sources.yaml_document import load_yaml
 

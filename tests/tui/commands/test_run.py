@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.runner.files.run_document import RunSettings, RunSide
-from riff_ingest.runner.prices import Cost, model_prices
-from riff_ingest.runner.run_tally import RunTally
+from riff_runner.run.files.run_document import RunSettings, RunSide
+from riff_runner.run.prices import Cost, model_prices
+from riff_runner.run.run_tally import RunTally
 from riff_store import ask
 from riff_tui.cli import run
 from riff_tui.commands.run_report import run_cost

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.runner.files.run_document import (
+from riff_ingest.sources.transcripts import RUN_FILE
+from riff_runner.run.files.run_document import (
     Invocation,
     RunDocument,
     RunFlowFile,
@@ -15,7 +16,6 @@ from riff_ingest.runner.files.run_document import (
     read_run,
     write_run,
 )
-from riff_ingest.sources.transcripts import RUN_FILE
 from riff_store.errors import UsageError
 
 
