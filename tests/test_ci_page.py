@@ -20,7 +20,7 @@ import yaml
 from riff_runner.simulate import custom_run, simulate
 from riff_tui.command_line import COMMANDS, build
 from riff_tui.errors import ExitCode
-from riff_tui.gate.settings import configured
+from riff_tui.gate.rules import configured
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

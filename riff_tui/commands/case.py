@@ -54,7 +54,7 @@ def case(
     """
     from riff_runner.run.cases.case_file import case_text
     from riff_store.database import open_store
-    from riff_tui.cases.query import case_where
+    from riff_tui.cases import case_where
     from riff_tui.errors import writing
     from riff_tui.output.streams import say, standard_output
     from riff_tui.settings import store_location

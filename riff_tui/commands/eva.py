@@ -258,6 +258,6 @@ def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any
 
 def _write(members: Iterator[tuple[str, Any]], out: TextIO) -> None:
     from riff_tui.output.sinks.json import write_members
-    from riff_tui.output.sinks.options import Options
+    from riff_tui.output.sinks.parts import Options
 
     write_members(members, out, Options())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from riff_tui.notes.rename import renamed
-from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
+from riff_tui.notes.author import LONGEST_CODE, clean, code_in_use
+from riff_tui.notes.selection import renamed
 from riff_tui.text.words import counted
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.note_handlers import taken_back

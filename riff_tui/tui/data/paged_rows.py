@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from riff_tui.lazy_rows import LazyRows
-from riff_tui.table import Row
+from riff_tui.table import LazyRows, Row
 from riff_tui.tui.data.query_worker import QueryWorker, Work
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from riff_tui.table import Column, Row
-from riff_tui.text.column_fit import ELASTIC_KINDS, fitted, shrink
+from riff_tui.text.column_fit import ELASTIC_KINDS, NameCut, fitted, name_cut, shrink
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.name_cut import NameCut, name_cut
 from riff_tui.text.numbers import is_right
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.render.columns import text_of, title

@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 from rich.style import Style
 
 from riff_store.metrics import METRICS
-from riff_tui.charts.lane_painter import Tone
-from riff_tui.charts.lanes import Lanes
+from riff_tui.charts.lanes import Lanes, Tone
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import hanging
 from riff_tui.text.glyphs import Glyphs

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rich.style import Style
 
-from riff_tui.charts.word_marks import Tone
+from riff_tui.charts.transcript import Tone
 from riff_tui.table import Severity
 
 _BOLD = Style(bold=True)

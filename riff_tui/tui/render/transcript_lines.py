@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riff_tui.charts import transcript, word_marks
+from riff_tui.charts import transcript
+from riff_tui.charts import transcript as word_marks
 from riff_tui.table import Row
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.render.palette import Palette

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from riff_tui.charts.word_marks import side_lines
+from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Row, Severity, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs

@@ -19,7 +19,7 @@ from riff_runner.run.protocol import AgentReply, StopReason
 from riff_runner.simulate import generate
 from riff_store.database import open_store
 from riff_store.queries.conversations import conversations
-from riff_tui.cases.query import case_where
+from riff_tui.cases import case_where
 from riff_tui.filters import parse
 from riff_tui.views.parts.cells import call_where
 from tests.support.hearing_agent import HearingAgent

@@ -20,7 +20,7 @@ from riff_runner.run.prices import Cost, model_prices
 from riff_runner.run.run_tally import RunTally
 from riff_store import ask
 from riff_tui.cli import run
-from riff_tui.commands.run_report import run_cost
+from riff_tui.commands.run_session import run_cost
 from riff_tui.errors import ExitCode
 from tests.support.golden import assert_golden
 from tests.support.toy_runs import kept_lines, times_kept

@@ -1,7 +1,4 @@
-"""Report a gate to GitHub: annotations in a job's log, and a summary that a pull request takes.
-
-Annotations are workflow commands, a line each, none of which data can write.
-"""
+"""Report what a gate decided to those who read it elsewhere: GitHub, JUnit's XML, a short summary."""
 
 from __future__ import annotations
 
@@ -12,14 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
+from typing import TextIO
+from xml.etree import ElementTree
 
 from riff_tui.errors import OutputError, writing
 from riff_tui.gate import messages
-from riff_tui.gate.decision import Check, Decision
+from riff_tui.gate.decision import Check, Decision, MissingFlow
 from riff_tui.output.sinks import markdown
-from riff_tui.output.sinks.options import Options
+from riff_tui.output.sinks.markdown import code_span, escape
+from riff_tui.output.sinks.parts import Options
 from riff_tui.table import Table
 from riff_tui.text.safe_text import one_line
+from riff_tui.text.words import counted
 
 MOST = 10
 """As many of one level as GitHub shows of a step."""
@@ -145,3 +146,117 @@ def _gap(descriptor: int) -> str:
     if not size:
         return ""
     return "\n" if os.pread(descriptor, 1, size - 1) == b"\n" else "\n\n"
+
+
+# Write a decision as JUnit XML, which most CI systems show as tests: a case for each flow and aspect.
+def write(decision: Decision, out: TextIO) -> None:
+    """Write one test suite: a failed check with figures and command, one of too few calls skipped."""
+    cases = [_case(check, decision) for check in decision.checks]
+    cases += [_missing_case(missing, decision) for missing in decision.missing]
+    if decision.strict and decision.undecided:
+        cases.append(_failure("gate", "decided", messages.outcome(decision)))
+    suite = ElementTree.Element(
+        "testsuite",
+        name=one_line(f"riff-tui gate: {decision.candidate} against {decision.baseline}"),
+        tests=str(len(cases)),
+        failures=str(sum(case.find("failure") is not None for case in cases)),
+        errors="0",
+        skipped=str(sum(case.find("skipped") is not None for case in cases)),
+    )
+    properties = ElementTree.SubElement(suite, "properties")
+    for name, text in (("baseline", decision.baseline), ("candidate", decision.candidate)):
+        ElementTree.SubElement(properties, "property", name=name, value=one_line(text))
+    suite.extend(cases)
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    ElementTree.indent(root)
+    out.write('<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n")
+
+
+def _case(check: Check, decision: Decision) -> ElementTree.Element:
+    if check.status == "failed":
+        return _failure(check.flow, check.name, messages.figures(check), check.command)
+    case = _bare(check.flow, check.name)
+    if check.status == "too few":
+        ElementTree.SubElement(case, "skipped", message=one_line(messages.too_few(check, decision.min_n)))
+    else:
+        ElementTree.SubElement(case, "system-out").text = one_line(messages.figures(check))
+    return case
+
+
+def _missing_case(missing: MissingFlow, decision: Decision) -> ElementTree.Element:
+    said = f"{messages.missing_flow(missing)} was not called in {messages.short(decision.candidate)}"
+    if decision.strict:
+        return _failure(missing.flow, "called", said)
+    case = _bare(missing.flow, "called")
+    ElementTree.SubElement(case, "skipped", message=one_line(said))
+    return case
+
+
+def _failure(flow: str, name: str, message: str, command: str = "") -> ElementTree.Element:
+    case = _bare(flow, name)
+    lines = [f"{flow}: {message}", *([command] if command else [])]
+    failure = ElementTree.SubElement(case, "failure", type="gate", message=one_line(message))
+    failure.text = "\n".join(map(one_line, lines))
+    return case
+
+
+def _bare(flow: str, name: str) -> ElementTree.Element:
+    return ElementTree.Element("testcase", classname=one_line(flow), name=one_line(name))
+
+
+# Write a decision as one message for a chat or a step's summary: what fails first, with the commands that open it.
+SHORT_CHARACTERS = 3_000
+"""As much as Slack takes in one block of a message."""
+LISTED = 3
+
+
+def short_summary(decision: Decision) -> str:
+    """Return Markdown of at most 3,000 characters: the worst three checks, how many more, and what recovered.
+
+    Commands are put in from the worst on as long as there is room, each whole or not at all.
+    """
+    failed = decision.of("failed")
+    head = (
+        f"Gate {'passed' if decision.passed else 'FAILED'}: {messages.against(decision)}; {messages.counts(decision)}"
+    )
+    told = [
+        f"- {escape(messages.fall(check, decision))} ({escape(messages.grounds(check))})" for check in failed[:LISTED]
+    ]
+    more = [escape(line) for line in _more(decision, failed)]
+    text = _joined(_fitting([escape(head), *told]), more)
+    for place, check in enumerate(failed[:LISTED]):
+        if check.command:
+            longer = [*told[:place], f"{told[place]}: {code_span(one_line(check.command))}", *told[place + 1 :]]
+            found = _joined([escape(head), *longer], more)
+            if len(found) <= SHORT_CHARACTERS:
+                told, text = longer, found
+    return text
+
+
+def _more(decision: Decision, failed: Sequence[Check]) -> Iterator[str]:
+    if len(failed) > LISTED:
+        yield f"{counted(len(failed) - LISTED, 'more check')} failed."
+    if decision.recovered:
+        yield messages.recovered(decision, LISTED)
+    if decision.missing:
+        yield messages.not_called(decision, LISTED)
+
+
+def _fitting(lines: Sequence[str]) -> list[str]:
+    """Return as many of the first lines as a message takes."""
+    kept: list[str] = []
+    for line in lines:
+        if len("\n".join([*kept, line])) + 2 > SHORT_CHARACTERS:
+            break
+        kept.append(line)
+    return kept
+
+
+def _joined(lines: Sequence[str], more: Sequence[str]) -> str:
+    """Return a paragraph of the head, a list, and sentences, of which those that do not fit are left out."""
+    text = "\n".join([*lines[:1], *([""] if lines[1:] else []), *lines[1:]]) + "\n"
+    for sentence in more:
+        longer = f"{text}\n{sentence}\n"
+        text = longer if len(longer) <= SHORT_CHARACTERS else text
+    return text

@@ -1,4 +1,4 @@
-"""Fill in the pages that lie beside this module."""
+"""Fill in the pages that lie in the folder beside this module."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ def _filled(name: str, values: dict[str, str], *, script: str = "") -> str:
 
 @cache
 def _read(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
+    return (files(__package__) / "pages" / name).read_text(encoding="utf-8")
