@@ -148,10 +148,9 @@ def _reader(
     pipeline: Pipeline | None, dataset: Path | None, agent: Path | None, expected_db: Path | None
 ) -> Callable[[Path], MetricContext]:
     """Return the reader of a directory; raise `UsageError` where a file that was named cannot be read."""
-    from riff_ingest.eva.dataset import records_of
     from riff_ingest.eva.inspect import inspect
     from riff_ingest.eva.logs import read_object
-    from riff_ingest.eva.run_inputs import RunInputs
+    from riff_ingest.eva.run_inputs import RunInputs, records_of
     from riff_ingest.sources.yaml_document import load_yaml
 
     apply_limits()

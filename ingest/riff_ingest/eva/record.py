@@ -9,9 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.eva.config import Configuration, configuration
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.dataset import filled
 from riff_ingest.eva.directories import identity_of, run_of
 from riff_ingest.eva.history import Warnings, seconds
 from riff_ingest.eva.history_pipeline import context_of
@@ -29,6 +27,7 @@ from riff_ingest.eva.logs import (
     stored_file,
     stored_name,
 )
+from riff_ingest.eva.run_inputs import Configuration, configuration, filled
 from riff_ingest.eva.scenario_db import database_hash
 from riff_ingest.eva.turns import PipelineType
 from riff_ingest.sources.lines import BrokenInput

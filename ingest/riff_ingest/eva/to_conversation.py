@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
-from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.context import AudioByTurn, MetricContext
 from riff_ingest.eva.derived import CallClock, Derived, derive, expected_steps, is_transfer, tool_name, tool_types
 from riff_ingest.eva.directories import Identity
@@ -17,6 +16,7 @@ from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.scenario_outcome import task_completion
 from riff_ingest.eva.metrics.score import MetricScore
 from riff_ingest.eva.metrics.turn_taking import turn_taking
+from riff_ingest.eva.run_inputs import Configuration
 from riff_ingest.eva.stored_metrics import Places, is_judged, stored_pass
 from riff_ingest.eva.trace import LoggedEntry
 from riff_ingest.events import LONGEST
