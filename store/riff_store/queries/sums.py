@@ -23,8 +23,8 @@ from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
-_ORDERING = m.STATES.sums[:7]
-"""The first of the sums, which rows of states are ordered by and which say what was lost."""
+_ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
+"""The first of the sums of states, which their cells are ordered by and which say what was lost."""
 _COUNTS = m.CALLS.sums[:2]
 _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields)
 _LOST = tuple(each for each in m.STATES.sums if each.name in ("n", "lost"))
