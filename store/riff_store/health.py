@@ -14,14 +14,13 @@ from riff_store.columns.keeping import differs, packed_groups
 from riff_store.columns.layout import keys_of
 from riff_store.database import OF_DAMAGE, Store
 from riff_store.errors import StoreError
-from riff_store.interaction import SUMS
+from riff_store.interaction import EVENTS, TIMED
 from riff_store.notes import read_notes
 
 MOST_PROBLEMS = 5
 
 _CELL = "c.flow_id, c.agent_id, c.run_id"
-_TIMED = ("response_latency", "yield_latency")
-_EVENTS = tuple(name for name in SUMS[1:] if name not in _TIMED)
+_COUNTS = tuple(name for name in EVENTS if name not in TIMED)
 _BILLIONTHS = "COALESCE(SUM(CAST({0} * 1000000000.0 + 0.5 AS INTEGER)), 0)"
 
 # What is summed → (from the rows of calls, from the rollup); whole numbers only, so they agree exactly.
@@ -45,11 +44,11 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         "SELECT flow_id, agent_id, run_id, caller_success_n, caller_success FROM call_rollup WHERE caller_failed > 0",
     ),
     "how sides shared the line": (
-        f"SELECT {_CELL}, c.errored, COUNT(*), {', '.join(f'SUM(i.{name})' for name in _EVENTS)},"
-        f" {', '.join(_BILLIONTHS.format(f'i.{name}') for name in _TIMED)}"
+        f"SELECT {_CELL}, c.errored, COUNT(*), {', '.join(f'SUM(i.{name})' for name in _COUNTS)},"
+        f" {', '.join(_BILLIONTHS.format(f'i.{name}') for name in TIMED)}"
         " FROM conversation c JOIN call_interaction i ON i.conversation_id = c.id"
         f" GROUP BY {_CELL}, c.errored",
-        f"SELECT flow_id, agent_id, run_id, errored, calls, {', '.join((*_EVENTS, *_TIMED))} FROM interaction_rollup",
+        f"SELECT flow_id, agent_id, run_id, errored, calls, {', '.join((*_COUNTS, *TIMED))} FROM interaction_rollup",
     ),
     "aspects": (
         f"SELECT {_CELL}, a.aspect_id, a.judge_id, COUNT(a.value), {_BILLIONTHS.format('a.value')}"

@@ -69,6 +69,10 @@ class Interaction:
 
 SUMS = tuple(field.name for field in fields(Interaction))
 """The sums in the order in which rows hold them."""
+EVENTS = SUMS[1:]
+"""Those that a call has of its own: `calls` is 1 of each."""
+TIMED = tuple(field.name for field in fields(Interaction) if isinstance(field.default, float))
+"""Those that are seconds; the others count."""
 KINDS = ("backchannel", "vocal_tic", "non_directed")
 """The sounds of a caller that ask for no answer."""
 FEW_EVENTS = 10

@@ -1,45 +1,57 @@
 """Sum calls, scores, states and steps of calls that a filter leaves, as the statements of `queries.sums` do.
 
-Each function returns the rows that such a statement would: the keys that are grouped by, then the sums.
+Each function returns the rows that such a statement would: the keys that are grouped by, then the sums, which are
+reduced as `models.sums` says of each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import islice
+from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.columns.blocks import Block, Keys, blocks, packed_scores
+from riff_store.columns.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.columns.encoding import Floats, Places, is_unscored
 from riff_store.columns.layout import STATES
 from riff_store.columns.masks import masks_of
 from riff_store.columns.tallies import Cells, Tally
 from riff_store.database import Store
+from riff_store.models import ASPECTS, STEPS, Sum
 from riff_store.predicates import Predicate
 
 _Column: TypeAlias = Callable[[str], Floats]
-_TOP = 10
 _MOST_PLACES = 2**24
+_TOP = 10
+_CONDITIONS: Mapping[str, Callable[[_Column], Flags]] = {
+    "counts": lambda column: column("errored") == 0,
+    "errored": lambda column: column("errored") != 0,
+    "caller failed": lambda column: column("caller_ok") == 0,
+    "at the top": lambda column: column("value") >= _TOP,
+    "unscored": lambda column: is_unscored(column("value")),
+}
+"""What a sum may ask of its rows, as `models.sums.CONDITIONS` has it in SQL."""
 
 
-def call_rows(store: Store, calls: Predicate | None, by: Sequence[str], most: int) -> list[tuple[Any, ...]]:
-    """Sum how calls went, errored ones apart; the first `most` of the sums."""
+def call_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], wanted: Sequence[Sum]
+) -> Sequence[tuple[Any, ...]]:
+    """Sum how calls went, errored ones apart."""
     tally, masks = Tally(), masks_of(store)
     for block in blocks(store):
         chosen = np.flatnonzero(masks.calls(calls, block))
         if chosen.size:
             cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
-            tally.add(cells.keys, islice(_call_sums(block, chosen, cells), most))
+            column = cache(partial(block.figures, at=chosen))
+            tally.add(cells.keys, _sums(wanted, column, cells))
     return tally.rows()
 
 
 def score_rows(
     store: Store, calls: Predicate | None, by: Sequence[str], aspects: Collection[int]
-) -> list[tuple[Any, ...]]:
+) -> Sequence[tuple[Any, ...]]:
     """Sum scores of some aspects by aspect and judge as well."""
     tally, masks, packed = Tally(), masks_of(store), packed_scores(store)
     for block in blocks(store):
@@ -48,30 +60,34 @@ def score_rows(
             continue
         cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
         for pair in sorted(pair for pair in packed | block.judged_rows() if pair[0] in aspects):
-            sums = list(_score_sums(block.scores(*pair, chosen), cells))
+            sums = list(_sums(ASPECTS.sums, {"value": block.scores(*pair, chosen)}.__getitem__, cells))
             asked = np.flatnonzero(sums[0] + sums[-1])
             tally.add([(*cells.keys[cell], *pair) for cell in asked.tolist()], [column[asked] for column in sums])
     return tally.rows()
 
 
-def state_rows(store: Store, rows: Predicate | None, by: Sequence[str], wanted: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Sum rows of states by segment as well; `wanted` are the names of the sums in `StateSums`."""
+def state_rows(
+    store: Store, rows: Predicate | None, by: Sequence[str], wanted: Sequence[Sum]
+) -> Sequence[tuple[Any, ...]]:
+    """Sum rows of states by segment as well."""
     tally = Tally()
     for block, chosen, calls in _chosen_rows(store, rows):
         cells = Cells([_key_of_row(block, key, calls, chosen) for key in (*by, "segment")], chosen.size)
+        # The columns of a block are let go when the next one is begun: memory that is given back between two of them
+        # has to be fetched from the system again, which takes a fifth of the time.
         column = cache(_columns_of_rows(block, chosen))
-        tally.add(cells.keys, [_STATE_SUMS[name](column, cells) for name in wanted])
+        tally.add(cells.keys, _sums(wanted, column, cells))
     return tally.rows()
 
 
-def step_rows(store: Store, rows: Predicate | None, by: Sequence[str]) -> list[tuple[Any, ...]]:
+def step_rows(store: Store, rows: Predicate | None, by: Sequence[str]) -> Sequence[tuple[Any, ...]]:
     """Count steps by the state that they lead to as well; a filter of states speaks of the one that they start from."""
     tally = Tally()
     for block, chosen, calls in _chosen_rows(store, rows):
         steps, of_step, starts = _steps_from(block, chosen, calls)
         keys = [_key_of_row(block, key, of_step, starts) for key in by]
         cells = Cells([*keys, block.keys_of("transition", "to_state", steps)], steps.size)
-        tally.add(cells.keys, [cells.add_whole(block.figures_of("transition", "n", steps))])
+        tally.add(cells.keys, _sums(STEPS.sums, partial(block.figures_of, "transition", at=steps), cells))
     return tally.rows()
 
 
@@ -115,69 +131,26 @@ def _steps_from(block: Block, rows: Places, calls: Places) -> tuple[Places, Plac
     return steps, of_step, rows[found]
 
 
-def _call_sums(block: Block, chosen: Places, cells: Cells) -> Iterator[NDArray[Any]]:
-    """Yield what `CallSums` holds."""
-    errored = block.figures("errored", chosen) != 0
-    yield cells.count(~errored)
-    yield cells.count(errored)
+def _sums(wanted: Sequence[Sum], column: _Column, cells: Cells) -> Iterator[NDArray[Any]]:
+    """Yield sums of rows by their cells."""
+    holds = cache(lambda where: _CONDITIONS[where](column))
 
-    def counting(name: str) -> Floats:
-        return np.where(errored, np.nan, block.figures(name, chosen))
+    @lru_cache(maxsize=1)
+    def values(of: str, where: str, per: float) -> Floats:
+        found = column(of) if per == 1.0 else column(of) / per
+        return np.where(holds(where), found, np.nan) if where else found
 
-    for name in ("success", "lost"):
-        values = counting(name)
-        yield _known(values, cells)
-        yield cells.add_whole(values)
-    values = counting("quality")
-    yield _known(values, cells)
-    yield cells.add_billionths(values)
-    yield cells.add(values * values)
-    values = counting("computed_quality")
-    yield cells.add_billionths(values)
-    yield cells.add(values * values)
-    failed = block.figures("caller_ok", chosen) == 0
-    success = block.figures("success", chosen)
-    yield cells.count(failed)
-    yield cells.count(failed & ~np.isnan(success))
-    yield cells.count(failed & (success == 1))
+    for each in wanted:
+        if each.kind == "count":
+            yield cells.count(holds(each.where) if each.where else None)
+        else:
+            yield _REDUCED[each.kind](cells, values(each.of, each.where, each.per))
 
 
-def _score_sums(scores: Floats, cells: Cells) -> Iterator[NDArray[Any]]:
-    """Yield what `AspectSums` holds."""
-    yield _known(scores, cells)
-    yield cells.add_billionths(scores)
-    yield cells.add(scores * scores)
-    yield cells.count(scores >= _TOP)
-    yield cells.count(is_unscored(scores))
-
-
-def _known(values: Floats, cells: Cells) -> NDArray[np.int64]:
-    return cells.count(~np.isnan(values))
-
-
-def _squares(values: Floats, cells: Cells) -> Floats:
-    return cells.add(values * values)
-
-
-_STATE_SUMS: Mapping[str, Callable[[_Column, Cells], NDArray[Any]]] = {
-    "n": lambda column, cells: cells.count(),
-    "progress": lambda column, cells: cells.add_whole(column("progress")),
-    "stall_n": lambda column, cells: _known(column("stall"), cells),
-    "stall": lambda column, cells: cells.add_whole(column("stall")),
-    "lost_n": lambda column, cells: _known(column("lost"), cells),
-    "lost": lambda column, cells: cells.add_whole(column("lost")),
-    "escalation": lambda column, cells: cells.add_whole(column("escalation")),
-    "revisit": lambda column, cells: cells.add_whole(column("revisit")),
-    "revisit_squares": lambda column, cells: _squares(column("revisit"), cells),
-    "dwell": lambda column, cells: cells.add_billionths(column("dwell_turns")),
-    "dwell_squares": lambda column, cells: _squares(column("dwell_turns"), cells),
-    "latency_n": lambda column, cells: _known(column("latency_p95_ms"), cells),
-    "latency": lambda column, cells: cells.add_billionths(column("latency_p95_ms") / 1000.0),
-    "latency_squares": lambda column, cells: _squares(column("latency_p95_ms") / 1000.0, cells),
-    "guard_error": lambda column, cells: cells.add_whole(column("guard_error")),
-    "guard_error_squares": lambda column, cells: _squares(column("guard_error"), cells),
-    "slot_n": lambda column, cells: _known(column("slot_fill_rate"), cells),
-    "slot": lambda column, cells: cells.add_billionths(column("slot_fill_rate")),
-    "slot_squares": lambda column, cells: _squares(column("slot_fill_rate"), cells),
+_REDUCED: Mapping[str, Callable[[Cells, Floats], NDArray[Any]]] = {
+    "known": lambda cells, values: cells.count(~np.isnan(values)),
+    "total": Cells.add_whole,
+    "billionths": Cells.add_billionths,
+    "squares": lambda cells, values: cells.add(values * values),
 }
-"""How each of `StateSums` is made of columns; latency is in seconds."""
+"""How values of a kind of sums are added up; a value that is not known is nan."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import peewee as pw
 
+from riff_store.interaction import EVENTS, TIMED
 from riff_store.models.dimensions import (
     Agent,
     Aspect,
@@ -188,22 +189,13 @@ class ExpectedStep(BaseModel):
 
 
 class CallInteraction(BaseModel):
-    """Sum how the sides of a voice call shared the line (`riff_store.interaction`); latencies are seconds."""
+    """Sum how the sides of a voice call shared the line: what `Interaction` has, latencies in seconds."""
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
-    response = pw.IntegerField()
-    no_response = pw.IntegerField()
-    response_latency = pw.DoubleField()
-    yielded = pw.IntegerField()
-    no_yield = pw.IntegerField()
-    yield_latency = pw.DoubleField()
-    backchannel_correct = pw.IntegerField()
-    backchannel_error = pw.IntegerField()
-    vocal_tic_correct = pw.IntegerField()
-    vocal_tic_error = pw.IntegerField()
-    non_directed_correct = pw.IntegerField()
-    non_directed_error = pw.IntegerField()
-    agent_interruptions = pw.IntegerField()
+
+
+for _event in EVENTS:
+    CallInteraction._meta.add_field(_event, pw.DoubleField() if _event in TIMED else pw.IntegerField())
 
 
 class TextDictionary(BaseModel):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from riff_store.answers.calls import Call
 from riff_store.answers.comparison import Side
 from riff_store.database import Store
-from riff_store.interaction import SUMS
+from riff_store.interaction import EVENTS
 from riff_store.interaction_metrics import FIGURES
 from riff_store.predicates import Predicate
 from riff_store.queries.comparison import measured
@@ -48,7 +48,7 @@ def compared_calls(
             if (kind.name, judge) in aspects
         }
         if also & FIGURES.keys():
-            known = [samples.known(side.interactions()[SUMS[1]]) for side in (first, second)]
+            known = [samples.known(side.interactions()[EVENTS[0]]) for side in (first, second)]
             found |= {(aspect, None): (known[0], known[1]) for aspect in also & FIGURES.keys()}
         return {
             (flow, row): each

@@ -9,13 +9,14 @@ from typing import TypeAlias
 from riff_store.answers.changes import SuccessChange
 from riff_store.answers.edits import EditEffect, FlowOutcome
 from riff_store.database import Store
+from riff_store.models.sums import CallSums
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, run_starts
 from riff_store.queries.edit_spans import EditSpan, edit_spans
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.quality import humanness_scores
 from riff_store.queries.success_changes import Cells, corrected, success_change
-from riff_store.queries.sums import CallSums, call_sums, pooled
+from riff_store.queries.sums import call_sums, pooled
 
 _BY = ("flow", "run", "agent")
 _Runs: TypeAlias = Mapping[str, Cells]

@@ -8,12 +8,13 @@ from dataclasses import replace
 from riff_store.answers.cells import ArchetypeCell, FlowCell
 from riff_store.database import Store
 from riff_store.models import COMPUTED_JUDGE
+from riff_store.models.sums import AspectSums, CallSums
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
 from riff_store.queries.interaction import InteractionSums, interaction_sums
 from riff_store.queries.last_edits import Edits
-from riff_store.queries.sums import AspectSums, CallSums, aspect_sums, call_counts, call_sums
+from riff_store.queries.sums import aspect_sums, call_counts, call_sums
 from riff_store.ranking import is_thin, least_operable_first, mean
 from riff_store.scoring import PARTS, operability_of
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import peewee as pw
-
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.interaction import SUMS, Interaction
+from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
 from riff_store.measure import UNIT
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.scope import Scope, needs
-from riff_store.queries.sums import billionths
-
-_EVENTS = SUMS[1:]
-_TIMED = ("response_latency", "yield_latency")
+from riff_store.queries.sums import rows_of_sums
 
 
 class InteractionSums(NamedTuple):
@@ -30,7 +24,7 @@ def interaction_sums(store: Store, calls: Predicate | None, group: Grouping) -> 
     """Return the sums by the names of the group."""
     if not has_interaction(store):
         return {}
-    rows = store.execute(_query(store, calls, group))
+    rows = rows_of_sums(store, m.INTERACTION, m.INTERACTION.sums, calls, group, m.INTERACTION.keys)
     names = group.namer(store)
     found: dict[Names, dict[bool, list[int]]] = {}
     for row in rows:
@@ -42,34 +36,15 @@ def interaction_sums(store: Store, calls: Predicate | None, group: Grouping) -> 
 
 
 def has_interaction(store: Store) -> bool:
-    """Say whether any call has a record of how its sides shared the line."""
+    """Return whether any call has a record of how its sides shared the line."""
     return bool(store.execute(m.InteractionRollup.select(m.InteractionRollup.calls).limit(1)))
 
 
 def call_interaction(store: Store, key: int) -> Interaction | None:
     """Return the sums of one call by its key, `None` where there is no record of who spoke when."""
     row = m.CallInteraction
-    query = row.select(*(getattr(row, name) for name in _EVENTS)).where(row.conversation == key)
+    query = row.select(*(getattr(row, name) for name in EVENTS)).where(row.conversation == key)
     return next((Interaction(1, *found) for found in store.execute(query)), None)
-
-
-def _query(store: Store, calls: Predicate | None, group: Grouping) -> Any:
-    table: Any = m.InteractionRollup
-    row = table
-    fields = [pw.fn.SUM(getattr(row, name)) for name in SUMS]
-    if needs(calls, group.by) == "base":
-        table, row = m.Conversation, m.CallInteraction
-        fields = [pw.fn.COUNT(pw.SQL("*")), *(pw.fn.SUM(_whole(row, name)) for name in _EVENTS)]
-    columns = (*group.columns(table, {}), table.errored)
-    query = table.select(*columns, *fields)
-    if table is not row:
-        query = query.join(row, on=(row.conversation == table.id))
-    return query.where(Scope(store, table).condition(calls)).group_by(*columns)
-
-
-def _whole(row: Any, name: str) -> Any:
-    value = getattr(row, name)
-    return billionths(value) if name in _TIMED else value
 
 
 def _summed(cell: dict[bool, list[int]]) -> InteractionSums:
@@ -79,4 +54,4 @@ def _summed(cell: dict[bool, list[int]]) -> InteractionSums:
 
 def _interaction(sums: list[int]) -> Interaction:
     by_name: dict[str, Any] = dict(zip(SUMS, sums, strict=True))
-    return Interaction(**by_name | {name: by_name[name] / UNIT for name in _TIMED})
+    return Interaction(**by_name | {name: by_name[name] / UNIT for name in TIMED})

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.answers.comparison import Difference, Verdict
-from riff_store.interaction import SUMS
+from riff_store.interaction import EVENTS
 from riff_store.interaction_metrics import FIGURES
 from riff_store.measure import UNIT, PooledMeasure
 from riff_store.metric import Metric, Pooled
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def pooled_differences(flow: str, calls: Places, pairs: Places | None, sums: tuple[Sums, Sums]) -> Iterator[Difference]:
     """Yield the differences of one flow in the figures of which either side has an event."""
-    first, second = (samples.known(side[SUMS[1]]) for side in sums)
+    first, second = (samples.known(side[EVENTS[0]]) for side in sums)
     found = chosen((first, second), calls, pairs)
     for key, figure in FIGURES.items():
         difference = _difference(flow, OF_CALLS[key], figure, found, sums)

@@ -11,12 +11,13 @@ from riff_store.answers.changes import FlowChange, SuccessChange
 from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQuality
 from riff_store.database import Store
 from riff_store.measure import Measure
+from riff_store.models.sums import CallSums
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names, run_order, run_starts
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.success_changes import Cells, corrected, success_change
-from riff_store.queries.sums import CallSums, aspect_sums, call_sums, pooled
+from riff_store.queries.sums import aspect_sums, call_sums, pooled
 
 _NO_SCORE = Measure(0, 0)
 Scores: TypeAlias = Mapping[Names, Mapping[str, Measure]]

@@ -14,7 +14,7 @@ from riff_store.agreement import PERSON
 from riff_store.annotations import PASS
 from riff_store.answers.scores import ScoredCall, ScorePage, Scores
 from riff_store.database import Store
-from riff_store.interaction import SUMS
+from riff_store.interaction import EVENTS
 from riff_store.notes import has_notes
 from riff_store.predicates import Predicate
 from riff_store.queries.annotations import notes_by_call
@@ -185,9 +185,9 @@ def _add_stored(store: Store, names: _Names, found: _Found) -> None:
 def _add_interaction(store: Store, names: _Names, found: _Found) -> None:
     """Add the sums of how the sides of voice calls shared the line: figures have to be pooled from these."""
     computed = names.judges[m.COMPUTED_JUDGE], names.judge_names[m.COMPUTED_JUDGE]
-    row, events = m.CallInteraction, SUMS[1:]
-    kinds = [found.number(_Kind(f"{_INTERACTION}{name}", *computed)) for name in events]
-    query = row.select(row.conversation, *(getattr(row, name) for name in events))
+    row = m.CallInteraction
+    kinds = [found.number(_Kind(f"{_INTERACTION}{name}", *computed)) for name in EVENTS]
+    query = row.select(row.conversation, *(getattr(row, name) for name in EVENTS))
     for call, *sums in store.execute(query.where(one_of(row.conversation, found.place))):
         found.add([call] * len(kinds), kinds, map(float, sums), [_NOT_GIVEN] * len(kinds))
 

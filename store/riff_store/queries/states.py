@@ -8,11 +8,12 @@ from riff_store import models as m
 from riff_store.answers.cells import SegmentCell, StateCell
 from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
+from riff_store.models.sums import StateSums
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, both, terms
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import expected_steps, flows_with_steps
-from riff_store.queries.sums import NO_ROWS, StateSums, add, begun_state_sums, state_sums, step_counts
+from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
 from riff_store.ranking import is_thin, mean, worst_first
 
 UNKNOWN_SEGMENT = "other"
@@ -39,7 +40,7 @@ def state_cells(
     rows = both(calls, facts)
     group = Grouping(tuple(by))
     with store.snapshot():
-        sums = (state_sums if whole else begun_state_sums)(store, rows, group)
+        sums = (state_sums if whole else ordering_sums)(store, rows, group)
         steps = step_counts(store, rows, group) if whole else {}
         expected = expected_steps(store, rows, group)
         asking = flows_with_steps(store)

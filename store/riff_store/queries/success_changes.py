@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from riff_store.answers.changes import ChangeVerdict, SuccessChange
+from riff_store.models.sums import CallSums
 from riff_store.queries.dimensions import Names
-from riff_store.queries.sums import CallSums
 from riff_store.statistics import significance
 from riff_store.statistics.strata import Stratum, rate_change, stratified_fisher
 

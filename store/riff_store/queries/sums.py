@@ -1,13 +1,14 @@
 """Read the sums behind the matrices from as far up as the query allows, equal wherever they come from.
 
-A question that only names flows and agents reads totals, one that names runs the rollups, any other
-the rows of the calls, or their columns where these are packed.
+A question that only names flows and agents reads totals, one that names runs the rollups, any other the rows of the
+calls, or their columns where these are packed. What the sums are is said in `models.sums`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any
 
 import peewee as pw
 
@@ -15,149 +16,42 @@ from riff_store import models as m
 from riff_store.columns import layout
 from riff_store.columns.keeping import is_packed
 from riff_store.database import Store
-from riff_store.measure import UNIT, Measure
-from riff_store.metrics import RATES
+from riff_store.models.sums import AspectSums, CallSums, StateSums, Sum, Summed
 from riff_store.predicates import Predicate
-from riff_store.queries.conditions import ALWAYS, one_of
+from riff_store.queries.conditions import one_of
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
-
-class CallSums(NamedTuple):
-    """Hold the sums of calls: `n` count, `excluded` are errored; what is no count is in billionths.
-
-    `caller_failed` are those of the excluded ones whose caller failed.
-    """
-
-    n: int
-    excluded: int
-    success_n: int
-    success: int
-    lost_n: int
-    lost: int
-    quality_n: int
-    quality: int
-    quality_squares: float
-    computed_quality: int
-    computed_quality_squares: float
-    caller_failed: int
-    caller_success_n: int
-    caller_success: int
-
-    def success_measure(self) -> Measure:
-        """Return the share of calls that were correct and complete."""
-        return Measure(self.success_n, self.success * UNIT, float(self.success), rate=True)
-
-    def overall_measure(self) -> Measure | None:
-        """Return the same share with the calls whose caller failed counted as they ended, `None` without any."""
-        if not self.caller_failed:
-            return None
-        n, good = self.success_n + self.caller_success_n, self.success + self.caller_success
-        return Measure(n, good * UNIT, float(good), rate=True)
-
-    def quality_measure(self) -> Measure:
-        """Return the mean quality of calls, with what judges say of them."""
-        return Measure(self.quality_n, self.quality, self.quality_squares)
-
-    def computed_quality_measure(self) -> Measure:
-        """Return the mean quality of calls without any judge."""
-        return Measure(self.quality_n, self.computed_quality, self.computed_quality_squares)
-
-
-class AspectSums(NamedTuple):
-    """Hold the sums of one aspect by one judge; `top` counts tens, `unscored` what was not measured."""
-
-    n: int
-    total: int
-    squares: float
-    top: int
-    unscored: int
-
-    @property
-    def mean(self) -> float | None:
-        """Return the mean alone, the same as that of the measure."""
-        return self.total / (UNIT * self.n) if self.n else None
-
-    def measure(self, aspect: str = "") -> Measure:
-        """Return the mean on the aspect's own scale."""
-        if aspect in RATES:
-            return Measure(self.n, self.total, self.squares, rate=True, scale=RATES[aspect])
-        return Measure(self.n, self.total, self.squares)
-
-
-class StateSums(NamedTuple):
-    """Hold the sums of state rows; totals that are no counts are billionths, latency is in seconds."""
-
-    n: int
-    progress: int
-    stall_n: int
-    stall: int
-    lost_n: int
-    lost: int
-    escalation: int
-    revisit: int
-    revisit_squares: float
-    dwell: int
-    dwell_squares: float
-    latency_n: int
-    latency: int
-    latency_squares: float
-    guard_error: int
-    guard_error_squares: float
-    slot_n: int
-    slot: int
-    slot_squares: float
-
-    def measures(self) -> dict[str, Measure]:
-        """Return the means of a cell of the state matrix (docs/metrics.md, section 2)."""
-        return {
-            "progress": Measure(self.n, self.progress * UNIT, float(self.progress), rate=True),
-            "stall": Measure(self.stall_n, self.stall * UNIT, float(self.stall), rate=True),
-            "escalation": Measure(self.n, self.escalation * UNIT, float(self.escalation), rate=True),
-            "revisit": Measure(self.n, self.revisit * UNIT, self.revisit_squares),
-            "dwell_turns": Measure(self.n, self.dwell, self.dwell_squares),
-            "latency_p95": Measure(self.latency_n, self.latency, self.latency_squares),
-            "guard_error": Measure(self.n, self.guard_error * UNIT, self.guard_error_squares),
-            "slot_fill_rate": Measure(self.slot_n, self.slot, self.slot_squares),
-        }
-
-
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
-SUMS_IN_ORDER = StateSums._fields[:7]
-"""The first of the sums, which rows of states are ordered by and which say what was lost."""
+_ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
+"""The first of the sums of states, which their cells are ordered by and which say what was lost."""
+_COUNTS = m.CALLS.sums[:2]
+_OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields)
+_LOST = tuple(each for each in m.STATES.sums if each.name in ("n", "lost"))
 
 
 def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
     """Count the calls that count and those that are errored, by the names of the group."""
-    counted = (_counted(~m.Conversation.errored), _counted(m.Conversation.errored))
-    return {names: (row[0], row[1]) for names, row in _sums_of_calls(store, calls, group, counted).items()}
+    return {names: (row[0], row[1]) for names, row in _sums_of_calls(store, calls, group, _COUNTS).items()}
 
 
 def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, CallSums]:
     """Sum how calls went, by the names of the group."""
-    return {
-        names: CallSums(*row)
-        for names, row in _sums_of_calls(store, calls, group, _call_sums_of(m.Conversation)).items()
-    }
+    return {names: CallSums(*row) for names, row in _sums_of_calls(store, calls, group, _OF_CALLS).items()}
 
 
 def _sums_of_calls(
-    store: Store, calls: Predicate | None, group: Grouping, of_rows: tuple[Any, ...]
+    store: Store, calls: Predicate | None, group: Grouping, wanted: Sequence[Sum]
 ) -> dict[Names, tuple[Any, ...]]:
-    """Return the first of the sums of calls, as many as `of_rows` makes of the calls themselves."""
     depth = needs(calls, group.by)
     if _in_columns(store, depth):
         from riff_store.columns.sums import call_rows
 
-        rows = call_rows(store, calls, group.keys, len(of_rows))
+        rows = call_rows(store, calls, group.keys, wanted)
     else:
-        table: Any = m.Conversation if depth == "base" else m.CallRollup
-        fields = of_rows if depth == "base" else _summed(table, m.CALL_SUMS[: len(of_rows)])
-        columns = group.columns(table, {})
-        query = table.select(*columns, *fields).where(Scope(store, table).condition(calls)).group_by(*columns)
-        rows = store.execute(query)
+        rows = rows_of_sums(store, m.CALLS, wanted, calls, group)
     found: dict[Names, tuple[Any, ...]] = {}
-    names, size = group.namer(store), len(of_rows)
+    names, size = group.namer(store), len(wanted)
     for row in rows:
         if row[-size] is not None:
             cell = names(row[:-size])
@@ -177,18 +71,15 @@ def aspect_sums(
 
         rows = score_rows(store, calls, group.keys, wanted)
     else:
-        table, sums = _calls_and_sums(depth, m.AspectTotal, m.AspectRollup, m.AspectScore)
-        columns = (*group.columns(table, {}), sums.aspect, sums.judge)
-        fields = _sums_of(sums.value) if depth == "base" else _summed(sums, AspectSums._fields)
-        query = _joined(table, sums, table.select(*columns, *fields))
-        asked = Scope(store, table).condition(calls) & (one_of(sums.aspect, wanted) if only else ALWAYS)
-        rows = store.execute(query.where(asked).group_by(*columns))
-    names = group.namer(store)
+        among = {"aspect": wanted} if only else {}
+        rows = rows_of_sums(store, m.ASPECTS, m.ASPECTS.sums, calls, group, m.ASPECTS.keys, among)
+    names, size = group.namer(store), len(AspectSums._fields)
     found: dict[Names, dict[tuple[str, int], AspectSums]] = {}
     for row in rows:
-        cell = found.setdefault(names(row[:-7]), {})
-        kind = (aspects[row[-7]], row[-6])
-        cell[kind] = AspectSums(*_added(cell.get(kind), row[-5:]))
+        *keys, aspect, judge = row[:-size]
+        cell = found.setdefault(names(tuple(keys)), {})
+        kind = (aspects[aspect], judge)
+        cell[kind] = AspectSums(*_added(cell.get(kind), row[-size:]))
     return found
 
 
@@ -197,14 +88,17 @@ def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping
     return store.once((state_sums, rows, group), lambda: _state_sums(store, rows, group))
 
 
-def begun_state_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, StateSums]]:
-    """Return the same with `SUMS_IN_ORDER` alone, in half the time where rows have to be summed; others are 0."""
+def ordering_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, StateSums]]:
+    """Return the same, but of the sums those alone that cells are ordered by, in half the time where rows are summed.
+
+    The others are 0 then.
+    """
     known: Mapping[Names, Mapping[str, StateSums]] | None = store.kept((state_sums, rows, group))
-    return _state_sums(store, rows, group, SUMS_IN_ORDER) if known is None else known
+    return _state_sums(store, rows, group, _ORDERING) if known is None else known
 
 
 def _state_sums(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[str] = StateSums._fields
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum] = m.STATES.sums
 ) -> dict[Names, dict[str, StateSums]]:
     names, size = group.namer(store), len(wanted)
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
@@ -226,7 +120,7 @@ def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dic
         }
     names = group.namer(store)
     found: dict[Names, tuple[int, int]] = {}
-    for *keys, _, n, lost in _sums_of_states(store, rows, group, ("n", "lost")):
+    for *keys, _, n, lost in _sums_of_states(store, rows, group, _LOST):
         cell = names(tuple(keys))
         before = found.get(cell, (0, 0))
         found[cell] = before[0] + n, before[1] + lost
@@ -234,7 +128,7 @@ def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dic
 
 
 def _sums_of_states(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[str]
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
 ) -> Sequence[tuple[Any, ...]]:
     """Return the keys of the group, the segment and those of the sums of state rows that are wanted."""
     depth = needs(rows, group.by, state_rows=True)
@@ -242,13 +136,7 @@ def _sums_of_states(
         from riff_store.columns.sums import state_rows
 
         return state_rows(store, rows, group.keys, wanted)
-    table, sums = _calls_and_sums(depth, m.StateTotal, m.StateRollup, m.StateScore)
-    states = STATE_COLUMNS if depth == "base" else {"state": sums.state, "segment": sums.segment}
-    columns = (*group.columns(table, states), sums.segment)
-    of_rows = zip(StateSums._fields, _state_sums_of(sums), strict=True) if depth == "base" else ()
-    fields = [field for name, field in of_rows if name in wanted] or _summed(sums, wanted)
-    query = _joined(table, sums, table.select(*columns, *fields))
-    return store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
+    return rows_of_sums(store, m.STATES, wanted, rows, group, ("segment",))
 
 
 def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, int]]:
@@ -257,20 +145,12 @@ def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mappin
 
 
 def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
-    depth = needs(rows, group.by, state_rows=True)
-    if _in_columns(store, depth):
+    if _in_columns(store, needs(rows, group.by, state_rows=True)):
         from riff_store.columns.sums import step_rows
 
         answer = step_rows(store, rows, group.keys)
     else:
-        table, steps = _calls_and_sums(depth, m.TransitionTotal, m.TransitionRollup, m.Transition)
-        states = STATE_COLUMNS if depth == "base" else {"state": steps.from_state}
-        columns = (*group.columns(table, states), steps.to_state)
-        query = _joined(table, steps, table.select(*columns, pw.fn.SUM(steps.n)))
-        if depth == "base":
-            row = m.StateScore
-            query = query.join(row, on=((row.conversation == steps.conversation) & (row.state == steps.from_state)))
-        answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
+        answer = rows_of_sums(store, m.STEPS, m.STEPS.sums, rows, group, ("to_state",))
     names = group.namer(store)
     named = dict(store.execute(m.State.select(m.State.id, m.State.name)))
     found: dict[Names, dict[str, int]] = {}
@@ -281,7 +161,7 @@ def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[
 
 
 def reads_columns(store: Store, calls: Predicate | None) -> bool:
-    """Say whether to read columns of the calls that match, not their rows: unless sums say that they are few."""
+    """Return whether to read columns of the calls that match, not their rows: unless sums say that they are few."""
     if not is_packed(store.execute_sql):
         return False
     if needs(calls) == "base":
@@ -290,36 +170,72 @@ def reads_columns(store: Store, calls: Predicate | None) -> bool:
 
 
 def takes_long(store: Store, rows: Predicate | None, by: Sequence[str]) -> bool:
-    """Say whether sums of states are made of the states of very many calls."""
+    """Return whether sums of states are made of the states of very many calls."""
     return _in_columns(store, needs(rows, by, state_rows=True))
 
 
 def _in_columns(store: Store, depth: Depth) -> bool:
-    """Say whether to sum the columns of the calls, which a store of many calls keeps packed."""
+    """Return whether to sum the columns of the calls, which a store of many calls keeps packed."""
     return depth == "base" and is_packed(store.execute_sql)
 
 
-def _calls_and_sums(depth: Depth, total: Any, rollup: Any, rows: Any) -> tuple[Any, Any]:
+def rows_of_sums(
+    store: Store,
+    summed: Summed,
+    wanted: Sequence[Sum],
+    predicate: Predicate | None,
+    group: Grouping,
+    by: Sequence[str] = (),
+    among: Mapping[str, Collection[int]] = MappingProxyType({}),
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of the group, those of `by` and the sums that are wanted, of rows `among` some keys alone."""
+    depth = needs(predicate, group.by, state_rows=summed is m.STATES or summed is m.STEPS)
+    calls, rows = _tables(summed, depth)
+    states = _columns_of_states(summed, depth, rows)
+    keys = group.columns(calls, states or {})
+    keys += [getattr(rows if hasattr(rows, name) else calls, name) for name in by]
+    in_rows = depth == "base"
+    sums = (pw.SQL(each.total(summed.row)) if in_rows else pw.fn.SUM(getattr(rows, each.name)) for each in wanted)
+    query = _joined(summed, depth, calls, rows, calls.select(*keys, *sums))
+    asked = Scope(store, calls, states).condition(predicate)
+    for name, some in among.items():
+        asked &= one_of(getattr(rows, name), some)
+    return store.execute(query.where(asked).group_by(*keys))
+
+
+def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:
     """Return the table that holds the names of calls, and the one that holds the values.
 
     Rollups are reached from the much smaller one of calls, so that asking for a few runs is cheap.
     """
-    if depth == "total":
-        return total, total
-    return (m.CallRollup, rollup) if depth == "rollup" else (m.Conversation, rows)
+    if depth == "base":
+        calls = m.Conversation.alias("c")
+        return calls, calls if summed is m.CALLS else summed.rows.alias(summed.row)
+    if summed.total is None:
+        return summed.rollup, summed.rollup
+    return (summed.total, summed.total) if depth == "total" else (m.CallRollup, summed.rollup)
 
 
-def _joined(table: Any, sums: Any, query: Any) -> Any:
-    if table is sums:
+def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, Any] | None:
+    """Return the columns of the state that a row speaks of, of a step the first; `None` where it speaks of none."""
+    if summed is m.STEPS:
+        return STATE_COLUMNS if depth == "base" else {"state": rows.from_state}
+    if summed is m.STATES:
+        return {name: getattr(rows, name) for name in (STATE_COLUMNS if depth == "base" else m.STATES.keys)}
+    return None
+
+
+def _joined(summed: Summed, depth: Depth, calls: Any, rows: Any, query: Any) -> Any:
+    if depth == "base":
+        if rows is not calls:
+            query = query.join(rows, on=(rows.conversation == calls.id))
+        if summed is m.STEPS:
+            start = m.StateScore
+            query = query.join(start, on=((start.conversation == rows.conversation) & (start.state == rows.from_state)))
+        return query if summed.has_errored else query.where(~calls.errored)
+    if rows is calls:
         return query
-    if table is m.Conversation:
-        return query.join(sums, on=(sums.conversation == table.id)).where(~table.errored)
-    cell = (sums.flow == table.flow) & (sums.agent == table.agent) & (sums.run == table.run)
-    return query.join(sums, on=cell)
-
-
-def _summed(table: Any, names: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(pw.fn.SUM(getattr(table, name)) for name in names)
+    return query.join(rows, on=((rows.flow == calls.flow) & (rows.agent == calls.agent) & (rows.run == calls.run)))
 
 
 def add(first: StateSums, second: StateSums) -> StateSums:
@@ -334,75 +250,3 @@ def pooled(cells: Iterable[CallSums]) -> CallSums:
 
 def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> Iterable[Any]:
     return more if before is None else (a + b for a, b in zip(before, more, strict=True))
-
-
-def _sums_of(value: Any) -> tuple[Any, ...]:
-    return (
-        pw.fn.COUNT(value),
-        pw.fn.COALESCE(pw.fn.SUM(billionths(value)), 0),
-        pw.fn.COALESCE(pw.fn.SUM(value * value), 0.0),
-        _counted(value >= 10),
-        _counted(value.is_null()),
-    )
-
-
-def _call_sums_of(call: Any) -> tuple[Any, ...]:
-    counts = ~call.errored
-
-    def known(column: Any) -> Any:
-        return _counted(counts & column.is_null(False))
-
-    def summed(value: Any, nothing: float = 0) -> Any:
-        return pw.fn.COALESCE(pw.fn.SUM(pw.Case(None, ((counts, value),), nothing)), nothing)
-
-    return (
-        _counted(counts),
-        _counted(call.errored),
-        known(call.success),
-        summed(call.success),
-        known(call.lost),
-        summed(call.lost),
-        known(call.quality),
-        summed(billionths(call.quality)),
-        summed(call.quality * call.quality, 0.0),
-        summed(billionths(call.computed_quality)),
-        summed(call.computed_quality * call.computed_quality, 0.0),
-        _counted(~call.caller_ok),
-        _counted(~call.caller_ok & call.success.is_null(False)),
-        _counted(~call.caller_ok & (call.success == 1)),
-    )
-
-
-def _state_sums_of(row: Any) -> tuple[Any, ...]:
-    seconds = row.latency_p95_ms / 1000.0
-    latency, slots = _sums_of(row.latency_p95_ms), _sums_of(row.slot_fill_rate)
-    return (
-        pw.fn.COUNT(pw.SQL("*")),
-        pw.fn.SUM(row.progress),
-        pw.fn.COUNT(row.stall),
-        pw.fn.COALESCE(pw.fn.SUM(row.stall), 0),
-        pw.fn.COUNT(row.lost),
-        pw.fn.COALESCE(pw.fn.SUM(row.lost), 0),
-        pw.fn.SUM(row.escalation),
-        pw.fn.SUM(row.revisit),
-        pw.fn.SUM(row.revisit * row.revisit * 1.0),
-        pw.fn.SUM(billionths(row.dwell_turns)),
-        pw.fn.SUM(row.dwell_turns * row.dwell_turns),
-        latency[0],
-        pw.fn.COALESCE(pw.fn.SUM(billionths(seconds)), 0),
-        pw.fn.COALESCE(pw.fn.SUM(seconds * seconds), 0.0),
-        pw.fn.SUM(row.guard_error),
-        pw.fn.SUM(row.guard_error * row.guard_error * 1.0),
-        slots[0],
-        slots[1],
-        slots[2],
-    )
-
-
-def billionths(value: Any) -> Any:
-    """Round a value as the rollups do, so that sums are equal to the last digit."""
-    return (value * float(UNIT) + 0.5).cast("BIGINT")
-
-
-def _counted(condition: Any) -> Any:
-    return pw.fn.SUM(pw.Case(None, ((condition, 1),), 0))

@@ -1,0 +1,243 @@
+"""Define every sum, once: a line of one of the tuples here says how it is made of rows.
+
+The tables that keep sums, the SQL that fills and reads them (`Sum.sql`), the reducer over arrays (`columns.sums`) and
+what queries return follow from these lines. Values enter as whole billionths, so that a sum does not depend on the
+order of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_type_hints
+
+import peewee as pw
+
+from riff_store.interaction import EVENTS, TIMED
+from riff_store.measure import UNIT, Measure
+from riff_store.metrics import RATES
+from riff_store.models.dimensions import Agent, Aspect, BaseModel, Flow, Judge, Run, Segment, State
+from riff_store.models.facts import AspectScore, CallInteraction, Conversation, StateScore, Transition
+
+Kind: TypeAlias = Literal["count", "known", "total", "billionths", "squares", "first"]
+"""What a row adds: 1, 1 where a value is known, a whole number, a value in billionths, its square; or the earliest."""
+
+
+class _OfKind(NamedTuple):
+    """Describe sums of a kind: what a row adds in SQL, by `{0}` for its value, what it adds else, and their column."""
+
+    added: str
+    nothing: str = "0"
+    column: Any = pw.IntegerField
+
+
+_KINDS: Mapping[Kind, _OfKind] = {
+    "count": _OfKind("1"),
+    "known": _OfKind("CASE WHEN {0} IS NOT NULL THEN 1 ELSE 0 END"),
+    "total": _OfKind("COALESCE({0}, 0)"),
+    "billionths": _OfKind(f"COALESCE(CAST({{0}} * {float(UNIT)} + 0.5 AS INTEGER), 0)", column=pw.BigIntegerField),
+    "squares": _OfKind("COALESCE({0} * {0} * 1.0, 0.0)", "0.0", pw.DoubleField),
+    "first": _OfKind("{0}", column=pw.BigIntegerField),
+}
+CONDITIONS = {
+    "counts": "NOT {0}.errored",
+    "errored": "{0}.errored",
+    "caller failed": "NOT {0}.caller_ok",
+    "at the top": "{0}.value >= 10",
+    "unscored": "{0}.value IS NULL",
+}
+"""What a sum may ask of its rows, in SQL, by `{0}` for the row; `columns.sums` has the same for arrays."""
+
+
+class Sum(NamedTuple):
+    """Describe a sum of the column `of` of rows, divided by `per`; of those alone of which the condition `where` holds.
+
+    It is called as the field of a tuple that it stands at, and so is its column in the tables of sums.
+    """
+
+    kind: Kind
+    of: str = ""
+    where: str = ""
+    per: float = 1.0
+    name: str = ""
+
+    def sql(self, row: str) -> str:
+        """Return what a row adds, in SQL that calls its table `row`."""
+        kind = _KINDS[self.kind]
+        added = kind.added.format(f"{row}.{self.of}" if self.per == 1.0 else f"({row}.{self.of} / {self.per})")
+        if not self.where:
+            return added
+        return f"CASE WHEN {CONDITIONS[self.where].format(row)} THEN {added} ELSE {kind.nothing} END"
+
+    def total(self, row: str) -> str:
+        """Return what rows add up to, in SQL."""
+        return f"{'MIN' if self.kind == 'first' else 'SUM'}({self.sql(row)})"
+
+    def column(self) -> Any:
+        """Return the column of the tables of sums."""
+        return _KINDS[self.kind].column(null=self.kind == "first")
+
+
+class CallSums(NamedTuple):
+    """Hold the sums of calls: `n` count, `excluded` are errored.
+
+    `caller_failed` are those of the excluded ones whose caller failed; of `caller_success_n` of these it is known how
+    they ended, and `caller_success` were correct and complete all the same.
+    """
+
+    n: Annotated[int, Sum("count", where="counts")]
+    excluded: Annotated[int, Sum("count", where="errored")]
+    success_n: Annotated[int, Sum("known", "success", "counts")]
+    success: Annotated[int, Sum("total", "success", "counts")]
+    lost_n: Annotated[int, Sum("known", "lost", "counts")]
+    lost: Annotated[int, Sum("total", "lost", "counts")]
+    quality_n: Annotated[int, Sum("known", "quality", "counts")]
+    quality: Annotated[int, Sum("billionths", "quality", "counts")]
+    quality_squares: Annotated[float, Sum("squares", "quality", "counts")]
+    computed_quality: Annotated[int, Sum("billionths", "computed_quality", "counts")]
+    computed_quality_squares: Annotated[float, Sum("squares", "computed_quality", "counts")]
+    caller_failed: Annotated[int, Sum("count", where="caller failed")]
+    caller_success_n: Annotated[int, Sum("known", "success", "caller failed")]
+    caller_success: Annotated[int, Sum("total", "success", "caller failed")]
+
+    def success_measure(self) -> Measure:
+        """Return the share of calls that were correct and complete."""
+        return Measure(self.success_n, self.success * UNIT, float(self.success), rate=True)
+
+    def overall_measure(self) -> Measure | None:
+        """Return the same share with the calls whose caller failed counted as they ended, `None` without any."""
+        if not self.caller_failed:
+            return None
+        n, good = self.success_n + self.caller_success_n, self.success + self.caller_success
+        return Measure(n, good * UNIT, float(good), rate=True)
+
+    def quality_measure(self) -> Measure:
+        """Return the mean quality of calls, with what judges say of them."""
+        return Measure(self.quality_n, self.quality, self.quality_squares)
+
+    def computed_quality_measure(self) -> Measure:
+        """Return the mean quality of calls without any judge."""
+        return Measure(self.quality_n, self.computed_quality, self.computed_quality_squares)
+
+
+class AspectSums(NamedTuple):
+    """Hold the sums of one aspect by one judge; `unscored` counts what was not measured."""
+
+    n: Annotated[int, Sum("known", "value")]
+    total: Annotated[int, Sum("billionths", "value")]
+    squares: Annotated[float, Sum("squares", "value")]
+    top: Annotated[int, Sum("count", where="at the top")]
+    unscored: Annotated[int, Sum("count", where="unscored")]
+
+    @property
+    def mean(self) -> float | None:
+        """Return the mean alone, the same as that of the measure."""
+        return self.total / (UNIT * self.n) if self.n else None
+
+    def measure(self, aspect: str = "") -> Measure:
+        """Return the mean on the aspect's own scale."""
+        if aspect in RATES:
+            return Measure(self.n, self.total, self.squares, rate=True, scale=RATES[aspect])
+        return Measure(self.n, self.total, self.squares)
+
+
+class StateSums(NamedTuple):
+    """Hold the sums of the rows of states; latency is in seconds."""
+
+    n: Annotated[int, Sum("count")]
+    progress: Annotated[int, Sum("total", "progress")]
+    stall_n: Annotated[int, Sum("known", "stall")]
+    stall: Annotated[int, Sum("total", "stall")]
+    lost_n: Annotated[int, Sum("known", "lost")]
+    lost: Annotated[int, Sum("total", "lost")]
+    escalation: Annotated[int, Sum("total", "escalation")]
+    revisit: Annotated[int, Sum("total", "revisit")]
+    revisit_squares: Annotated[float, Sum("squares", "revisit")]
+    dwell: Annotated[int, Sum("billionths", "dwell_turns")]
+    dwell_squares: Annotated[float, Sum("squares", "dwell_turns")]
+    latency_n: Annotated[int, Sum("known", "latency_p95_ms")]
+    latency: Annotated[int, Sum("billionths", "latency_p95_ms", per=1000.0)]
+    latency_squares: Annotated[float, Sum("squares", "latency_p95_ms", per=1000.0)]
+    guard_error: Annotated[int, Sum("total", "guard_error")]
+    guard_error_squares: Annotated[float, Sum("squares", "guard_error")]
+    slot_n: Annotated[int, Sum("known", "slot_fill_rate")]
+    slot: Annotated[int, Sum("billionths", "slot_fill_rate")]
+    slot_squares: Annotated[float, Sum("squares", "slot_fill_rate")]
+
+    def measures(self) -> dict[str, Measure]:
+        """Return the means of a cell of the state matrix (docs/metrics.md, section 2)."""
+        return {
+            "progress": Measure(self.n, self.progress * UNIT, float(self.progress), rate=True),
+            "stall": Measure(self.stall_n, self.stall * UNIT, float(self.stall), rate=True),
+            "escalation": Measure(self.n, self.escalation * UNIT, float(self.escalation), rate=True),
+            "revisit": Measure(self.n, self.revisit * UNIT, self.revisit_squares),
+            "dwell_turns": Measure(self.n, self.dwell, self.dwell_squares),
+            "latency_p95": Measure(self.latency_n, self.latency, self.latency_squares),
+            "guard_error": Measure(self.n, self.guard_error * UNIT, self.guard_error_squares),
+            "slot_fill_rate": Measure(self.slot_n, self.slot, self.slot_squares),
+        }
+
+
+def _sums_of(fields: type[tuple[Any, ...]]) -> tuple[Sum, ...]:
+    """Return the sums that the fields of a tuple are annotated with."""
+    hints = get_type_hints(fields, include_extras=True)
+    return tuple(hint.__metadata__[0]._replace(name=name) for name, hint in hints.items())
+
+
+def _table(name: str, keys: Mapping[str, type[Any]], sums: Iterable[Sum]) -> Any:
+    """Make a table of sums by some keys; these come first, for SQLite 3.40 checks NOT NULL wrongly otherwise."""
+    columns = {
+        key: of() if issubclass(of, pw.Field) else pw.ForeignKeyField(of, index=False) for key, of in keys.items()
+    }
+    meta = type("Meta", (), {"primary_key": pw.CompositeKey(*keys), "without_rowid": True})
+    return type(name, (BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
+
+
+class Summed(NamedTuple):
+    """Describe what is summed: the rows of a table, which SQL calls `row`, by cells of calls and some more keys.
+
+    `rollup` is the table of their sums by (flow, agent, run), `total` of those over all runs where there is one.
+    `keys` are what rows of a cell are told apart by. A sum over nothing is `empty`. Rows of errored calls are left out
+    unless `has_errored`.
+    """
+
+    rows: Any
+    row: str
+    sums: tuple[Sum, ...]
+    rollup: Any
+    total: Any = None
+    keys: tuple[str, ...] = ()
+    empty: str = "n = 0"
+    has_errored: bool = False
+
+
+_PAIR = {"flow": Flow, "agent": Agent}
+_CELL = {**_PAIR, "run": Run}
+_OF_CALLS = _sums_of(CallSums)
+_OF_ASPECTS = _sums_of(AspectSums)
+_OF_STATES = _sums_of(StateSums)
+_OF_STEPS = (Sum("total", "n", name="n"),)
+_OF_INTERACTION = (
+    Sum("count", name="calls"),
+    *(Sum("billionths" if name in TIMED else "total", name, name=name) for name in EVENTS),
+)
+_KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *_OF_CALLS[2:])
+"""The sums of calls with what is added to no other: when the first of all started."""
+
+_ASPECT = {"aspect": Aspect, "judge": Judge}
+_STATE = {"state": State, "segment": Segment}
+_STEP = {"from_state": State, "to_state": State}
+CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
+InteractionRollup = _table("InteractionRollup", {**_CELL, "errored": pw.BooleanField}, _OF_INTERACTION)
+AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
+AspectTotal = _table("AspectTotal", {**_PAIR, **_ASPECT}, _OF_ASPECTS)
+StateRollup = _table("StateRollup", {**_CELL, **_STATE}, _OF_STATES)
+StateTotal = _table("StateTotal", {**_PAIR, **_STATE}, _OF_STATES)
+TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
+TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
+
+CALLS = Summed(Conversation, "c", _KEPT_OF_CALLS, CallRollup, has_errored=True)
+INTERACTION = Summed(CallInteraction, "i", _OF_INTERACTION, InteractionRollup, keys=("errored",), has_errored=True)
+ASPECTS = Summed(AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple(_ASPECT), "n = 0 AND unscored = 0")
+STATES = Summed(StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
+STEPS = Summed(Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
+SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS)
