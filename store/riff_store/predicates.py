@@ -1,16 +1,19 @@
-"""What a filter says, as values: a tree of terms that SQL and Python both understand.
+"""What a filter says, as values: a tree of terms, and the one way to walk it.
 
-The grammar that makes these lives with the command line (`InState` is none of it); what each term
-means is decided here, once, and compiled to bound SQL by the queries.
+The grammar that makes these lives with the command line (`InState` is none of it).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from riff_store.vocabulary import field_of
+
+Found = TypeVar("Found")
 Operator: TypeAlias = Literal["contains", "matches", "=", "!=", "<", "<=", ">", ">=", "missing", "measured"]
 
 
@@ -77,13 +80,110 @@ def conjuncts(predicate: Predicate | None) -> tuple[Predicate, ...]:
     return predicate.parts if isinstance(predicate, And) else (predicate,)
 
 
-def terms(predicate: Predicate | None) -> Iterator[Term]:
-    """Yield every term of a predicate, from left to right."""
+def leaves(predicate: Predicate | None) -> Iterator[Term | InState]:
+    """Yield from left to right the parts of a predicate that are put together from no others."""
     match predicate:
-        case Term():
+        case Term() | InState():
             yield predicate
-        case Not(part) | InState(part):
-            yield from terms(part)
+        case Not(part):
+            yield from leaves(part)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from terms(part)
+                yield from leaves(part)
+
+
+def terms(predicate: Predicate | None) -> Iterator[Term]:
+    """Yield every term of a predicate, from left to right."""
+    for leaf in leaves(predicate):
+        if isinstance(leaf, InState):
+            yield from terms(leaf.part)
+        else:
+            yield leaf
+
+
+def is_of_states(term: Term) -> bool:
+    """Say if a term speaks of the rows of states."""
+    return term.field is not None and field_of(term.field).level == "state"
+
+
+def asks_states(predicate: Predicate) -> bool:
+    """Say if all of a filter speaks of the rows of states; what holds where another does not speaks of calls."""
+    match predicate:
+        case And(parts) | Or(parts):
+            return all(asks_states(part) for part in parts)
+        case Term():
+            return is_of_states(predicate)
+    return False
+
+
+def of_calls(predicate: Predicate) -> Predicate:
+    """Return a filter of calls: each part about states speaks of some row of a call, those side by side of the same."""
+    if asks_states(predicate) and not isinstance(predicate, And):
+        return InState(predicate)
+    match predicate:
+        case Not(part):
+            return Not(of_calls(part))
+        case Or(parts):
+            return Or(tuple(of_calls(part) for part in parts))
+        case And(parts):
+            rows = [part for part in parts if not isinstance(part, And) and asks_states(part)]
+            rest = [of_calls(part) for part in parts if part not in rows]
+            return And((*([InState(And(tuple(rows)))] if rows else []), *rest))
+    return predicate
+
+
+class Walker(ABC, Generic[Found]):
+    """Make one thing of a predicate, such as a condition of SQL or an array of flags: what its parts are, joined."""
+
+    def of(self, predicate: Predicate) -> Found:
+        """Return what a predicate is."""
+        match predicate:
+            case Term():
+                return self.term(predicate)
+            case InState(part):
+                return self.in_state(part)
+            case Not(part):
+                return self.negated(self.of(part))
+            case And(parts):
+                return self.every(parts)
+            case Or(parts):
+                return self.either([self.of(part) for part in parts])
+
+    @abstractmethod
+    def term(self, term: Term) -> Found:
+        """Return what a term is."""
+
+    @abstractmethod
+    def in_state(self, part: Predicate) -> Found:
+        """Return what it is that a part holds for some state of a call."""
+
+    def every(self, parts: Sequence[Predicate]) -> Found:
+        """Return what several parts are that all have to hold."""
+        return self.both([self.of(part) for part in parts])
+
+    @abstractmethod
+    def both(self, found: Sequence[Found]) -> Found:
+        """Join what has to hold at once."""
+
+    @abstractmethod
+    def either(self, found: Sequence[Found]) -> Found:
+        """Join that of which one has to hold."""
+
+    def negated(self, found: Found) -> Found:
+        """Turn around what holds."""
+        turned: Any = found
+        result: Found = ~turned
+        return result
+
+
+def some(term: Term, scored: Callable[[Term], Found]) -> Found:
+    """Hold where a call has a value as the term says; `!=` where it has values and none is equal.
+
+    `scored` finds the calls of which a value is so, and is asked neither for `missing` nor for `!=`.
+    """
+    if term.operator not in ("missing", "!="):
+        return scored(term)
+    measured: Any = scored(replace(term, operator="measured", value=None))
+    equal: Any = scored(replace(term, operator="=")) if term.operator == "!=" else None
+    found: Found = ~measured if equal is None else measured & ~equal
+    return found

@@ -7,28 +7,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import peewee as pw
 
 from riff_store.metric import Pooled
-from riff_store.predicates import Term
-from riff_store.time_range import time_range
 
 Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that says more
 
 ALWAYS = pw.SQL("(1 = 1)")
 NEVER = pw.SQL("(1 = 0)")
 _MOST_BOUND = 500
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def figure_of_call(row: Any, figure: Pooled) -> Condition:
@@ -37,41 +26,9 @@ def figure_of_call(row: Any, figure: Pooled) -> Condition:
     return getattr(row, figure.part).cast("REAL") / pw.fn.NULLIF(events, 0)
 
 
-def some(term: Term, scored: Callable[[Term], Condition]) -> Condition:
-    """Hold where a call has a value as the term says; `!=` where it has values and none is equal."""
-    measured = replace(term, operator="measured", value=None)
-    if term.operator == "missing":
-        return ~scored(measured)
-    if term.operator == "!=":
-        return scored(measured) & ~scored(replace(term, operator="="))
-    return scored(term)
-
-
 def exists(table: Any, condition: Condition) -> Condition:
     """Hold where a table has a row of which a condition holds."""
     return pw.fn.EXISTS(table.select(pw.SQL("1")).where(condition))
-
-
-def compared(column: Any, term: Term) -> Condition:
-    """Compare a column with the value of a term; what is null is neither equal nor unequal to anything."""
-    if term.operator == "missing":
-        return column.is_null()
-    if term.operator == "measured":
-        return column.is_null(False)
-    # A number is compared as it stands: an integer column would cut it to a whole one.
-    return column.is_null(False) & _COMPARE[term.operator](column, pw.Value(term.value, converter=False))
-
-
-def in_time(column: Any, term: Term) -> Condition:
-    """Compare a column of microseconds since the epoch with the moment, day or month that a term names."""
-    if term.operator in ("missing", "measured"):
-        return compared(column, term)
-    start, end = time_range(str(term.value))
-    inside = (column >= start) & (column < end)
-    if term.operator in ("=", "!="):
-        return column.is_null(False) & (inside if term.operator == "=" else ~inside)
-    bound = start if term.operator in ("<", ">=") else end - 1
-    return column.is_null(False) & _COMPARE[term.operator](column, bound)
 
 
 def one_of(column: Any, keys: Iterable[int]) -> Condition:

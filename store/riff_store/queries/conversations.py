@@ -19,7 +19,6 @@ from riff_store.queries.call_list import CallList
 from riff_store.queries.call_names import told_by
 from riff_store.queries.conditions import figure_of_call, one_of
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, Grouping, judges_meant, names_of
-from riff_store.queries.first_failures import failure_value
 from riff_store.queries.marks import marks
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 from riff_store.queries.sorted_calls import about_states, sortable, sorted_calls
@@ -151,12 +150,34 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
         table: Any = dimension.table.alias()
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
     elif column == "failure" or column in FAILURE:
-        value = failure_value(store, column)
+        value = _failure_value(store, column)
     elif (field := sortable(name, judge)) is not None:
         value = _metric(store, calls, field, judge)
     else:
         raise UsageError(f"calls have no column {column}")
     return value.alias("sorted_by")
+
+
+def _failure_value(store: Store, name: str) -> Any:
+    """Return the value of each call to sort by, for one of the names that say where it first went wrong."""
+    row: Any = m.CallFailure.alias()
+    mine = row.conversation == m.Conversation.id
+    if name == "failure":
+        found = row.select(row.kind).where(mine)
+    else:
+        table: Any = FAILURE[name].table.alias()
+        named = row.select(pw.fn.COALESCE(table.name, UNNAMED.get(name)))
+        found = named.join(table, pw.JOIN.LEFT_OUTER, on=(table.id == getattr(row, FAILURE[name].key))).where(mine)
+    states = names_of(store, DIMENSIONS["state"])
+    marked: dict[str | None, list[int]] = {}
+    for key, mark in marks(store).items():
+        marked.setdefault(mark.told(states)[name], []).append(key)
+    # Written out, since all cases together may have more keys than a statement may bind.
+    cases = [
+        (m.Conversation.id.in_(pw.SQL(f"({', '.join(map(str, keys))})")), pw.Value(text))
+        for text, keys in marked.items()
+    ]
+    return pw.Case(None, cases, found) if cases else found
 
 
 def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None) -> Any:

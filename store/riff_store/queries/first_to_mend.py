@@ -10,10 +10,9 @@ from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.measure import THIN, Measure
 from riff_store.models import COMPUTED_JUDGE
-from riff_store.predicates import Predicate, Term, both
+from riff_store.predicates import Predicate, Term, both, of_calls
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import derived_flows, expected_steps, flows_with_steps
-from riff_store.queries.scope import of_calls
 from riff_store.queries.sums import aspect_sums, call_counts, call_sums, lost_in_states
 from riff_store.ranking import is_handover, loss_by_step
 from riff_store.scoring import FULL

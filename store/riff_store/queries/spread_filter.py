@@ -9,7 +9,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.predicate_eval import is_version_of, satisfies
-from riff_store.predicates import And, InState, Not, Or, Predicate, Term
+from riff_store.predicates import Predicate, Term, Walker, some
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
@@ -31,53 +31,56 @@ class AspectSpreads(NamedTuple):
 
 
 def holds_of(rows: Predicate, found: AspectSpreads, are_named: Callable[[Term], Flags]) -> Flags:
-    """Say of each call whether a filter holds of the dispute on it, if it is one; means what `matches` does.
+    """Return of each call whether a filter holds of the dispute on it, if it is one; means what `matches` does.
 
     `are_named` says of each call whether a bare word is in its own names.
     """
-    match rows:
-        case Not(part):
-            return ~holds_of(part, found, are_named)
-        case And(parts):
-            return reduce(operator.and_, [holds_of(part, found, are_named) for part in parts])
-        case Or(parts):
-            return reduce(operator.or_, [holds_of(part, found, are_named) for part in parts])
-        case InState(part):
-            return holds_of(part, found, are_named)
-    if rows.field is not None:
-        return _term(rows, found)
-    return reduce(operator.or_, [_term(replace(rows, field=name), found) for name in NAMES_OF_DISPUTE], are_named(rows))
+    return _Disputes(found, are_named).of(rows)
 
 
-def _term(term: Term, found: AspectSpreads) -> Flags:
-    from riff_store.statistics.spreads import everywhere, flagged
+class _Disputes(Walker["Flags"]):
+    """Flag the calls whose disputes are as a filter says."""
 
-    field, suffix = split_name(term.field or "")
-    if field == "scores":
-        wanted = (
-            scores
-            for judge, scores in zip(found.judges, found.scores, strict=True)
+    def __init__(self, found: AspectSpreads, are_named: Callable[[Term], Flags]) -> None:
+        self._found = found
+        self._are_named = are_named
+
+    def both(self, found: Sequence[Flags]) -> Flags:
+        return reduce(operator.and_, found)
+
+    def either(self, found: Sequence[Flags]) -> Flags:
+        return reduce(operator.or_, found)
+
+    def in_state(self, part: Predicate) -> Flags:
+        return self.of(part)
+
+    def term(self, term: Term) -> Flags:
+        if term.field is not None:
+            return self._of_field(term, term.field)
+        return self.either([self._are_named(term), *(self._of_field(term, name) for name in NAMES_OF_DISPUTE)])
+
+    def _of_field(self, term: Term, name: str) -> Flags:
+        from riff_store.statistics.spreads import everywhere, flagged
+
+        field, suffix = split_name(name)
+        term, spreads = replace(term, field=name), self._found.spreads
+        if field == "scores":
+            return some(term, lambda wanted: self._scored(wanted, suffix))
+        if field == "spread":
+            apart = spreads.spreads
+            return flagged([satisfies(term, value) for value in apart.values.tolist()], apart.codes)
+        if field in ("highest", "lowest"):
+            whose = spreads.highest if field == "highest" else spreads.lowest
+            return flagged([satisfies(term, judge) for judge in self._found.judges], whose)
+        return everywhere(satisfies(term, self._found.aspect if field == "aspect" else None), len(spreads.highest))
+
+    def _scored(self, term: Term, suffix: str | None) -> Flags:
+        """Return of each call whether any of its scores is as a term says, of one judge's where it has a suffix."""
+        from riff_store.statistics.spreads import everywhere, flagged
+
+        given = [
+            flagged([satisfies(term, value) for value in scores.values.tolist()], scores.codes)
+            for judge, scores in zip(self._found.judges, self._found.scores, strict=True)
             if suffix is None or is_version_of(judge, suffix)
-        )
-        return _scored(term, list(wanted), found)
-    if field == "spread":
-        apart = found.spreads.spreads
-        return flagged([satisfies(term, value) for value in apart.values.tolist()], apart.codes)
-    if field in ("highest", "lowest"):
-        whose = found.spreads.highest if field == "highest" else found.spreads.lowest
-        return flagged([satisfies(term, judge) for judge in found.judges], whose)
-    return everywhere(satisfies(term, found.aspect if field == "aspect" else None), len(found.spreads.highest))
-
-
-def _scored(term: Term, scores: Sequence[Scores], found: AspectSpreads) -> Flags:
-    """Say of each call whether a term holds of any of its scores, for `!=` of all."""
-    from riff_store.statistics.spreads import everywhere, flagged
-
-    nowhere = everywhere(False, len(found.spreads.highest))
-    known = reduce(operator.or_, [one.codes >= 0 for one in scores], nowhere)
-    if term.operator in ("missing", "measured"):
-        return known if term.operator == "measured" else ~known
-    asked = replace(term, operator="=") if term.operator == "!=" else term
-    given = [flagged([satisfies(asked, value) for value in one.values.tolist()], one.codes) for one in scores]
-    said = reduce(operator.or_, given, nowhere)
-    return known & ~said if term.operator == "!=" else said
+        ]
+        return self.either([everywhere(False, len(self._found.spreads.highest)), *given])
