@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,13 +14,15 @@ from riff_store.columns.rows import outcome_visits
 from riff_store.columns.tallies import Cells, Tally
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.visits import Visits
+
+_Counts: TypeAlias = dict[int, int]
+_Visits: TypeAlias = tuple[int, int, int, int, int, dict[int, tuple[int, int]], _Counts]
 
 
 def read_visits(
     store: Store, calls: Predicate | None, state: int, ends: Collection[int], behind: Collection[int]
-) -> Visits:
-    """Return what `visits` does."""
+) -> _Visits:
+    """Return the fields of `Visits`."""
     in_state, later, ended = Tally(), Tally(), Tally()
     for block, chosen in _counting(store, calls):
         left, position = np.zeros(block.n), np.full(block.n, np.nan)
@@ -40,10 +43,10 @@ def read_visits(
         _add(later, end[after], left[of_end[after]])
     ((n, ordered, known, lost_calls, left_calls),) = in_state.rows() or [(0, 0, 0, 0, 0)]
     after_it = {key: (n, left) for key, n, left in later.rows()}
-    return Visits(n, ordered, known, lost_calls, left_calls, after_it, dict(ended.rows()))
+    return n, ordered, known, lost_calls, left_calls, after_it, dict(ended.rows())
 
 
-def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collection[int]) -> dict[int, int]:
+def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collection[int]) -> _Counts:
     """Count what `calls_stepping_to` does."""
     found = Tally()
     for block, chosen in _counting(store, calls):

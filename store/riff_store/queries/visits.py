@@ -40,7 +40,7 @@ def visits(store: Store, calls: Predicate | None, state: int, ends: Collection[i
     if reads_columns(store, calls):
         from riff_store.columns.visits import read_visits
 
-        return read_visits(store, calls, state, ends, behind)
+        return Visits(*read_visits(store, calls, state, ends, behind))
     here, call, end = m.StateScore, m.Conversation, m.OutcomeVisit
     in_scope = ~call.errored & Scope(store).condition(calls)
     in_state = (here.state == state) & in_scope
