@@ -17,7 +17,7 @@ _SQL = re.compile(
 _WORD = re.compile("SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA")
 """A word with which a statement begins: a file without one has none."""
 MADE_OF_NAMES: Mapping[str, set[str]] = {
-    "store/riff_store/columns/interactions.py": {"(module)"},
+    "store/riff_store/columns/interactions.py": {"read_interactions"},
     "store/riff_store/columns/keeping.py": {"drop_calls"},
     "store/riff_store/columns/rows.py": {"all_scores", "call_columns", "hanging_columns", "outcome_visits"},
     "store/riff_store/copying.py": {"_chunks", "_holds_anything", "copy_store"},

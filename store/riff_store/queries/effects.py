@@ -17,7 +17,6 @@ from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
-from riff_store.queries.scope import Scope
 from riff_store.queries.sums import call_sums
 from riff_store.vocabulary import ALIASES, aspect_named
 
@@ -67,7 +66,7 @@ def effects(
         columns = read_calls(store, calls)
         weights = None
         if aspect in POOLED:
-            values, weights = _events(store, calls, columns, chosen, aspect)
+            values, weights = _events(store, columns, chosen, aspect)
         elif aspect == QUALITY:
             values = qualities(columns, chosen, aspects)
         else:
@@ -124,7 +123,7 @@ def _compared(every: FactorEffect, compared: FactorEffect | None) -> FactorEffec
 
 
 def _events(
-    store: Store, calls: Predicate | None, columns: CallColumns, judges: Mapping[int, str], aspect: str
+    store: Store, columns: CallColumns, judges: Mapping[int, str], aspect: str
 ) -> tuple[dict[int, Floats], Floats | None]:
     """Return what a figure is of the events of each call (docs/metrics.md, section 16), and how many there are.
 
@@ -132,11 +131,10 @@ def _events(
     """
     if m.COMPUTED_JUDGE not in judges:
         return {}, None
-    from riff_store.statistics.ratios import shares
+    from riff_store.columns.interactions import read_interactions
+    from riff_store.statistics.ratios import added, shares
 
-    call, row, figure = m.Conversation, m.CallInteraction, POOLED[aspect]
-    sums = (getattr(row, name) for name in (figure.part, *figure.whole))
-    query = call.select(call.id, *sums).join(row, on=(row.conversation == call.id))
-    rows = store.execute(query.where(~call.errored, Scope(store).condition(calls)))
-    found, weights = shares(columns.keys("id"), [(key, part, sum(whole)) for key, part, *whole in rows])
+    figure = POOLED[aspect]
+    sums = read_interactions(store, columns.keys("id"), (figure.part, *figure.whole))
+    found, weights = shares(sums[figure.part], added([sums[name] for name in figure.whole]))
     return {m.COMPUTED_JUDGE: found}, weights

@@ -181,12 +181,11 @@ def _normal(total: float, variance: float) -> float:
     return math.erfc(abs(total) / math.sqrt(2 * variance)) if variance else 1.0
 
 
-def shares(keys: NDArray[np.int64], calls: Sequence[tuple[int, float, int]]) -> tuple[Floats, Floats]:
-    """Return the ratio and the whole of each call by its sorted key, from (key, part, whole); nan without events."""
+def shares(part: Floats, whole: Floats) -> tuple[Floats, Floats]:
+    """Return the ratio and the whole of each call; nan where a call has no events, or none are known."""
     import numpy as np
 
-    found, wholes = np.full(len(keys), np.nan), np.zeros(len(keys))
-    known = np.array([call for call in calls if call[2]], dtype=float).reshape(-1, 3)
-    places = np.searchsorted(keys, known[:, 0].astype(np.int64))
-    found[places], wholes[places] = known[:, 1] / known[:, 2], known[:, 2]
+    found, wholes = np.full(len(part), np.nan), np.zeros(len(part))
+    known = np.flatnonzero(~np.isnan(whole) & (whole != 0))
+    found[known], wholes[known] = part[known] / whole[known], whole[known]
     return found, wholes
