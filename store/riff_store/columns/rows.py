@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.columns.encoding import UNSCORED
+from riff_store.columns.encoding import UNSCORED, Floats
 from riff_store.columns.keeping import Ask
 from riff_store.columns.layout import CALLS, HANGING
 
-Floats: TypeAlias = NDArray[np.float64]
 _IN_RANGE = "BETWEEN ? AND ?"
 _SPARSE = 8
 """Calls of which there are so many times more between the first and the last are quicker asked for one by one."""

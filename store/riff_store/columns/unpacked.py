@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from riff_store.columns import rows
 from riff_store.columns.encoding import Floats
 from riff_store.columns.keeping import Ask
 from riff_store.columns.layout import CALLS, HANGING
+from riff_store.columns.rows import call_columns, hanging_columns, judged, scores, scores_by_judge
 
 _ID = "id"
 _CALL = "call"
@@ -57,13 +57,13 @@ class UnpackedCalls:
         """Return the keys of the calls that a judge was asked about in one aspect, and the scores; nan is unscored."""
         if self._at_once or self._scores is not None:
             return self._held_scores().get((aspect, judge), _NO_SCORES)
-        return rows.scores(self._ask, aspect, judge, *self._keys)
+        return scores(self._ask, aspect, judge, *self._keys)
 
     def judged(self) -> Iterable[tuple[int, int]]:
         """Return the (aspect, judge) of which there are scores."""
         if self._at_once or self._scores is not None:
             return self._held_scores()
-        return rows.judged(self._ask, *self._keys)
+        return judged(self._ask, *self._keys)
 
     def figures_of(self, kind: str, name: str) -> Floats:
         """Return a column of what hangs on the calls."""
@@ -75,12 +75,12 @@ class UnpackedCalls:
 
     def _held_scores(self) -> dict[tuple[int, int], tuple[Floats, Floats]]:
         if self._scores is None:
-            self._scores = rows.scores_by_judge(self._ask, *self._keys)
+            self._scores = scores_by_judge(self._ask, *self._keys)
         return self._scores
 
     def _columns_of_calls(self, names: Sequence[str]) -> dict[str, Floats]:
-        return dict(zip((_ID, *names), rows.call_columns(self._ask, names, *self._keys), strict=True))
+        return dict(zip((_ID, *names), call_columns(self._ask, names, *self._keys), strict=True))
 
     def _columns_of(self, kind: str, names: Sequence[str]) -> dict[str, Floats]:
-        columns = rows.hanging_columns(self._ask, kind, names, *self._keys)
+        columns = hanging_columns(self._ask, kind, names, *self._keys)
         return dict(zip((_CALL, *names), columns, strict=True))

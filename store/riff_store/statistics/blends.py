@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.scoring import CAP_INCOMPLETE, CAP_INCORRECT, FULL, SLOWEST, WEIGHTS
 from riff_store.statistics.observations import or_zero
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from riff_store.statistics.observations import Floats
 
 _DIGITS = 1e12
 _CAPS = (FULL, CAP_INCOMPLETE, CAP_INCORRECT, CAP_INCORRECT)
