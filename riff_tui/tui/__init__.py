@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.launch import StartOptions, run_explorer
+from riff_tui.tui.app import Explorer, StartOptions, run_explorer
 
 __all__ = ["Explorer", "StartOptions", "run_explorer"]

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from riff_tui.table import Severity
-    from riff_tui.tui.backend import ShowView
+    from riff_tui.tui.data.backend import ShowView
     from riff_tui.tui.data.loader import LoadedView
     from riff_tui.tui.data.query_worker import QueryWorker, Work
+    from riff_tui.tui.data.session import SessionFile
     from riff_tui.tui.navigation.history import History
     from riff_tui.tui.navigation.location import Location
-    from riff_tui.tui.panes.transcript import Transcript
-    from riff_tui.tui.session.session_file import SessionFile
     from riff_tui.tui.widgets.line_table import LineTable
+    from riff_tui.tui.widgets.transcript import Transcript
 
 
 class Host(Protocol):

@@ -29,7 +29,7 @@ _IMPORTED = (
     "riff_tui.cli",
     "riff_tui.command_line",
     "riff_tui.commands.ui",
-    "riff_tui.tui.launch",
+    "riff_tui.tui.app",
     "riff_tui.cases.query",
     "riff_tui.output.build_log",
     "riff_tui.tui.actions.handlers",

@@ -14,7 +14,7 @@ from riff_tui.tui.actions.file_target import WriteFile
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from riff_tui.tui.backend import CaseText
+    from riff_tui.tui.data.backend import CaseText
     from riff_tui.tui.navigation.location import Location
 
 ENDING = ".toml"

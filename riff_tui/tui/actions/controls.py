@@ -10,38 +10,32 @@ from textual.screen import Screen
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.context import ActionContext
-from riff_tui.tui.actions.note_writer import NoteWriter
-from riff_tui.tui.backend import Backend
-from riff_tui.tui.data.auto_refresh import AutoRefresh
-from riff_tui.tui.data.deferred_load import DeferredLoad
-from riff_tui.tui.data.opening import Opening
-from riff_tui.tui.data.paged_rows import PageLoader
-from riff_tui.tui.data.run_watch import RunWatch
-from riff_tui.tui.find.finder import Finder
-from riff_tui.tui.find.prompt_controller import PromptController
-from riff_tui.tui.find.search import Search
+from riff_tui.tui.controllers.detail import DetailController
+from riff_tui.tui.controllers.loading import DeferredLoad, Opening, PageLoader
+from riff_tui.tui.controllers.navigator import Navigator
+from riff_tui.tui.controllers.notes import NoteWriter
+from riff_tui.tui.controllers.prompt import PromptController
+from riff_tui.tui.controllers.refresh import AutoRefresh, RunWatch
+from riff_tui.tui.controllers.search import Finder, Search
+from riff_tui.tui.data.backend import Backend
+from riff_tui.tui.data.list_state import ListState, offered
 from riff_tui.tui.host import Host
-from riff_tui.tui.navigation.folding import is_folded
+from riff_tui.tui.navigation.history import is_folded
 from riff_tui.tui.navigation.location import below, noun, state_of
-from riff_tui.tui.navigation.navigator import Navigator
-from riff_tui.tui.panes.body import Body
-from riff_tui.tui.panes.detail_controller import DetailController
-from riff_tui.tui.panes.header import Header
-from riff_tui.tui.panes.pane import Pane
-from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import has_order
-from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.state_header import Fold
-from riff_tui.tui.render.turn_lines import is_voice
-from riff_tui.tui.session.column_choice import offered
-from riff_tui.tui.session.list_state import ListState
+from riff_tui.tui.render.details import is_voice
+from riff_tui.tui.render.headers import Fold
+from riff_tui.tui.render.styled_lines import Palette
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.check_list import CheckList
 from riff_tui.tui.widgets.file_prompt import FilePrompt
+from riff_tui.tui.widgets.header import Header
 from riff_tui.tui.widgets.line_prompt import LinePrompt
 from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.pane import Body, Pane
 from riff_tui.tui.widgets.picker import Picker
 from riff_tui.tui.widgets.prompt import Prompt
+from riff_tui.tui.widgets.transcript import Transcript
 from riff_tui.view_registry import spec_of
 from riff_tui.views import side_by_side
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from riff_tui.tui.actions.controls import Controls
-from riff_tui.tui.find.finder import FindTarget
+from riff_tui.tui.controllers.search import FindTarget
 from riff_tui.tui.widgets.line_table import LineTable
 
 Handler = Callable[[Controls], None]

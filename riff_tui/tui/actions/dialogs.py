@@ -12,10 +12,10 @@ from riff_tui.tui.actions.action import Action
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.controls import Controls, context_of
 from riff_tui.tui.actions.registry import ACTIONS, reason_against
+from riff_tui.tui.data.list_state import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.navigation.location import fixed_columns, noun
-from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name
+from riff_tui.tui.navigation.narrowing import calls_around, pick, picked_name
 from riff_tui.tui.render.columns import all_columns, has_values, shown, title, visible_columns
-from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.widgets.check_list import CheckItem, CheckRequest
 from riff_tui.tui.widgets.choice_list import ListItem
 from riff_tui.tui.widgets.picker import PickRequest

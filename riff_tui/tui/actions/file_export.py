@@ -16,12 +16,12 @@ from riff_tui.output.sinks import formats_of, render
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
+from riff_tui.tui.data.list_state import ColumnChoice
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import all_columns
-from riff_tui.tui.session.column_choice import ColumnChoice
 
 if TYPE_CHECKING:
-    from riff_tui.tui.backend import ShowView
+    from riff_tui.tui.data.backend import ShowView
     from riff_tui.tui.data.loader import LoadedView
 
 ENDING = ".md"

@@ -15,8 +15,7 @@ from riff_tui.tui.actions.note_handlers import NOTE_HANDLERS
 from riff_tui.tui.actions.registry import action_for, reason_against
 from riff_tui.tui.actions.rename_handlers import RENAME_HANDLERS
 from riff_tui.tui.navigation.links import link_to
-from riff_tui.tui.render.palette import next_palette
-from riff_tui.tui.render.styled_lines import Line
+from riff_tui.tui.render.styled_lines import Line, next_palette
 
 Handler = Callable[[Controls], None]
 
@@ -70,7 +69,7 @@ def _palette(controls: Controls) -> None:
 
 def _help(controls: Controls) -> None:
     from riff_tui.tui.render.help_lines import help_lines
-    from riff_tui.tui.screens.reader import Reader
+    from riff_tui.tui.widgets.reader import Reader
 
     glyphs, palette = controls.table.glyphs, controls.table.palette
 
@@ -84,7 +83,7 @@ def _help(controls: Controls) -> None:
 
 def _error(controls: Controls) -> None:
     from riff_tui.tui.render.help_lines import error_lines
-    from riff_tui.tui.screens.reader import Reader
+    from riff_tui.tui.widgets.reader import Reader
 
     error, glyphs, palette = controls.host.last_error, controls.table.glyphs, controls.table.palette
     if error is not None:

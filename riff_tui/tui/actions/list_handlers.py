@@ -11,8 +11,8 @@ from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import choose_columns, show_columns
 from riff_tui.tui.actions.file_export import FileExport, default_name, export_table, parse_target
 from riff_tui.tui.actions.file_target import ask_for_file
+from riff_tui.tui.data.loader import pair_ids, pair_location, swapped, tested_location
 from riff_tui.tui.navigation.location import noun
-from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped, tested_location
 
 Handler = Callable[[Controls], None]
 

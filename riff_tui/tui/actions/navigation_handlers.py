@@ -14,12 +14,11 @@ from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.actions.siblings import visit_sibling
 from riff_tui.tui.data.loader import is_begun
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
-from riff_tui.tui.navigation.folding import fold, is_folded, unfold_all
-from riff_tui.tui.navigation.history import History, is_same
-from riff_tui.tui.navigation.kept_place import choose, since_last_run, widening
+from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
 from riff_tui.tui.navigation.location import Location, descend, state_of
-from riff_tui.tui.navigation.scope_filters import Scope, about_calls_or_names, conjunction, name_term
-from riff_tui.tui.render.turn_lines import is_voice
+from riff_tui.tui.navigation.narrowing import choose, since_last_run, widening
+from riff_tui.tui.navigation.scope import Scope, about_calls_or_names, conjunction, name_term
+from riff_tui.tui.render.details import is_voice
 from riff_tui.view_registry import views
 
 Handler = Callable[[Controls], None]

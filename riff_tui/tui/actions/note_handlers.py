@@ -13,8 +13,8 @@ from riff_tui.text.words import listed
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.next_unread import next_unread
 from riff_tui.tui.actions.note_actions import NOTE_ACTIONS
-from riff_tui.tui.actions.note_writer import Done
 from riff_tui.tui.actions.spots import call_of, spot_of, where
+from riff_tui.tui.controllers.notes import Done
 from riff_tui.tui.widgets.choice_list import ListItem
 from riff_tui.tui.widgets.line_prompt import LineRequest
 from riff_tui.tui.widgets.picker import PickRequest

@@ -10,7 +10,7 @@ from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
 from riff_tui.text.words import counted
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.note_handlers import taken_back
-from riff_tui.tui.actions.note_writer import ATTEMPT_S, Done
+from riff_tui.tui.controllers.notes import ATTEMPT_S, Done
 from riff_tui.tui.data.paged_rows import index_of
 from riff_tui.tui.widgets.line_prompt import LineRequest
 from riff_tui.views.parts.cells import where

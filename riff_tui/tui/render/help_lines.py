@@ -16,8 +16,7 @@ from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.hints import screen_keys
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.render.columns import shown, title, visible_columns
-from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line
+from riff_tui.tui.render.styled_lines import Line, Palette
 from riff_tui.view_registry import spec_of
 from riff_tui.views.parts import columns
 

@@ -18,11 +18,11 @@ from riff_tui.settings import state_directory
 from riff_tui.table import Column, Row, Table, run_steps
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import block
-from riff_tui.tui.backend import Backend
+from riff_tui.tui.data.backend import Backend
 from riff_tui.tui.host import Host
 from riff_tui.tui.navigation.links import link_to
 from riff_tui.tui.render.columns import shown, text_of, visible_columns
-from riff_tui.tui.render.palette import Palette
+from riff_tui.tui.render.styled_lines import Palette
 from riff_tui.tui.terminal import clipboard
 from riff_tui.tui.widgets.bars import BottomLine
 

@@ -13,8 +13,7 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Line, Piece, strip_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of
 from riff_tui.tui.terminal.partial_repaint import overwrite
 
 _TALLEST = 4

@@ -15,8 +15,7 @@ from textual.strip import Strip
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Line, strip_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
 from riff_tui.tui.widgets.overlay import Overlay
 
 _FRAME = 2

@@ -16,11 +16,9 @@ from textual.strip import Strip
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
-from riff_tui.tui.find.fuzzy import FuzzyMatch
-from riff_tui.tui.find.match_highlight import emphasised
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Piece, strip_of
+from riff_tui.tui.render.matching import FuzzyMatch, emphasised
+from riff_tui.tui.render.styled_lines import PALETTES, Palette, Piece, strip_of
 
 _WIDEST_LEAD = 14
 

@@ -17,7 +17,7 @@ from riff_tui.errors import UsageError, describe
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport
 from riff_tui.tui.data.query_worker import QueryWorker, Work
-from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.widgets.bars import Bar, BottomLine
 from riff_tui.tui.widgets.overlay import Overlay
 from riff_tui.tui.widgets.text_field import TextField

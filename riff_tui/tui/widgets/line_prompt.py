@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.widgets.bars import Bar, BottomLine
 from riff_tui.tui.widgets.overlay import Overlay
 from riff_tui.tui.widgets.text_field import TextField

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widget import Widget
 
-from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.terminal.partial_repaint import QuietFocus
 
 

@@ -13,9 +13,9 @@ from textual.widget import Widget
 
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
-from riff_tui.tui.find.fuzzy import Fuzzy, FuzzyMatch
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.matching import Fuzzy, FuzzyMatch
+from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.widgets.bars import Bar, BottomLine
 from riff_tui.tui.widgets.choice_list import ChoiceList, ListItem
 from riff_tui.tui.widgets.text_field import TextField

@@ -13,8 +13,7 @@ from riff_tui.filters import FilterError, parse
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Piece
+from riff_tui.tui.render.styled_lines import PALETTES, Palette, Piece
 from riff_tui.tui.widgets.bars import Bar
 from riff_tui.tui.widgets.text_field import TextField
 

@@ -15,10 +15,9 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.hints import hints
+from riff_tui.tui.data.session import SessionFile, decoded, encoded
 from riff_tui.tui.navigation.links import link, open_link
 from riff_tui.tui.navigation.location import START, Location, crumbs
-from riff_tui.tui.session.session_file import SessionFile
-from riff_tui.tui.session.session_state import decoded, encoded
 from tests.support.golden import printed
 from tests.support.walker import exploring
 

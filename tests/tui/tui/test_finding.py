@@ -13,7 +13,7 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.find import prompt_controller
+from riff_tui.tui.controllers import prompt as prompt_controller
 from riff_tui.tui.navigation.location import START
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.fake_names import FakeNames, HostileNames

@@ -16,7 +16,7 @@ from riff_tui.tui.host import Host
 ROOT = Path(riff_tui.tui.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.stat().st_size)
 HOSTS = {"host", "_host", "screen", "_screen"}
-SCREEN = "riff_tui.tui.screens.explorer"
+SCREEN = "riff_tui.tui.screen"
 
 
 @pytest.fixture(scope="module")

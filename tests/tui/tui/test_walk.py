@@ -18,7 +18,7 @@ from riff_tui.tui.actions.handlers import HANDLERS
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.screens.explorer import ExplorerScreen
+from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal.keys import textual_keys
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.walker import LONGEST_S, Walker, send, walking

@@ -17,9 +17,9 @@ from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
 from riff_tui.tui.data.loader import LoadedView, load
 from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.widgets.file_prompt import FilePrompt
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_table
 from tests.support.hostile import HOSTILE

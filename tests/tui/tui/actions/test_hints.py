@@ -11,7 +11,7 @@ from riff_tui.tui.actions.context import KINDS, ActionContext
 from riff_tui.tui.actions.hints import HINTS, SCREEN_KEYS, hints, screen_keys
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.render.help_lines import help_lines
-from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.render.styled_lines import PALETTES
 from riff_tui.views.spec import ScreenKind
 from tests.support.fake_catalog import flow_table
 from tests.support.walker import walking

@@ -10,7 +10,7 @@ from riff_store.database import Store, open_store
 from riff_store.writer import Item, Writer
 from riff_tui.request import Request
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data import auto_refresh
+from riff_tui.tui.controllers import refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support.facts import call, source, verdict
 from tests.support.postgresql_server import Server
@@ -80,9 +80,9 @@ def test_a_store_that_is_taken_away_is_missed(
 async def test_the_explorer_shows_what_comes_and_says_whose_it_is(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auto_refresh, "HEARING_PERIOD_S", 3600.0)
-    monkeypatch.setattr(auto_refresh, "CALM_S", 0.0)
-    monkeypatch.setattr(auto_refresh, "PAUSE_PER_LOAD", 0.0)
+    monkeypatch.setattr(refresh, "HEARING_PERIOD_S", 3600.0)
+    monkeypatch.setattr(refresh, "CALM_S", 0.0)
+    monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
     with open_store(address) as opened:
         live = StoreWatcher(opened)
         app = Explorer(live.show, live.age, watcher=live)

@@ -14,7 +14,7 @@ from riff_ingest.runner.status.run_reader import RunReader
 from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data import auto_refresh
+from riff_tui.tui.controllers import refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.watching.growing_run import GrowingRun
 from tests.support.pty_terminal import COMMAND, Terminal
@@ -25,9 +25,9 @@ from tests.support.walker import Walker, running
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look when the test says so."""
-    monkeypatch.setattr(auto_refresh, "PERIOD_S", 3600.0)
-    monkeypatch.setattr(auto_refresh, "CALM_S", 0.0)
-    monkeypatch.setattr(auto_refresh, "PAUSE_PER_LOAD", 0.0)
+    monkeypatch.setattr(refresh, "PERIOD_S", 3600.0)
+    monkeypatch.setattr(refresh, "CALM_S", 0.0)
+    monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
 
 
 @pytest.fixture

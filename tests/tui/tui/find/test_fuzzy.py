@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.text.safe_text import one_line
-from riff_tui.tui.find.fuzzy import Fuzzy
+from riff_tui.tui.render.matching import Fuzzy
 from tests.support.hostile import HOSTILE
 
 NAMES = ("apartment_viewing", "dental_clinic", "property_trouble_ticket", "Clinic of Dr. Ämilia", "taxi2airport")

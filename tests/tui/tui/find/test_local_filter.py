@@ -11,7 +11,7 @@ from riff_tui import catalog
 from riff_tui.errors import UsageError
 from riff_tui.filters import Filter, FilterError
 from riff_tui.request import Request
-from riff_tui.tui.find.local_filter import count_matches, moment_test, row_test
+from riff_tui.tui.controllers.search import count_matches, moment_test, row_test
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 
 VIEWS = ("flows", "segments", "states", "runs", "judges", "archetypes", "skipped")

@@ -18,12 +18,20 @@ from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.hints import hints
+from riff_tui.tui.data.session import SessionFile, decoded, encoded
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.links import open_link as stack_of
-from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location, below, crumbs, descend
-from riff_tui.tui.navigation.sides import heading, scope_of, sides_of
-from riff_tui.tui.session.session_file import SessionFile
-from riff_tui.tui.session.session_state import decoded, encoded
+from riff_tui.tui.navigation.location import (
+    SIDE_BY_SIDE,
+    START,
+    Location,
+    below,
+    crumbs,
+    descend,
+    heading,
+    scope_of,
+    sides_of,
+)
 from riff_tui.view_registry import resolve
 from tests.support import two_runs
 from tests.support.facts import call, fresh, put

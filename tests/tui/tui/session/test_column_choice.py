@@ -9,9 +9,8 @@ from riff_tui.request import Request
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.actions.dialogs import offering
-from riff_tui.tui.render.column_layout import layout_columns, scroll_to_column
-from riff_tui.tui.render.columns import all_columns, text_of, visible_columns
-from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
+from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
+from riff_tui.tui.render.columns import all_columns, layout_columns, scroll_to_column, text_of, visible_columns
 from tests.support.fake_catalog import FakeCatalog, flow_table
 from tests.support.walker import walking
 

@@ -16,13 +16,12 @@ from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.registry import action
+from riff_tui.tui.data.list_state import ListState, list_of
+from riff_tui.tui.data.loader import load_pair, pair_ids, pair_location, swapped
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
+from riff_tui.tui.data.session import SessionFile, decoded, encoded
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location
-from riff_tui.tui.navigation.pairs import load_pair, pair_ids, pair_location, swapped
-from riff_tui.tui.session.list_state import ListState, list_of
-from riff_tui.tui.session.session_file import SessionFile
-from riff_tui.tui.session.session_state import decoded, encoded
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row, flow_table
 from tests.support.walker import Walker, walking
 

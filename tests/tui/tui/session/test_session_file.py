@@ -16,17 +16,19 @@ from hypothesis import strategies as st
 
 from riff_tui.errors import OutputError
 from riff_tui.filters import Filter
-from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.session.session_file import LARGEST, SessionFile, session_path
-from riff_tui.tui.session.session_state import (
+from riff_tui.tui.data.session import (
     FORM,
+    LARGEST,
     MOST_FILTERS,
     MOST_MARKS,
+    SessionFile,
     SessionState,
     Unreadable,
     decoded,
     encoded,
+    session_path,
 )
+from riff_tui.tui.navigation.location import START, Location
 
 STACK = (
     *START,

@@ -1,4 +1,4 @@
-"""Go to another location: its tables are loaded on another thread.
+"""Go to another location: its tables are loaded on another thread, and errors of that are handled.
 
 Keys that come right after the one that leads there wait for it. Once it takes longer than one waits without wondering,
 those that come then are about the location that is shown.
@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.tui.data.loader import LoadedView, load, load_again, load_list
-from riff_tui.tui.data.result_cache import ResultCache
+from riff_store.errors import StoreBusy
+from riff_tui.errors import UsageError, describe
+from riff_tui.filters import FilterError
+from riff_tui.tui.data.loader import LoadedView, ResultCache, load, load_again, load_list
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.load_errors import LoadErrors
-from riff_tui.tui.navigation.location import CacheKey, Location, noun
+from riff_tui.tui.navigation.location import START, CacheKey, Location, noun
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
     from textual.worker import Worker
 
     from riff_tui.table import Table
     from riff_tui.tui.data.store_watcher import StoreWatcher
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.prompt import Prompt
+
 
 # Longer than most queries take, shorter than one waits without wondering.
 PATIENCE_S = 0.25
@@ -178,3 +182,58 @@ class Navigator:
             return history
         self._cache.keep((*stack[:-2], found[0]), found[1])
         return history.amend((*stack[:-2], found[0], stack[-1]))
+
+
+_AGAIN_AFTER_S = 1.0
+
+
+class LoadErrors:
+    """Handle the errors that queries for a screen end with."""
+
+    def __init__(self, host: Host, prompt: Prompt) -> None:
+        self._host = host
+        self._prompt = prompt
+        self._retry: Timer | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether a location is going to be loaded again."""
+        return self._retry is not None
+
+    def cancel_retry(self) -> None:
+        """Load nothing again."""
+        if self._retry is not None:
+            self._retry.stop()
+            self._retry = None
+
+    def handle(self, error: Exception, history: History) -> None:
+        """Handle that a location could not be loaded; the keys go on working where one is."""
+        host, location = self._host, history.here
+        if isinstance(error, FilterError) and self.point_at(error, location):
+            return
+        if isinstance(error, StoreBusy):
+            host.say("another process is writing the store; waiting until it is done, Esc gives up", "warn")
+            self._retry = host.set_timer(_AGAIN_AFTER_S, lambda: host.visit(history))
+        elif location.sort and isinstance(error, UsageError) and str(error).startswith("--sort"):
+            # The order comes from another location or an earlier session, and its column is not here any more.
+            host.session.sort(location.view, None)
+            host.notice = f"{noun(location.view)} cannot be sorted by {location.sort.removeprefix('-')} here"
+            self._visit(history.alter(replace(location, sort="")))
+        elif host.loaded is None and history.stack != START:
+            host.last_error = error
+            host.notice = f"the view to open at cannot be shown: {describe(error)[1]}"
+            self._visit(History((START,)))
+        else:
+            host.fail(error)
+
+    def point_at(self, error: FilterError, location: Location) -> bool:
+        """Show in the prompt where a filter is wrong; return whether it is open and the error is in what was typed."""
+        position = error.position - (location.typed_from if location.filter else 0)
+        if not self._prompt.is_open or position < 0:
+            return False
+        self._prompt.complain(FilterError(error.message, position))
+        return True
+
+    def _visit(self, history: History) -> None:
+        # Not from within the query that failed, for going elsewhere ends that.
+        self._host.call_later(self._host.visit, history)

@@ -20,9 +20,10 @@ from riff_tui.notes.notebook import Notebook, Receipt
 from riff_tui.tui.data.loader import load_again
 
 if TYPE_CHECKING:
-    from riff_tui.tui.backend import Backend
+    from riff_tui.tui.controllers.navigator import Navigator
+    from riff_tui.tui.data.backend import Backend
     from riff_tui.tui.host import Host
-    from riff_tui.tui.navigation.navigator import Navigator
+
 
 ATTEMPT_S = 0.05
 BETWEEN_ATTEMPTS_S = 0.2

@@ -22,24 +22,22 @@ from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.controls import build_controls, context_of, is_loading
 from riff_tui.tui.actions.hints import hints
 from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.backend import Backend
-from riff_tui.tui.data import auto_refresh
+from riff_tui.tui.controllers import refresh
+from riff_tui.tui.data.backend import Backend
 from riff_tui.tui.data.loader import LoadedView, is_begun
 from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.data.query_worker import Work
-from riff_tui.tui.navigation.folding import with_folding
-from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.links import address_of
+from riff_tui.tui.navigation.history import History, with_folding
+from riff_tui.tui.navigation.links import address_of, is_place, missing, row_at
 from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, noun
-from riff_tui.tui.navigation.moments import is_place, missing, row_at
-from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.counts import count_text, empty_text
-from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.screens.reader import Reader
+from riff_tui.tui.render.styled_lines import Palette
 from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.overlay import Overlay
+from riff_tui.tui.widgets.reader import Reader
+from riff_tui.tui.widgets.transcript import Transcript
 
 SMALLEST = (60, 10)
 
@@ -92,7 +90,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if self._backend.watcher is not None:
             self.set_interval(self.controls.auto_refresh.period, self.controls.auto_refresh.tick)
         if self._backend.growing is not None:
-            self.set_interval(auto_refresh.PERIOD_S, self.controls.run_watch.tick)
+            self.set_interval(refresh.PERIOD_S, self.controls.run_watch.tick)
         self.visit(self._history)
 
     def on_resize(self) -> None:

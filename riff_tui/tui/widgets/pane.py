@@ -1,4 +1,4 @@
-"""Draw lines that follow something else: only those that changed are sent."""
+"""Draw lines that follow something else, and lay out rows, transcript and that pane between the top and bottom line."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import events
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.geometry import Region
 from textual.strip import Strip
 
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Line, strip_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
 from riff_tui.tui.terminal.partial_repaint import Companion
+from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.transcript import Transcript
 
 Make = Callable[[int], tuple[str, Sequence[Line]]]
 
@@ -118,3 +121,35 @@ class Pane(Companion):
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.turn(-3)
+
+
+class Body(Vertical):
+    """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane stands, none that it is closed.
+
+    With `-conversation` the transcript is shown instead of the rows.
+    """
+
+    DEFAULT_CSS = """
+    Body { height: 1fr; }
+    Body.-right { layout: horizontal; }
+    Body.-right LineTable, Body.-right Transcript { width: 1fr; }
+    Body.-right Pane { display: block; height: 1fr; }
+    Body.-below Pane { display: block; height: 1fr; }
+    Body.-full Pane { display: block; height: 1fr; }
+    Body.-full LineTable { display: none; }
+    Body Transcript { display: none; }
+    Body.-conversation Transcript { display: block; }
+    Body.-conversation LineTable { display: none; }
+    Body.-full.-conversation Transcript { display: none; }
+    """
+
+    def __init__(self, table: LineTable, transcript: Transcript, pane: Pane) -> None:
+        super().__init__(id="body")
+        self.table = table
+        self.transcript = transcript
+        self.pane = pane
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+        yield self.transcript
+        yield self.pane

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.session import SessionFile
 from riff_tui.tui.data.store_watcher import StoreWatcher
-from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.watching.growing_run import GrowingRun
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter, FilterError, completion, parse
 from riff_tui.request import Request
 from riff_tui.table import Table, run_steps
+from riff_tui.tui.controllers.search import count_matches, moment_test
 from riff_tui.tui.data.loader import is_begun, load_all_rows
-from riff_tui.tui.find.local_filter import count_matches, moment_test
 from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.navigation.scope_filters import keep_steps
+from riff_tui.tui.navigation.scope import keep_steps
 from riff_tui.tui.render.counts import nouns
 from riff_tui.tui.widgets.choice_list import ListItem
 from riff_tui.tui.widgets.picker import Picker, PickRequest
@@ -24,13 +24,14 @@ from riff_tui.view_registry import spec_of
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from riff_tui.tui.backend import NameSource
-    from riff_tui.tui.data.opening import Opening
-    from riff_tui.tui.find.search import Search
+    from riff_tui.tui.controllers.loading import Opening
+    from riff_tui.tui.controllers.navigator import Navigator
+    from riff_tui.tui.controllers.search import Search
+    from riff_tui.tui.data.backend import NameSource
     from riff_tui.tui.host import Host
-    from riff_tui.tui.navigation.navigator import Navigator
-    from riff_tui.tui.panes.transcript import Transcript
     from riff_tui.tui.widgets.prompt import Prompt
+    from riff_tui.tui.widgets.transcript import Transcript
+
 
 FILTER_HINT = "words · flow:dent stall>0.3 !x /re/ a | b · Tab completes · ↑ earlier · Esc"
 SEARCH_HINT = "words that were said · !x /re/ a | b · ↑ earlier · Enter finds · Esc"

@@ -16,15 +16,21 @@ from riff_tui.charts.sparklines import Sparklines
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
+from riff_tui.tui.data.list_state import is_ranked
 from riff_tui.tui.data.loader import LoadedView
-from riff_tui.tui.navigation.kept_place import place_name
-from riff_tui.tui.navigation.location import Location, center_on
-from riff_tui.tui.navigation.sides import heading
+from riff_tui.tui.navigation.location import Location, center_on, heading
+from riff_tui.tui.navigation.narrowing import place_name
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.conversation_header import LanesHeader, conversation_lines
-from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of, state_header_lines
+from riff_tui.tui.render.headers import (
+    Canvas,
+    Fold,
+    LanesHeader,
+    conversation_lines,
+    next_fold,
+    pooled_of,
+    state_header_lines,
+)
 from riff_tui.tui.render.styled_lines import Line, Piece
-from riff_tui.tui.session.column_choice import is_ranked
 from riff_tui.tui.widgets.bars import Bar
 from riff_tui.watching.growing_run import HeadLine
 

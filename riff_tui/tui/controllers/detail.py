@@ -11,17 +11,16 @@ from riff_tui.errors import describe
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.detail_lines import detail_lines, heading
+from riff_tui.tui.render.details import detail_lines, heading, is_voice, turn_heading, turn_lines
 from riff_tui.tui.render.styled_lines import Line
-from riff_tui.tui.render.turn_lines import heading as turn_heading
-from riff_tui.tui.render.turn_lines import is_voice, turn_lines
 
 if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.worker import Worker
 
     from riff_tui.tui.host import Host
-    from riff_tui.tui.panes.body import Body
+    from riff_tui.tui.widgets.pane import Body
+
 
 PanePosition: TypeAlias = Literal["right", "below", "full"]
 

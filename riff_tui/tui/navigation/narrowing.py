@@ -1,20 +1,24 @@
-"""Keep the place under the keys of views: each view is narrowed to it as far as it can be, and widened step by step."""
+"""Narrow views: by the place that their keys keep, wider with each press, and to a name picked from a list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from riff_store.predicates import conjuncts
+from riff_store.predicates import Term, conjuncts
 from riff_tui.filters import Filter
-from riff_tui.tui.navigation.location import START, Location, Stack, locations_above, noun
-from riff_tui.tui.navigation.scope_filters import (
+from riff_tui.table import Table
+from riff_tui.tui.navigation.location import START, Location, Stack, locations_above, noun, row_crumb
+from riff_tui.tui.navigation.scope import (
     Scope,
+    about_calls,
     conjunction,
     fixed_fields,
     fixed_value,
     is_about_judges,
     is_within,
     keep_steps,
+    name_term,
     narrow,
     split_by_field,
 )
@@ -113,3 +117,57 @@ def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
         scope = conjunction([part for part in conjuncts(scope) if not is_about_judges(part)])
     own = {*_OF_A_CALL, *(("run",) if spec.row_kind == "run" else ())}
     return split_by_field(scope, own)[1]
+
+
+# A segment and a state belong to their flow, so another flow has others.
+_OF_A_FLOW = frozenset({"segment", "state"})
+
+
+def pick(stack: Stack, field: str, name: str | None) -> Stack:
+    """Return the stack narrowed to one name of a field, to any of them for `None`."""
+    here = stack[-1]
+    if here.kind == "list" and field not in fixed_fields(here.scope.predicate):
+        return (*stack[:-1], replace(here, filter=set_name(here.filter, field, name)))
+    scope = without_field(here.scope.predicate, field)
+    if name is not None:
+        scope = narrow(scope, name_term(field, name))
+    is_lost = here.kind == "state" and not {"flow", "state"} <= fixed_fields(scope)
+    view = "states" if is_lost else here.view
+    above = locations_above(stack[:-1], view, scope)
+    crumb = _crumb_of_pick(view, scope, above[-1].scope.predicate if above else None)
+    location = Location(view, crumb, Filter.of(scope), set_name(here.filter, field, None))
+    return (*above, replace(location, sort=here.sort, graph=here.graph and not is_lost))
+
+
+def picked_name(location: Location, field: str) -> str | None:
+    """Return the name that a location is narrowed to, by what was typed or by the rows above it."""
+    return fixed_value(location.filter.predicate, field) or fixed_value(location.scope.predicate, field)
+
+
+def calls_around(location: Location, field: str, table: Table | None) -> Filter:
+    """Return which calls a location is about, whatever its name of a field: those whose names can be picked."""
+    typed = set_name(location.filter, field, None).predicate
+    scope = Filter.of(without_field(location.scope.predicate, field))
+    return scope & Filter.of(about_calls(typed, table) if table is not None else None)
+
+
+def set_name(typed: Filter, field: str, name: str | None) -> Filter:
+    """Return a typed filter that holds a field to one name, or for `None` says nothing of it."""
+    before = list(conjuncts(typed.predicate))
+    parts = [part for part in before if not (isinstance(part, Term) and part.field == field)]
+    if name is not None:
+        parts.append(name_term(field, name))
+    return typed if parts == before else Filter.of(conjunction(parts))
+
+
+def without_field(scope: Scope, field: str) -> Scope:
+    """Return a scope that does not hold a field to a name, nor what depends on that name."""
+    gone = {field, "conversation", *(_OF_A_FLOW if field == "flow" else ())}
+    return split_by_field(scope, gone)[1]
+
+
+def _crumb_of_pick(view: str, scope: Scope, above: Scope) -> str:
+    """Return what a location adds to the breadcrumb, nothing if it is no narrower than the location above."""
+    new = fixed_fields(scope) - fixed_fields(above)
+    names = row_crumb({field: fixed_value(scope, field) for field in new}, above)
+    return names if not names or view in ("segments", "neighbors") else f"{names} › {noun(view)}"
