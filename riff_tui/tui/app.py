@@ -25,6 +25,7 @@ from riff_tui.errors import ExitCode, OutputError, UsageError
 from riff_tui.notes.notebook import Notebook
 from riff_tui.settings import Settings, state_directory, store_place, store_to_name, wants_color
 from riff_tui.text.glyphs import UNICODE, Glyphs, glyphs
+from riff_tui.tui.actions.action import textual_keys
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.data.backend import Backend, CaseText, NameSource, NoteSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker, Work
@@ -35,9 +36,8 @@ from riff_tui.tui.navigation.links import is_place, open_link
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.screen import ExplorerScreen
-from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_meta, write_sequence
-from riff_tui.tui.widgets.text_field import TextField
+from riff_tui.tui.widgets.field import TextField
 from riff_tui.watching.growing_run import GrowingRun
 
 MOST_REPEATED = 3

@@ -19,11 +19,19 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.tui.actions.controls import build_controls, context_of, is_loading
-from riff_tui.tui.actions.hints import hints
-from riff_tui.tui.actions.registry import ACTIONS
+from riff_tui.tui.actions.action import Controls, perform, textual_keys
+from riff_tui.tui.actions.help import hints
+from riff_tui.tui.actions.registry import ACTIONS, BY_ID
 from riff_tui.tui.controllers import refresh
+from riff_tui.tui.controllers.detail import DetailController
+from riff_tui.tui.controllers.loading import DeferredLoad, Opening, PageLoader
+from riff_tui.tui.controllers.navigator import Navigator
+from riff_tui.tui.controllers.notes import NoteWriter
+from riff_tui.tui.controllers.prompt import PromptController
+from riff_tui.tui.controllers.refresh import AutoRefresh, RunWatch
+from riff_tui.tui.controllers.search import Finder, Search
 from riff_tui.tui.data.backend import Backend
+from riff_tui.tui.data.list_state import ListState
 from riff_tui.tui.data.loader import LoadedView, is_begun
 from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.data.query_worker import Work
@@ -33,9 +41,13 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.terminal.keys import textual_keys
+from riff_tui.tui.widgets.bars import BottomLine, TopLine
+from riff_tui.tui.widgets.dialog import Dialog
+from riff_tui.tui.widgets.field import Field, Prompt
+from riff_tui.tui.widgets.header import Header
 from riff_tui.tui.widgets.line_table import LineTable
-from riff_tui.tui.widgets.overlay import Overlay
+from riff_tui.tui.widgets.menu import CheckList, Menu
+from riff_tui.tui.widgets.pane import Body, Pane
 from riff_tui.tui.widgets.reader import Reader
 from riff_tui.tui.widgets.transcript import Transcript
 
@@ -70,7 +82,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.worker = backend.worker
         self.session = backend.session
         self.show_view = backend.show_view
-        self.controls = build_controls(self, backend, palette, glyphs)
+        self.controls = self._built(backend, palette, glyphs)
         self._backend = backend
         self._glyphs = glyphs
         self._history = history
@@ -78,10 +90,64 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._remark = ""
         self._too_small = Static("", id="too-small", markup=False)
 
+    def _built(self, backend: Backend, palette: Palette, glyphs: Glyphs) -> Controls:
+        """Build the widgets, which `compose` mounts, and the controllers."""
+        table = LineTable(palette=palette, glyphs=glyphs, id="table")
+        transcript = Transcript(palette=palette, glyphs=glyphs, id="transcript")
+        body = Body(table, transcript, Pane(palette=palette, glyphs=glyphs, id="pane"))
+        header = Header(palette=palette, glyphs=glyphs, id="head")
+        bottom = BottomLine(palette=palette, glyphs=glyphs, id="bottom")
+        prompt = Prompt(palette=palette, glyphs=glyphs, id="prompt")
+        menu = Menu(palette=palette, glyphs=glyphs, id="menu")
+        finder = Finder(self)
+        search = Search(self, finder, table, transcript)
+        navigator = Navigator(self, prompt, backend.watcher, self.answer_keys)
+        auto_refresh = AutoRefresh(self, table, backend, may_show=lambda: self.is_calm)
+        opening = Opening(self, bottom, navigator, self.answer_keys)
+        notebook = backend.notebook
+        return Controls(
+            host=self,
+            backend=backend,
+            actions=BY_ID,
+            top=TopLine(palette=palette, glyphs=glyphs, id="top"),
+            header=header,
+            body=body,
+            table=table,
+            transcript=transcript,
+            bottom=bottom,
+            prompt=prompt,
+            menu=menu,
+            check_list=CheckList(palette=palette, glyphs=glyphs, id="checks"),
+            field=Field(palette=palette, glyphs=glyphs, id="line"),
+            auto_refresh=auto_refresh,
+            deferred_load=DeferredLoad(self, header, bottom),
+            opening=opening,
+            detail=DetailController(self, body),
+            finder=finder,
+            list_state=ListState(backend.session),
+            navigator=navigator,
+            note_writer=NoteWriter(self, navigator, backend, notebook) if notebook is not None else None,
+            page_loader=PageLoader(self),
+            prompt_controller=PromptController(
+                self,
+                prompt,
+                search=search,
+                navigator=navigator,
+                menu=menu,
+                opening=opening,
+                transcript=transcript,
+                names=backend.names,
+            ),
+            run_watch=RunWatch(
+                self, header, backend.growing, may_look=lambda: self.is_calm and not auto_refresh.paused
+            ),
+            search=search,
+        )
+
     def compose(self) -> ComposeResult:
         controls = self.controls
         # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
-        yield from (controls.picker, controls.check_list, controls.file_prompt, controls.line_prompt, controls.prompt)
+        yield from (controls.menu, controls.check_list, controls.field, controls.prompt)
         yield self._too_small
         yield from (controls.top, controls.header, controls.body, controls.bottom)
 
@@ -111,9 +177,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return self.controls.transcript if self._history.here.kind == "conversation" else self.controls.table
 
     @property
-    def overlay(self) -> Overlay | None:
+    def dialog(self) -> Dialog | None:
         """Return what lies over the location and has the keys."""
-        return next((each for each in self.query(Overlay) if each.is_open), None)
+        return next((each for each in self.query(Dialog) if each.is_open), None)
 
     @property
     def history(self) -> History:
@@ -141,7 +207,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     @property
     def is_calm(self) -> bool:
         """Return whether rows may change: nothing is on its way, nothing is typed, nothing covers them."""
-        return not self.is_typing and self.app.screen is self and not is_loading(self.controls)
+        return not self.is_typing and self.app.screen is self and not self.controls.is_loading
 
     @property
     def is_typing(self) -> bool:
@@ -252,7 +318,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         told = " · ".join(part for part in (unit, controls.auto_refresh.status, headline, counted, age) if part)
         begin = " · " if position and told and not unit else ""
         controls.top.show(crumbs(self._history.stack), position, begin + told)
-        controls.bottom.hint(hints(context_of(controls)))
+        controls.bottom.hint(hints(controls))
 
     def _position(self) -> tuple[int, int] | None:
         """Return which of how many rows the cursor is on; of a conversation, which of its list it is."""
@@ -286,7 +352,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         """Take other colours."""
         controls = self.controls
         bars = (controls.top, controls.header, controls.bottom)
-        for widget in (*bars, controls.prompt, controls.picker, *self.query(Overlay)):
+        for widget in (*bars, *self.query(Dialog)):
             widget.palette = palette
         for drawn in (controls.table, controls.transcript, controls.detail.pane):
             drawn.restyle(palette)
@@ -314,14 +380,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def action_do(self, id: str, key: str = "") -> None:
         """Perform what a key stands for by the registry, or say why it does not apply."""
         controls = self.controls
-        from riff_tui.tui.actions.handlers import perform
-
         controls.auto_refresh.note_key()
-        if controls.prompt.is_open:
+        if self.dialog is not None:
             if id == "close":
-                controls.prompt_controller.close()
-            return
-        if controls.picker.is_open or self.overlay is not None:
+                self.dialog.leave()
             return
         if controls.finder.is_searching and id != "close":
             controls.finder.stop(silent=True)
@@ -330,15 +392,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def interrupt(self) -> bool:
         """Leave what lies over the location; return whether anything did."""
-        controls = self.controls
-        if controls.picker.is_open:
-            controls.picker.close()
-        elif controls.prompt.is_open:
-            controls.prompt_controller.close()
-        elif self.overlay is not None:
-            self.overlay.leave()
-        else:
+        if self.dialog is None:
             return False
+        self.dialog.leave()
         return True
 
     def on_line_table_opened(self) -> None:

@@ -32,7 +32,6 @@ _IMPORTED = (
     "riff_tui.tui.app",
     "riff_tui.cases.query",
     "riff_tui.output.build_log",
-    "riff_tui.tui.actions.handlers",
     "riff_tui.view_queries.conversations",
     "riff_tui.view_queries.flows",
     "riff_tui.view_queries.states",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from riff_tui.table import Table
     from riff_tui.tui.data.store_watcher import StoreWatcher
     from riff_tui.tui.host import Host
-    from riff_tui.tui.widgets.prompt import Prompt
+    from riff_tui.tui.widgets.field import Prompt
 
 
 # Longer than most queries take, shorter than one waits without wondering.

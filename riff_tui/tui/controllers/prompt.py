@@ -17,8 +17,7 @@ from riff_tui.tui.data.loader import is_begun, load_all_rows
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope import keep_steps
 from riff_tui.tui.render.counts import nouns
-from riff_tui.tui.widgets.choice_list import ListItem
-from riff_tui.tui.widgets.picker import Picker, PickRequest
+from riff_tui.tui.widgets.menu import Menu, MenuItem, MenuRequest
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from riff_tui.tui.controllers.search import Search
     from riff_tui.tui.data.backend import NameSource
     from riff_tui.tui.host import Host
-    from riff_tui.tui.widgets.prompt import Prompt
+    from riff_tui.tui.widgets.field import Prompt
     from riff_tui.tui.widgets.transcript import Transcript
 
 
@@ -71,7 +70,7 @@ class PromptController:
         *,
         search: Search,
         navigator: Navigator,
-        picker: Picker,
+        menu: Menu,
         opening: Opening,
         transcript: Transcript,
         names: NameSource | None,
@@ -80,7 +79,7 @@ class PromptController:
         self._prompt = prompt
         self._search = search
         self._navigator = navigator
-        self._picker = picker
+        self._menu = menu
         self._opening = opening
         self._transcript = transcript
         self._names = names
@@ -229,9 +228,9 @@ class PromptController:
     def look_back(self) -> None:
         """Choose from everything that was entered before."""
         earlier = list(reversed(self.entered_before))
-        items = [ListItem(expression) for expression in earlier]
+        items = [MenuItem(expression) for expression in earlier]
         title = "typed earlier, the latest first"
-        self._picker.ask(PickRequest(title, items, lambda index: self._put(earlier[index]), verb="edit it"))
+        self._menu.ask(MenuRequest(title, items, lambda index: self._put(earlier[index]), verb="edit it"))
 
     def _put(self, expression: str) -> None:
         """Put an expression into the prompt to be edited."""

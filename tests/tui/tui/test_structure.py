@@ -10,7 +10,7 @@ import grimp
 import pytest
 
 import riff_tui.tui
-from riff_tui.tui.actions.controls import ControlsHost
+from riff_tui.tui.actions.action import ControlsHost
 from riff_tui.tui.host import Host
 
 ROOT = Path(riff_tui.tui.__file__).parent

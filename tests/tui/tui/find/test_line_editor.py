@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.text.safe_text import one_line
-from riff_tui.tui.find.line_editor import LONGEST, EditedLine, printable
+from riff_tui.tui.widgets.field import LONGEST, EditedLine, printable
 from tests.support.hostile import HOSTILE
 
 

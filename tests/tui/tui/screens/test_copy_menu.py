@@ -10,7 +10,7 @@ import pytest
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
-from riff_tui.tui.screens import copy_menu
+from riff_tui.tui.actions import copying
 from tests.support.walker import exploring
 
 CALL = {
@@ -39,7 +39,7 @@ async def test_a_call_copied_as_markdown_holds_no_address_of_the_caller(tmp_path
 
 
 async def test_a_table_that_is_too_long_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copy_menu, "MOST_ROWS", 2)
+    monkeypatch.setattr(copying, "MOST_ROWS", 2)
     calls = [{**CALL, "conversation_id": f"c-{number}"} for number in range(3)]
     file = tmp_path / "flow-transcripts-a.jsonl"
     file.write_text("".join(f"{json.dumps(each)}\n" for each in calls))

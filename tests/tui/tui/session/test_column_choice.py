@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from riff_tui.request import Request
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.tui.actions.dialogs import offering
+from riff_tui.tui.actions.listing import offering
 from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
 from riff_tui.tui.render.columns import all_columns, layout_columns, scroll_to_column, text_of, visible_columns
 from tests.support.fake_catalog import FakeCatalog, flow_table
@@ -139,7 +139,7 @@ async def test_columns_are_chosen_from_a_list_over_the_table() -> None:
         assert "[ ]   stall 95%" in lines
         assert "Space shows or hides" in lines
         await at.press("1", "p", "Q")
-        assert at.screen.overlay is not None
+        assert at.screen.dialog is not None
         await at.press("space", "G", "k", "space", "enter")
         titles = at.controls.table.render_line(0).text.split()
         assert "n" not in titles

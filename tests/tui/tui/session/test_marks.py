@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,6 @@ from riff_tui.errors import UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.registry import action
 from riff_tui.tui.data.list_state import ListState, list_of
 from riff_tui.tui.data.loader import load_pair, pair_ids, pair_location, swapped
@@ -22,7 +22,8 @@ from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 from riff_tui.tui.data.session import SessionFile, decoded, encoded
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location
-from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row, flow_table
+from tests.support.controls import controls_at
+from tests.support.fake_catalog import FakeCatalog, LazyRows, conversation_table, flow_row, flow_table
 from tests.support.walker import Walker, walking
 
 STATES = Location("states", scope=Filter("flow=viewing"))
@@ -94,19 +95,19 @@ def test_it_takes_two_rows_the_marked_ones_or_the_marked_one_and_the_one_under_t
 
 
 @pytest.mark.parametrize(
-    ("context", "reason"),
+    ("at", "reason"),
     [
-        (ActionContext(rows=3), "mark a row with m first"),
-        (ActionContext(rows=3, marks=1, at_mark=True), "go to another one"),
-        (ActionContext(rows=3, marks=3), "3 rows are marked, and it takes two"),
-        (ActionContext(rows=3, marks=2, unlike="its rows are of unlike kinds"), "unlike kinds"),
-        (ActionContext(kind="conversation", rows=3), "only rows of lists"),
-        (ActionContext(rows=3, marks=2), ""),
-        (ActionContext(rows=3, marks=1), ""),
+        ({"table": flow_table(3)}, "mark a row with m first"),
+        ({"table": flow_table(3), "marked": ["r0"]}, "go to another one"),
+        ({"table": flow_table(3), "marked": ["r0", "r1", "r2"]}, "3 rows are marked, and it takes two"),
+        ({"here": "worklist", "table": FakeCatalog().show("worklist", Request())}, "unlike kinds"),
+        ({"here": "conversation", "table": conversation_table()}, "only rows of lists"),
+        ({"table": flow_table(3), "marked": ["r0", "r1"]}, ""),
+        ({"table": flow_table(3), "marked": ["r1"]}, ""),
     ],
 )
-def test_what_cannot_be_compared_says_why(context: ActionContext, reason: str) -> None:
-    refusal = action("compare").unavailable(context)
+def test_what_cannot_be_compared_says_why(at: dict[str, Any], reason: str) -> None:
+    refusal = action("compare").enabled(controls_at(**at))
     assert reason in refusal
     assert bool(reason) == bool(refusal)
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from textual.widget import Widget
 
+from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.terminal.partial_repaint import QuietFocus
 
 
-class Overlay(QuietFocus):
+class Dialog(QuietFocus):
     """Take the focus while open, and give it back."""
 
-    palette: Palette = PALETTES["ansi"]
-
     DEFAULT_CSS = """
-    Overlay { layer: top; display: none; background: ansi_default; color: ansi_default; }
+    Dialog { layer: top; display: none; background: ansi_default; color: ansi_default; }
     """
 
     _before: Widget | None = None
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
 
     @property
     def is_open(self) -> bool:
@@ -38,3 +42,6 @@ class Overlay(QuietFocus):
     def leave(self) -> None:
         """Close without an answer, or stop what is under way."""
         self.close()
+
+    def action_leave(self) -> None:
+        self.leave()

@@ -1,16 +1,24 @@
-"""Ask with one more key what to copy."""
+"""Ask with one more key what to copy, and copy it: through tmux or the terminal, and always into a file."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, TextIO
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from riff_tui.browser import is_in_browser
 from riff_tui.errors import RiffError
 from riff_tui.output.sinks import render
 from riff_tui.request import Request
@@ -18,12 +26,12 @@ from riff_tui.settings import state_directory
 from riff_tui.table import Column, Row, Table, run_steps
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import block
+from riff_tui.tui.actions.action import Action, Controls
 from riff_tui.tui.data.backend import Backend
 from riff_tui.tui.host import Host
 from riff_tui.tui.navigation.links import link_to
 from riff_tui.tui.render.columns import shown, text_of, visible_columns
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.terminal import clipboard
 from riff_tui.tui.widgets.bars import BottomLine
 
 MOST_ROWS = 10_000
@@ -97,7 +105,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         host, send = self._host, self._backend.send
         try:
             # No query is waited for, and one who quits at once has the copy.
-            target = await asyncio.to_thread(clipboard.copy, text, state_directory(), send)
+            target = await asyncio.to_thread(copy, text, state_directory(), send)
         except (OSError, RiffError) as error:
             host.fail(error)
         else:
@@ -153,3 +161,66 @@ def moment(row: Row) -> str:
     said = row.record.get("text") or row.record.get("detail") or row.record.get("state")
     who = row.record.get("role")
     return block(f"{who}: {said}" if who else str(said or ""))
+
+
+FILE_NAME = "copied.txt"
+_PATIENCE_S = 2.0
+_IN_TURN = threading.Lock()
+
+
+def copy(text: str, directory: Path, write: Callable[[str], None], environ: Mapping[str, str] = os.environ) -> str:
+    """Copy safe text, and say how; `write` sends to the terminal, `directory` keeps the file."""
+    with _IN_TURN:
+        path = _to_file(text, directory)
+        if environ.get("TMUX") and _through_tmux(text):
+            return f"copied through tmux, and to {path}"
+        encoded = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
+        write(f"\x1b]52;c;{encoded}\x07")
+    if is_in_browser(environ):
+        return f"copied, if your browser lets it, and on the server to {path}"
+    return f"copied, if the terminal takes it, and to {path}"
+
+
+def _to_file(text: str, directory: Path) -> Path:
+    from riff_tui.output.files import write_whole
+
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = directory / FILE_NAME
+
+    def fill(file: TextIO) -> None:
+        file.write(text if text.endswith("\n") else f"{text}\n")
+
+    write_whole(path, fill)
+    return path
+
+
+def _through_tmux(text: str) -> bool:
+    program = shutil.which("tmux")
+    if program is None:
+        return False
+    try:
+        done = subprocess.run(
+            [program, "load-buffer", "-w", "-"],
+            input=text.encode("utf-8", "replace"),
+            capture_output=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _ask_what_to_copy(controls: Controls) -> None:
+    table = controls.table
+    controls.host.push(CopyMenu(controls.host, controls.backend, table.under, table.palette, table.glyphs))
+
+
+COPY = Action(
+    "copy",
+    ("y",),
+    "copy",
+    "Copy the row, the cell, the table as Markdown, a command or a link.",
+    "Look",
+    _ask_what_to_copy,
+)

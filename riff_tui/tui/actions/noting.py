@@ -1,4 +1,4 @@
-"""Handle the keys that note on a call what one finds there."""
+"""Note on a call what one finds there, with keys on the home row."""
 
 from __future__ import annotations
 
@@ -6,26 +6,70 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from riff_store.annotations import FAIL, PASS
+from riff_store.answers.calls import CallNames
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
+from riff_tui.table import Table
 from riff_tui.text.safe_text import fit, one_line
 from riff_tui.text.words import listed
-from riff_tui.tui.actions.controls import Controls
-from riff_tui.tui.actions.next_unread import next_unread
-from riff_tui.tui.actions.note_actions import NOTE_ACTIONS
-from riff_tui.tui.actions.spots import call_of, spot_of, where
+from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, Run, needs_notebook, needs_written
+from riff_tui.tui.actions.stepping import NEXT_UNREAD
 from riff_tui.tui.controllers.notes import Done
-from riff_tui.tui.widgets.choice_list import ListItem
-from riff_tui.tui.widgets.line_prompt import LineRequest
-from riff_tui.tui.widgets.picker import PickRequest
+from riff_tui.tui.widgets.field import FieldRequest
+from riff_tui.tui.widgets.menu import MenuItem, MenuRequest
+from riff_tui.views.parts import notes
 
-Handler = Callable[[Controls], None]
+
+def call_of(controls: Controls) -> CallNames | None:
+    """Return the call on the screen, `None` where there is none."""
+    loaded = controls.host.loaded
+    call = loaded.main.extras.get("call") if loaded is not None else None
+    if not isinstance(call, Mapping):
+        return None
+    return CallNames(call["run"], call["flow"], call["agent"], call["conversation"], call["trial"])
+
+
+def spot_of(controls: Controls) -> Spot:
+    """Return the place under the cursor, the whole call where it is on none.
+
+    It is on none as well on the line of the first state, where it stands as a call opens: nothing was pointed at then.
+    """
+    loaded, cursor = controls.host.loaded, controls.transcript.cursor
+    if loaded is None or (cursor == 0 and loaded.main.rows and loaded.main.rows[0].record.get("kind") == "state"):
+        return Spot()
+    return spot_at(loaded.main, cursor)
+
+
+def spot_at(table: Table, index: int) -> Spot:
+    """Return the place of a row of a call; what happened between turns belongs to the turn before, in its state."""
+    if not 0 <= index < len(table.rows):
+        return Spot()
+    kind = table.rows[index].record.get("kind")
+    if kind == "step":
+        return Spot()
+    states = list(notes.states(table.rows))
+    numbers = notes.turn_numbers(table.rows)
+    turns = table.extras.get("turns") or ()
+    turn = None
+    # Where the rows are other turns than those of the transcript, none of them can be told.
+    if kind != "state" and len(turns) == sum(number is not None for number in numbers):
+        before = next((at for at in range(index, -1, -1) if numbers[at] is not None), None)
+        is_same = before is not None and states[before] == states[index]
+        turn = numbers[before] if before is not None and is_same else None
+    return Spot(turn, states[index] or (turns[turn - 1].get("state") if turn is not None else None))
+
+
+def where(spot: Spot) -> str:
+    """Return the words for a place."""
+    turn = f"turn {spot.turn}" if spot.turn is not None else ""
+    return " ".join(filter(None, (turn, f"in {spot.state}" if spot.state else ""))) or "the whole call"
+
 
 _WIDEST_WORDS = 40
 _NEXT = ("next_unread", "take_back")
 
 
-def _verdict(verdict: str) -> Handler:
+def _verdict(verdict: str) -> Run:
     def give(controls: Controls) -> None:
         # A call that is all right is so from its beginning to its end.
         spot = Spot() if verdict == PASS else spot_of(controls)
@@ -35,34 +79,30 @@ def _verdict(verdict: str) -> Handler:
     return give
 
 
-def _code(controls: Controls) -> None:
-    controls.opening.begin(partial(_ask_for_code, controls), "codes")
-
-
 async def _ask_for_code(controls: Controls) -> None:
-    host, picker, source = controls.host, controls.picker, controls.backend.notes
+    host, menu, source = controls.host, controls.menu, controls.backend.notes
     location, spot = host.location, spot_of(controls)
     found = await host.worker.ask(source.codes) if source is not None else []
-    is_covered = picker.app.screen is not picker.screen or picker.is_open
+    is_covered = menu.app.screen is not menu.screen or menu.is_open
     if is_covered or host.location.cache_key != location.cache_key:
         return
     counts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
     width = max(map(len, counts), default=0)
     codes = [code for code, _ in found]
-    items = [ListItem(code, count.rjust(width)) for code, count in zip(codes, counts, strict=True)]
+    items = [MenuItem(code, count.rjust(width)) for code, count in zip(codes, counts, strict=True)]
 
     def give(typed: str) -> None:
         code = code_in_use(typed, codes)
         if code:
             _mark(controls, lambda writer: give_code(writer, spot, code), code, spot, ("note", *_NEXT))
 
-    def new(typed: str) -> ListItem | None:
+    def new(typed: str) -> MenuItem | None:
         """Offer what was typed where it is no code in use."""
         code = clean(typed, LONGEST_CODE)
-        return ListItem(code, lead="new:") if code and code_in_use(code, codes) not in codes else None
+        return MenuItem(code, lead="new:") if code and code_in_use(code, codes) not in codes else None
 
-    picker.ask(
-        PickRequest(
+    menu.ask(
+        MenuRequest(
             f"codes · {where(spot)}{'' if codes else ' · type a word, which makes one'}",
             items,
             lambda index: give(codes[index]),
@@ -73,10 +113,6 @@ async def _ask_for_code(controls: Controls) -> None:
     )
 
 
-def _note(controls: Controls) -> None:
-    controls.opening.begin(partial(_ask_for_note, controls), "notes")
-
-
 async def _ask_for_note(controls: Controls) -> None:
     host, writer, notebook = controls.host, controls.note_writer, controls.backend.notebook
     call, spot, location = call_of(controls), spot_of(controls), host.location
@@ -85,7 +121,7 @@ async def _ask_for_note(controls: Controls) -> None:
     place = (call, spot)
     standing = await host.worker.ask(lambda: notebook.standing_on(call.conversation))
     before = remark_at(Writer.of(notebook.author, call, 0, standing), spot)
-    if host.location.cache_key != location.cache_key or controls.picker.is_open or controls.line_prompt.is_open:
+    if host.location.cache_key != location.cache_key or controls.menu.is_open or controls.field.is_open:
         return
 
     def write(typed: str) -> None:
@@ -104,8 +140,8 @@ async def _ask_for_note(controls: Controls) -> None:
             writer.drafts[place] = text
             host.say("not written; i brings it back")
 
-    controls.line_prompt.ask(
-        LineRequest(
+    controls.field.ask(
+        FieldRequest(
             f"note {'' if spot.turn is None and spot.state else 'on '}{where(spot)}",
             writer.drafts.get(place, before),
             f"Enter {'changes your note' if before else 'writes it'} · Esc leaves",
@@ -162,17 +198,63 @@ def _mark(
     def tell(done: Done) -> None:
         then()
         said = [what, where(spot), done.remark] if done.receipt is not None else [done.remark]
-        keys = "  ".join(f"{each.keys[0]} {each.title}" for each in NOTE_ACTIONS if each.id in further)
+        keys = "  ".join(f"{each.keys[0]} {each.title}" for each in NOTES if each.id in further)
         controls.host.say(" · ".join(filter(None, (*said, *writer.kept(done), keys))))
 
     writer.mark(call, rule, tell)
 
 
-NOTE_HANDLERS: Mapping[str, Handler] = {
-    "pass": _verdict(PASS),
-    "fail": _verdict(FAIL),
-    "code": _code,
-    "note": _note,
-    "next_unread": next_unread,
-    "take_back": _take_back,
-}
+NOTES: tuple[Action, ...] = (
+    Action(
+        "pass",
+        ("a",),
+        "all right",
+        "In a call, give it the verdict pass.",
+        "Note",
+        _verdict(PASS),
+        needs_notebook,
+        kinds=IN_CALLS,
+    ),
+    Action(
+        "fail",
+        ("f",),
+        "fail",
+        "In a call, give it the verdict fail, at the turn or the state under the cursor: there it first went wrong.",
+        "Note",
+        _verdict(FAIL),
+        needs_notebook,
+        kinds=IN_CALLS,
+    ),
+    Action(
+        "code",
+        ("s",),
+        "code",
+        "In a call, file it under a code, at the turn or the state under the cursor: one from a list, or a new word."
+        " A call that you gave no verdict fails by it.",
+        "Note",
+        lambda controls: controls.opening.begin(partial(_ask_for_code, controls), "codes"),
+        needs_notebook,
+        kinds=IN_CALLS,
+    ),
+    Action(
+        "note",
+        ("i",),
+        "note",
+        "In a call, write a note on the turn or the state under the cursor, or edit your own there.",
+        "Note",
+        lambda controls: controls.opening.begin(partial(_ask_for_note, controls), "notes"),
+        needs_notebook,
+        kinds=IN_CALLS,
+    ),
+    NEXT_UNREAD,
+    Action(
+        "take_back",
+        ("u",),
+        "undo",
+        "In a call, take back what you noted last, again and again as far back as this session goes.",
+        "Note",
+        _take_back,
+        needs_written,
+        kinds=IN_CALLS,
+    ),
+)

@@ -1,25 +1,18 @@
-"""Handle the keys that give a code another name, or merge it into one that is in use."""
+"""Give a code another name, or merge it into one that is in use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
 from riff_tui.notes.rename import renamed
 from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
 from riff_tui.text.words import counted
-from riff_tui.tui.actions.controls import Controls
-from riff_tui.tui.actions.note_handlers import taken_back
+from riff_tui.tui.actions.action import Action, Controls, needs_notebook, needs_rows, needs_written
+from riff_tui.tui.actions.noting import taken_back
 from riff_tui.tui.controllers.notes import ATTEMPT_S, Done
 from riff_tui.tui.data.paged_rows import index_of
-from riff_tui.tui.widgets.line_prompt import LineRequest
+from riff_tui.tui.widgets.field import FieldRequest
 from riff_tui.views.parts.cells import where
-
-Handler = Callable[[Controls], None]
-
-
-def _rename(controls: Controls) -> None:
-    controls.opening.begin(partial(_ask_for_name, controls), "codes")
 
 
 async def _ask_for_name(controls: Controls) -> None:
@@ -28,7 +21,7 @@ async def _ask_for_name(controls: Controls) -> None:
         return
     old = str(row.record["code"])
     calls = dict(await host.worker.ask(source.codes))
-    if host.location.cache_key != location.cache_key or controls.picker.is_open or controls.line_prompt.is_open:
+    if host.location.cache_key != location.cache_key or controls.menu.is_open or controls.field.is_open:
         return
     others = [code for code in calls if code != old]
     begun = clean(old, LONGEST_CODE)
@@ -48,7 +41,7 @@ async def _ask_for_name(controls: Controls) -> None:
         _write(controls, old, new, "merged into" if new in calls else "renamed to")
 
     hint = f"another name for {counted(calls.get(old, 0), 'call')}, or that of another code, with which it merges"
-    controls.line_prompt.ask(LineRequest("rename the code", begun, hint, write, remark=remark))
+    controls.field.ask(FieldRequest("rename the code", begun, hint, write, remark=remark))
 
 
 def _write(controls: Controls, old: str, new: str, done_so: str) -> None:
@@ -95,4 +88,31 @@ def _show(controls: Controls, code: str, remark: str) -> None:
     host.say(remark)
 
 
-RENAME_HANDLERS: Mapping[str, Handler] = {"rename_code": _rename, "take_back_rename": _take_back}
+def _needs_code(controls: Controls) -> str:
+    if controls.here.view != "codes":
+        return "only codes are renamed; # lists them"
+    return needs_notebook(controls) or needs_rows(controls)
+
+
+RENAMES: tuple[Action, ...] = (
+    Action(
+        "rename_code",
+        ("i",),
+        "rename",
+        "Give the code another name, or that of another code, with which it merges.",
+        "Note",
+        lambda controls: controls.opening.begin(partial(_ask_for_name, controls), "codes"),
+        _needs_code,
+        kinds=("list",),
+    ),
+    Action(
+        "take_back_rename",
+        ("I",),
+        "undo",
+        "Take back what you wrote last, also the renaming of a code.",
+        "Note",
+        _take_back,
+        lambda controls: _needs_code(controls) or needs_written(controls),
+        kinds=("list",),
+    ),
+)
