@@ -216,7 +216,7 @@ async def test_a_refresh_that_takes_a_while_leaves_the_cursor_where_it_went_mean
 async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
     async with walking() as at:
         await at.press("slash", *"qwen")
-        assert "2 of 3 flows match" in "".join(text for text, _ in at.controls.prompt.query_one("#verdict").lines[0])  # type: ignore[attr-defined]  # a bar
+        assert "2 of 3 flows match" in "".join(text for text, _ in at.controls.prompt.foot.lines[0])
         await at.press("enter")
         assert at.path.startswith("flows [qwen]")
         assert "1 of 2 match · 1 hidden" in at.path
@@ -267,7 +267,7 @@ async def test_a_place_that_was_read_does_not_take_what_is_typed_meanwhile() -> 
 async def test_a_wrong_filter_is_explained_under_its_place_and_cannot_be_applied() -> None:
     async with walking() as at:
         await at.press("slash", *"stall>x", "enter")
-        verdict = at.controls.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        verdict = at.controls.prompt.foot.lines[0][0][0]
         assert verdict == "       ^ x is no number"
         assert at.controls.prompt.is_open
         await at.press("escape")
@@ -280,7 +280,7 @@ async def test_an_error_about_the_whole_filter_points_into_what_was_typed() -> N
         await at.press("enter", "slash", *"opening")
         at.catalog.error = FilterError("rows here have no opening", len("flow=viewing agent=gemini ") + 2)
         await at.press("enter")
-        verdict = at.controls.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        verdict = at.controls.prompt.foot.lines[0][0][0]
         assert verdict == "   ^ rows here have no opening"
 
 
