@@ -1,4 +1,4 @@
-"""Hold the explorer, the only part that knows Textual."""
+"""Run the explorer, the only part that knows Textual."""
 
 from __future__ import annotations
 

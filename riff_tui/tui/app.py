@@ -245,7 +245,7 @@ class Explorer(QuietApp, inherit_bindings=False):
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
-    """Hold where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left.
+    """Describe where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left.
 
     `sides` are compared, `by` tells rows apart, and `at` is the moment of a call to begin at: `turn:7`, `state:NAME`.
     `read_only` takes no notes.
@@ -345,7 +345,7 @@ _NEEDED = "·…›▲█▒─◆●⏎"
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Hold what to draw with and whether to take the mouse."""
+    """Describe what to draw with and whether to take the mouse."""
 
     palette: Palette
     glyphs: Glyphs

@@ -1,4 +1,4 @@
-"""Say what a controller may ask of the screen that it serves."""
+"""List what a controller may ask of the screen that it serves."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class Host(Protocol):
         """
         ...
 
-    def arrive(self, history: History, loaded: LoadedView) -> None:
+    def show(self, history: History, loaded: LoadedView) -> None:
         """Show a location that was loaded."""
         ...
 
-    def stay(self) -> None:
+    def resume_loading(self) -> None:
         """Go on where one is, after going elsewhere was given up or failed."""
         ...
 
@@ -93,11 +93,11 @@ class Host(Protocol):
         ...
 
     def say(self, text: str, severity: Severity | None = None) -> None:
-        """Say something in the bottom line until the next key; `text` is raw."""
+        """Show something in the bottom line until the next key; `text` is raw."""
         ...
 
     def fail(self, error: Exception) -> None:
-        """Say what went wrong, and keep the error for whoever wants to know more."""
+        """Report what went wrong, and keep the error for whoever wants to know more."""
         ...
 
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:

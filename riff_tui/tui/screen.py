@@ -72,7 +72,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     ]
 
     class Opened(Message):
-        """Tell that a location or a dialog opened, or does not so soon: what was typed meanwhile is answered."""
+        """Report that a location or a dialog opened, or does not so soon: what was typed meanwhile is answered."""
 
     def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         finder = Finder(self)
         search = Search(self, finder, table, transcript)
         navigator = Navigator(self, prompt, backend.watcher, self.answer_keys)
-        auto_refresh = AutoRefresh(self, table, backend, may_show=lambda: self.is_calm)
+        auto_refresh = AutoRefresh(self, table, backend, may_show=lambda: self.may_refresh)
         opening = Opening(self, bottom, navigator, self.answer_keys)
         notebook = backend.notebook
         return Controls(
@@ -139,7 +139,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
                 names=backend.names,
             ),
             run_watch=RunWatch(
-                self, header, backend.growing, may_look=lambda: self.is_calm and not auto_refresh.paused
+                self, header, backend.growing, may_look=lambda: self.may_refresh and not auto_refresh.paused
             ),
             search=search,
         )
@@ -205,7 +205,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         )
 
     @property
-    def is_calm(self) -> bool:
+    def may_refresh(self) -> bool:
         """Return whether rows may change: nothing is on its way, nothing is typed, nothing covers them."""
         return not self.is_typing and self.app.screen is self and not self.controls.is_loading
 
@@ -217,12 +217,12 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def visit(self, history: History, *, again: bool = False, other: bool = False, remark: str = "") -> None:
         self._remark = remark
-        self.controls.auto_refresh.give_way()
-        self.controls.page_loader.give_way()
-        self.controls.deferred_load.give_way()
+        self.controls.auto_refresh.suspend()
+        self.controls.page_loader.suspend()
+        self.controls.deferred_load.suspend()
         self.controls.navigator.go(history, again=again, other=other)
 
-    def arrive(self, history: History, loaded: LoadedView) -> None:
+    def show(self, history: History, loaded: LoadedView) -> None:
         with self.app.batch_update():
             self.controls.prompt_controller.close()
             self._draw(history, loaded)
@@ -237,7 +237,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.session.set_stack(self._history.stack)
         self._backend.told(address_of(stack, loaded.main), noun(stack[-1].view))
 
-    def stay(self) -> None:
+    def resume_loading(self) -> None:
         if not self.controls.navigator.is_loading:
             self.controls.deferred_load.resume()
 

@@ -78,7 +78,7 @@ class ControlsHost(Host, Protocol):
     """The id of the last action that was more than a move."""
 
     @property
-    def is_calm(self) -> bool:
+    def may_refresh(self) -> bool:
         """Return whether rows may change: nothing is loaded, nothing is typed, nothing covers them."""
         ...
 
@@ -101,7 +101,7 @@ class ControlsHost(Host, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """Hold the screen as a host, its widgets and its controllers, and all `actions` by their ids in order."""
+    """Offer the screen as a host, its widgets and its controllers, and all `actions` by their ids in order."""
 
     host: ControlsHost
     backend: Backend

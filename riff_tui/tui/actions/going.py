@@ -83,7 +83,7 @@ def _close(controls: Controls) -> None:
     if controls.finder.is_searching:
         controls.finder.stop()
     elif controls.navigator.is_loading:
-        controls.navigator.stay()
+        controls.navigator.give_up()
         controls.table.refreshed()
     elif controls.deferred_load.is_loading:
         controls.deferred_load.stop()

@@ -160,7 +160,7 @@ def help_lines(controls: Controls, width: int) -> list[Line]:
     writer.head("Keys of this screen")
     writer.pairs(
         [
-            (writer.spelled(each), f"{shown(each.label_in(controls), glyphs)}: {each.help}")
+            (writer.keys_of(each), f"{shown(each.label_in(controls), glyphs)}: {each.help}")
             for each in screen_keys(controls)
         ]
     )
@@ -242,11 +242,11 @@ class _HelpWriter:
                 f"{each.help} (not now: {reason})" if reason else each.help
                 for each, reason in zip(members, reasons, strict=True)
             ]
-            spelled = [self.spelled(each) for each in members]
+            spelled = [self.keys_of(each) for each in members]
             faint = frozenset(number for number, reason in enumerate(reasons) if reason)
             self.pairs([*zip(spelled, (shown(text, self._glyphs) for text in said), strict=True)], faint)
 
-    def spelled(self, each: Action) -> str:
+    def keys_of(self, each: Action) -> str:
         """Return the keys of an action."""
         return " ".join(self._key(key) for key in each.keys)
 

@@ -275,7 +275,7 @@ def _show_columns(controls: Controls, choice: ColumnChoice) -> None:
     host = controls.host
     controls.list_state.choose_columns(host.location, choice)
     if host.loaded is not None:
-        host.arrive(host.history, host.loaded)
+        host.show(host.history, host.loaded)
 
 
 def _wide(controls: Controls) -> None:

@@ -42,8 +42,8 @@ def _to_bad(direction: int) -> Run:
     def to_bad(controls: Controls) -> None:
         body = controls.host.body
         if not body.to_bad(direction):
-            arrive = partial(body.to_bad, direction, whole=True)
-            controls.finder.find(FindTarget("bad cell", body.is_bad, arrive), direction)
+            then = partial(body.to_bad, direction, whole=True)
+            controls.finder.find(FindTarget("bad cell", body.is_bad, then), direction)
 
     return to_bad
 

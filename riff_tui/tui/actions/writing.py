@@ -36,11 +36,11 @@ ENDING = ".md"
 
 
 class Exists(Exception):
-    """Tell that a file stands at that path already."""
+    """Report that a file stands at that path already."""
 
 
 class ExportStopped(Exception):
-    """Tell that the file is not wanted any more."""
+    """Report that the file is not wanted any more."""
 
 
 def default_name(place: Location) -> str:

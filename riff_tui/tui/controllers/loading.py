@@ -62,7 +62,7 @@ class DeferredLoad:
             self._step = ""
             self._say("")
 
-    def give_way(self) -> None:
+    def suspend(self) -> None:
         """Leave the thread that queries to somebody who goes elsewhere."""
         if self.is_loading:
             self.cancel()
@@ -100,7 +100,7 @@ class DeferredLoad:
             self._say_step()
 
     def _say_step(self) -> None:
-        """Say how far it is, unless all is there by now."""
+        """Show how far it is, unless all is there by now."""
         if self._step and self.is_loading:
             self._said_at = time.monotonic()
             self._say(f"{self._step} · Esc stops it")
@@ -109,7 +109,7 @@ class DeferredLoad:
                 self._header.set_progress(self._step)
 
     def _say(self, text: str) -> None:
-        """Say something in the bottom line unless something else stands there."""
+        """Show something in the bottom line unless something else stands there."""
         if self._bottom.said in ("", self._said):
             self._host.say(text)
         self._said = text
@@ -214,7 +214,7 @@ class PageLoader:
             self._loading = {each for each in self._loading if not each.is_finished}
             self._loading.add(self._host.run(partial(self._load, rows, page, then), "pages"))
 
-    def give_way(self) -> None:
+    def suspend(self) -> None:
         """Load no more of what is on its way; rows that are drawn without their page ask for it anew."""
         for each in self._loading:
             each.cancel()

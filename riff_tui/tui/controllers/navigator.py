@@ -62,8 +62,8 @@ class Navigator:
         if cached is not None:
             self._cancel()
             if self._watcher is not None and self._cache.is_stale(history.here):
-                self._watcher.distrust()
-            self._host.arrive(history, cached)
+                self._watcher.mark_stale()
+            self._host.show(history, cached)
             if history.here.cache_key == self._outdated:
                 self._worker = self._host.run(partial(self._renew, history, cached), "visit", exclusive=True)
         else:
@@ -99,7 +99,7 @@ class Navigator:
         has_failed, self._has_failed = self._has_failed, False
         return has_failed
 
-    def stay(self) -> None:
+    def give_up(self) -> None:
         """Give up loading another location."""
         self.load_errors.cancel_retry()
         self._cancel()
@@ -146,10 +146,10 @@ class Navigator:
             self._has_failed = True
             self.load_errors.handle(error, history)
         else:
-            host.arrive(history, loaded)
+            host.show(history, loaded)
         finally:
             patience.stop()
-            host.call_later(host.stay)
+            host.call_later(host.resume_loading)
             host.call_later(self._answer_keys)
 
     def _ask_for_patience(self, location: Location) -> None:

@@ -31,7 +31,7 @@ BETWEEN_ATTEMPTS_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Say what came of it: what was written, if anything, and what is to be known of that."""
+    """Report what came of it: what was written, if anything, and what is to be known of that."""
 
     receipt: Receipt | None
     remark: str = ""
@@ -179,7 +179,7 @@ class NoteWriter:
         except StoreError:
             # It is written; what the screen lacks comes when the store can be read again.
             if watcher is not None:
-                watcher.distrust()
+                watcher.mark_stale()
             return
         if host.location.cache_key == location.cache_key:
             host.renew(loaded)

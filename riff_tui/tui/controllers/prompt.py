@@ -40,7 +40,7 @@ _PAUSE_S = 0.15
 
 @dataclass(slots=True)
 class _Cycle:
-    """Hold the completions of a term, what stands before and behind it, and which of them stands there.
+    """Keep the completions of a term, what stands before and behind it, and which of them stands there.
 
     The first letters of each are the same, so they are left out of the `labels`.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PERIOD_S = 2.0
 HEARING_PERIOD_S = 0.5
 # Nobody looks away in the middle of a movement.
-CALM_S = 0.7
+QUIET_S = 0.7
 # A view that takes long to load is loaded again seldom, so that keys find the worker idle.
 PAUSE_PER_LOAD = 5.0
 
@@ -66,7 +66,7 @@ class AutoRefresh:
         self._key_at = time.monotonic()
         self._table.highlight(frozenset())
 
-    def give_way(self) -> None:
+    def suspend(self) -> None:
         """Leave the thread that queries to somebody who waits for it; what has changed is shown later."""
         if self._looking is not None:
             self._looking.cancel()
@@ -104,7 +104,7 @@ class AutoRefresh:
     def tick(self) -> None:
         """Look at the store, unless somebody is busy."""
         now = time.monotonic()
-        if now - self._key_at >= CALM_S and now >= self._idle_until:
+        if now - self._key_at >= QUIET_S and now >= self._idle_until:
             self._begin()
 
     def _begin(self) -> None:
@@ -135,19 +135,19 @@ class AutoRefresh:
                 # What was there would be missing for a moment.
                 loaded = loaded.completed(await host.worker.follow(loaded.deferred(), lambda step: None))
         except StoreBusy:
-            watcher.distrust()
+            watcher.mark_stale()
             return "busy"
         except asyncio.CancelledError:
-            watcher.distrust()
+            watcher.mark_stale()
             raise
         except Exception as error:  # said; what was loaded before stays
-            watcher.distrust()
+            watcher.mark_stale()
             self._idle_until = time.monotonic() + PAUSE_PER_LOAD
             host.fail(error)
             return "changed"
         self._idle_until = time.monotonic() + PAUSE_PER_LOAD * (time.monotonic() - began)
         if host.location.cache_key != location.cache_key or not self._may_show():
-            watcher.distrust()
+            watcher.mark_stale()
             return self._reported
         host.renew(loaded)
         self._table.highlight(changed_rows(before.main, loaded.main))

@@ -39,7 +39,7 @@ class FindTarget:
 
     name: str
     test: RowTest
-    arrive: Callable[[], object] = lambda: None
+    then: Callable[[], object] = lambda: None
 
 
 class Finder:
@@ -70,7 +70,7 @@ class Finder:
         end = max(-1, index - _NEAR) if direction < 0 else min(len(rows), index + _NEAR)
         while index != end and 0 <= index < len(rows) and is_loaded(rows, index):
             if target.test(rows[index]):
-                self._arrive(index, target)
+                self._go_to(index, target)
                 return
             index += direction
         if 0 <= index < len(rows):
@@ -87,7 +87,7 @@ class Finder:
             if body.table.rows is not rows:
                 return
             if found is not None:
-                self._arrive(found, target)
+                self._go_to(found, target)
                 return
             page = self._index // PAGE
             self._index = (page + 1) * PAGE if direction > 0 else page * PAGE - 1
@@ -96,10 +96,10 @@ class Finder:
                 host.say(f"looking for {target.name}: row {self._index + 1:,} of {len(rows):,} … Esc stops")
         self._miss(target, direction)
 
-    def _arrive(self, index: int, target: FindTarget) -> None:
+    def _go_to(self, index: int, target: FindTarget) -> None:
         self._host.say("")
         self._host.body.cursor = index
-        target.arrive()
+        target.then()
 
     def _miss(self, target: FindTarget, direction: int) -> None:
         loaded = self._host.loaded
@@ -120,7 +120,7 @@ def _search_page(rows: Sequence[Row], index: int, direction: int, test: RowTest)
 
 
 class Search:
-    """Hold what is searched for: `expression` in conversations, `earlier` ones, and the last filter of a list."""
+    """Keep what is searched for: `expression` in conversations, `earlier` ones, and the last filter of a list."""
 
     def __init__(self, host: Host, finder: Finder, table: LineTable, transcript: Transcript) -> None:
         self.expression = ""

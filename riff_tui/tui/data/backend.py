@@ -1,4 +1,4 @@
-"""Hold what the explorer reads from and writes to."""
+"""Offer what the explorer reads from and writes to."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class NoteSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """Hold the store as the explorer knows it, and what lasts from one session to the next.
+    """Offer the store as the explorer knows it, and what lasts from one session to the next.
 
     `show_view`, `case_text`, `names` and `notes` query the store, `notebook` writes notes into it; all of them belong
     on the `worker`. `age` returns how old the data are, in a few words, and `notice` is to be said once. `growing`

@@ -17,7 +17,7 @@ _WIDE = "wide"
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """Hold what was changed of a view's own columns; a column that it does not name is shown as the view says.
+    """Keep what was changed of a view's own columns; a column that it does not name is shown as the view says.
 
     `shown` and `hidden` are keys, `wide` says that nothing is cut to the line.
     """

@@ -27,7 +27,7 @@ READING_CALLS = "reading the conversations"
 
 @dataclass(frozen=True, slots=True)
 class LoadedView:
-    """Hold the table that is walked and, for a state, its neighbours with its metrics and latencies."""
+    """Keep the table that is walked and, for a state, its neighbours with its metrics and latencies."""
 
     main: Table
     neighbors: Table | None = None
@@ -248,7 +248,7 @@ MAX_VIEWS = 12
 
 
 class ResultCache:
-    """Hold the views of the locations visited last; those above the present one are never dropped."""
+    """Keep the views of the locations visited last; those above the present one are never dropped."""
 
     def __init__(self) -> None:
         self._views: OrderedDict[CacheKey, LoadedView] = OrderedDict()

@@ -1,4 +1,4 @@
-"""Hold a long list as pages: a row that is not loaded is blank until its page has come."""
+"""Keep a long list as pages: a row that is not loaded is blank until its page has come."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SEARCHED_PAGES = 8
 
 
 class PagedRows(Sequence[Row]):
-    """Hold pages of `rows`, which may query the store when they are touched.
+    """Keep pages of `rows`, which may query the store when they are touched.
 
     Touching a row that is not loaded gives a blank one and passes its index to `missing`; `load` loads a page and
     belongs on another thread.

@@ -39,12 +39,12 @@ StatePart = tuple[str, str]
 
 
 class Unreadable(Exception):
-    """Tell that a file makes no sense; the message says why, in the middle of a sentence."""
+    """Report that a file makes no sense; the message says why, in the middle of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """Hold what lasts of one store.
+    """Keep what lasts of one store.
 
     `stack` is the location one was at, below those above it, and empty where there is none to go back
     to. `sorts` (a column, `-` before it for downwards), `columns` (keys) and `marks` (ids of rows) go

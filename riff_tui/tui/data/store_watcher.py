@@ -59,7 +59,7 @@ class StoreWatcher:
         except StoreReadOnly:
             # A writer was killed: only opening takes back what it left half done.
             self._store.reopen()
-            self.distrust()
+            self.mark_stale()
             return self._show(view, request)
 
     def look(self) -> StoreChange:
@@ -82,7 +82,7 @@ class StoreWatcher:
 
     @property
     def hears_of_writers(self) -> bool:
-        """Say if those who write to the store tell so: then looking costs next to nothing."""
+        """Return whether those who write to the store announce it: then looking costs next to nothing."""
         return self._store.engine.tells
 
     def writing(self) -> str:
@@ -95,7 +95,7 @@ class StoreWatcher:
         self._store.reopen()
         self._remember()
 
-    def distrust(self) -> None:
+    def mark_stale(self) -> None:
         """Find the store changed when it is looked at next."""
         self._seen = None
 

@@ -16,7 +16,7 @@ MOST_STEPS = 200
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Hold the stack of locations that is shown, those before and after it, and the last one of another view."""
+    """Keep the stack of locations that is shown, those before and after it, and the last one of another view."""
 
     stacks: tuple[Stack, ...] = (START,)
     at: int = 0
@@ -64,7 +64,7 @@ class History:
         return replace(self.alter(replace(self.here, sort=order, row="", index=0)), last=self.stack)
 
     def regroup(self, by: tuple[str, ...]) -> History:
-        """Tell the rows of this location apart by other names; `last` holds how they were told apart before."""
+        """Split the rows of this location by other names; `last` keeps how they were split before."""
         here = replace(self.here, by=by, sort=None, row="", index=0)
         return replace(self.alter(here), last=self.stack)
 

@@ -1,4 +1,4 @@
-"""Say where in the store one is, find the locations above, below and beside it, and name the sides of a comparison.
+"""Describe where in the store one is, find the locations above, below and beside it, and name sides to compare.
 
 Nothing here knows the screen; every step gives a new value.
 """
@@ -40,7 +40,7 @@ CacheKey = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Hold a view of the store, what it is narrowed to, and where the cursor stood.
+    """Describe a view of the store, what it is narrowed to, and where the cursor stood.
 
     `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
     breadcrumb, empty for a view of everything. `sort` is the order chosen here, empty for the view's own; where it is

@@ -184,7 +184,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """Hold the slots of a line, and whether columns lie beyond its ends.
+    """Describe the slots of a line, and whether columns lie beyond its ends.
 
     The first `pinned` columns stay; `first` is how many after them are scrolled away.
     """

@@ -35,7 +35,7 @@ _BLAST = 2
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Hold how much room there is, and what to draw with."""
+    """Describe how much room there is, and what to draw with."""
 
     width: int
     room: int

@@ -17,7 +17,7 @@ _WHOLE, _START, _BEGINNING, _INSIDE, _LOOSE, _MORE = 1000, 800, 600, 400, 200, 5
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Hold the index of a name that fits, and which of its letters the words were found in."""
+    """Pair the index of a name that fits, and which of its letters the words were found in."""
 
     index: int
     letters: frozenset[int]

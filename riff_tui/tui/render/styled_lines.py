@@ -54,7 +54,7 @@ def add_style(base: Style | None, style: Style | None) -> Style | None:
 
 @dataclass(slots=True)
 class StyleRun:
-    """Hold text in one style; blanks after a `lit` run are not drawn in its style."""
+    """Keep text in one style; blanks after a `lit` run are not drawn in its style."""
 
     text: str
     style: Style | None
@@ -86,7 +86,7 @@ _REVERSE = Style(reverse=True)
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Hold one set of colours; `None` is the terminal's own foreground and costs no byte."""
+    """Describe one set of colours; `None` is the terminal's own foreground and costs no byte."""
 
     name: str
     bad: Style | None
@@ -137,7 +137,7 @@ def next_palette(palette: Palette) -> Palette:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLine:
-    """Hold a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
+    """Pair a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
 
     row: int | None
     line: Line

@@ -216,7 +216,7 @@ def write_sequence(app: App[Any], sequence: str) -> None:
 
 
 def write_meta(app: App[Any], told: dict[str, object]) -> None:
-    """Tell the server of an application on a page something that is not drawn."""
+    """Send the server of an application on a page something that is not drawn."""
     driver: Any = app._driver
     if driver is not None and driver.is_web:
         driver.write_meta(told)

@@ -31,7 +31,7 @@ LONGEST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class EditedLine:
-    """Hold a text and the index of the cursor in it, from 0 to the length of the text."""
+    """Keep a text and the index of the cursor in it, from 0 to the length of the text."""
 
     text: str = ""
     at: int = 0
@@ -100,7 +100,7 @@ _CURSOR = Style(reverse=True)
 
 
 class TextField(Widget, can_focus=True):
-    """Hold what is being typed, and post every change."""
+    """Edit what is being typed, and post every change."""
 
     DEFAULT_CSS = """
     TextField { height: 1; width: 1fr; background: ansi_default; color: ansi_default; }
@@ -123,14 +123,14 @@ class TextField(Widget, can_focus=True):
     typed: reactive[EditedLine] = reactive(EditedLine(), layout=False)
 
     class Changed(Message):
-        """Say that the text changed."""
+        """Report that the text changed."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Entered(Message):
-        """Say that Enter was pressed."""
+        """Report that Enter was pressed."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -147,14 +147,14 @@ class TextField(Widget, can_focus=True):
         return self.typed.text
 
     def set(self, text: str) -> None:
-        """Hold another text, the cursor at its end, without posting it."""
+        """Take another text, the cursor at its end, without posting it."""
         self._first = 0
         self.set_reactive(TextField.typed, EditedLine.of(text))
         self._look()
         self.refresh()
 
     def edit(self, typed: EditedLine) -> None:
-        """Hold the result of an edit, and post it if the text changed."""
+        """Take the result of an edit, and post it if the text changed."""
         before = self.typed.text
         self.typed = typed
         self._look()
@@ -281,7 +281,7 @@ _WIDEST_SIGN = 30
 
 @dataclass(frozen=True, slots=True)
 class FieldRequest:
-    """Hold what stands before the line, the text to begin with, what to say below it, and whom to tell.
+    """Describe what stands before the line, the text to begin with, what to say below it, and whom to tell.
 
     `done` gets what was typed once the field is closed, unless it `stays` open until that closes it; `left` gets what
     stood there when it was closed without an answer. `stop` stops what is under way and returns whether anything was:
@@ -320,7 +320,7 @@ class Field(Asking):
         self.begin(sign, request.text)
 
     def say(self, text: str, severity: Severity | None = None) -> None:
-        """Say something below the line until another text is typed; `text` is raw."""
+        """Show something below the line until another text is typed; `text` is raw."""
         self.foot.say(text, severity)
 
     def changed(self, text: str) -> None:

@@ -137,7 +137,7 @@ class Header(Bar):
         return fold
 
     def set_progress(self, step: str) -> None:
-        """Say what is being loaded for what is not shown yet."""
+        """Show what is being loaded for what is not shown yet."""
         self.progress = step
         self.draw()
 
@@ -218,7 +218,7 @@ class Header(Bar):
         return [((f" {shown(line, self.glyphs)}", self.palette.accent),)]
 
     def _lead(self, table: Table) -> list[Line]:
-        """Say first what is to be read first."""
+        """Write first what is to be read first."""
         said = wrap(shown(table.lead, self.glyphs), self.app.size.width - 2) if table.lead else []
         return [((f" {piece}", self.palette.head),) for piece in said]
 

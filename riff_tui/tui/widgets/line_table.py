@@ -44,10 +44,10 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
     column: reactive[int] = reactive(0, repaint=False)
 
     class Opened(Message):
-        """Say that the row under the cursor was clicked."""
+        """Report that the row under the cursor was clicked."""
 
     class Moved(Message):
-        """Say that the cursor is on another row, or that its row was loaded."""
+        """Report that the cursor is on another row, or that its row was loaded."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -31,7 +31,7 @@ _WIDEST_LEAD = 14
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """Hold an item of the list, all of it raw text.
+    """Describe an item of the list, all of it raw text.
 
     `text` is matched letter by letter; `lead` stands before it and `more` after it.
     `also` is matched as it is written, and not shown. `refusal` says why it cannot be chosen.
@@ -56,7 +56,7 @@ class ChoiceList(ScrollView):
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Clicked(Message):
-        """Say that a line was clicked."""
+        """Report that a line was clicked."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE) -> None:
         super().__init__()
@@ -163,7 +163,7 @@ _FEWEST, _MOST = 3, 20
 
 @dataclass(frozen=True, slots=True)
 class MenuRequest:
-    """Hold the choices, and what to call with the one that was taken.
+    """Describe the choices, and what to call with the one that was taken.
 
     `on_pick` gets the index of what was chosen. `verb` is what Enter does, for the line of hints; `at` is
     where the cursor starts; `uncounted` is how many of the first choices are none of what is counted. What was typed
@@ -311,7 +311,7 @@ _KEYS = "Space shows or hides · Enter applies · r resets · Esc cancels"
 
 @dataclass(frozen=True, slots=True)
 class CheckItem:
-    """Hold an item to tick: its key, and safe words about it; a `faint` one makes no difference here."""
+    """Describe an item to tick: its key, and safe words about it; a `faint` one makes no difference here."""
 
     key: str
     title: str
@@ -321,7 +321,7 @@ class CheckItem:
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """Hold the box's safe title and items, what is ticked, what is `usual`, and what to call with the choice."""
+    """Describe the box's safe title and items, what is ticked, what is `usual`, and what to call with the choice."""
 
     title: str
     items: Sequence[CheckItem]

@@ -33,7 +33,7 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Moved(Message):
-        """Tell that the cursor is on another moment."""
+        """Report that the cursor is on another moment."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)

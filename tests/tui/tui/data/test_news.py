@@ -81,7 +81,7 @@ async def test_the_explorer_shows_what_comes_and_says_whose_it_is(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refresh, "HEARING_PERIOD_S", 3600.0)
-    monkeypatch.setattr(refresh, "CALM_S", 0.0)
+    monkeypatch.setattr(refresh, "QUIET_S", 0.0)
     monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
     with open_store(address) as opened:
         live = StoreWatcher(opened)

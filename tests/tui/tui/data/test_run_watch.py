@@ -26,7 +26,7 @@ from tests.support.walker import Walker, running
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look when the test says so."""
     monkeypatch.setattr(refresh, "PERIOD_S", 3600.0)
-    monkeypatch.setattr(refresh, "CALM_S", 0.0)
+    monkeypatch.setattr(refresh, "QUIET_S", 0.0)
     monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
 
 

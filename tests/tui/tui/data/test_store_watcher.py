@@ -47,7 +47,7 @@ async def following_it(
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look when the test says so."""
     monkeypatch.setattr(refresh, "PERIOD_S", 3600.0)
-    monkeypatch.setattr(refresh, "CALM_S", 0.0)
+    monkeypatch.setattr(refresh, "QUIET_S", 0.0)
     monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
 
 
@@ -69,7 +69,7 @@ def test_a_store_is_the_same_until_somebody_writes_to_it(store: Path) -> None:
         live.renew()
         assert live.look() == "same"
         assert len(live.show("conversations", Request()).rows) == 21
-        live.distrust()
+        live.mark_stale()
         assert live.look() == "changed"
 
 
