@@ -187,6 +187,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return self._history.alter(self.location)
 
     @property
+    def here(self) -> Location:
+        return self._history.here
+
+    @property
     def location(self) -> Location:
         """Return the location that is shown, with its cursor where it stands."""
         return self._history.here if self.loaded is None else self._with_cursor(self._history.here)

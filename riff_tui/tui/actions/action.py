@@ -78,6 +78,11 @@ class ControlsHost(Host, Protocol):
     """The id of the last action that was more than a move."""
 
     @property
+    def here(self) -> Location:
+        """Return the location that is shown, with its cursor where it was when one came."""
+        ...
+
+    @property
     def may_refresh(self) -> bool:
         """Return whether rows may change: nothing is loaded, nothing is typed, nothing covers them."""
         ...
@@ -133,8 +138,8 @@ class Controls:
 
     @property
     def here(self) -> Location:
-        """Return the location that is shown."""
-        return self.host.location
+        """Return the location that is shown, whose cursor is in the widgets."""
+        return self.host.here
 
     @property
     def shown(self) -> Table | None:

@@ -22,18 +22,10 @@ def _needs_dump(controls: Controls) -> str:
     return "" if loaded and loaded.source.dump else "no dump prints this"
 
 
-def _needs_live(controls: Controls) -> str:
-    return "" if controls.auto_refresh.watcher is not None else "this store is not watched; r reads it again"
-
-
 def _error(controls: Controls) -> None:
     error, glyphs, palette = controls.host.last_error, controls.table.glyphs, controls.table.palette
     if error is not None:
         controls.host.push(Reader(lambda width: error_lines(error, width, glyphs, palette)))
-
-
-def _needs_error(controls: Controls) -> str:
-    return "" if controls.host.last_error is not None else "nothing went wrong so far"
 
 
 def _theme(controls: Controls) -> None:
@@ -68,10 +60,20 @@ LOOKS: tuple[Action, ...] = (
         "Pause or resume showing what others write to the store.",
         "Look",
         lambda controls: controls.auto_refresh.pause(),
-        _needs_live,
+        lambda controls: (
+            "" if controls.auto_refresh.watcher is not None else "this store is not watched; r reads it again"
+        ),
         lambda controls: "resume" if controls.auto_refresh.paused else "pause",
     ),
-    Action("error", ("!",), "what went wrong", "Show where the last error came from.", "Look", _error, _needs_error),
+    Action(
+        "error",
+        ("!",),
+        "what went wrong",
+        "Show where the last error came from.",
+        "Look",
+        _error,
+        lambda controls: "" if controls.host.last_error is not None else "nothing went wrong so far",
+    ),
     Action("theme", ("t",), "theme", "Take the next set of colours.", "Look", _theme),
 )
 HELP = Action(

@@ -79,10 +79,6 @@ def _pick_aspect(controls: Controls) -> None:
     controls.menu.ask(MenuRequest("explained", items, take, verb="explain it", at=at))
 
 
-def _needs_aspects(controls: Controls) -> str:
-    return "" if controls.spec.aspects else "only effects explain one aspect or another; F goes there"
-
-
 PICKS: tuple[Action, ...] = (
     Action(
         "pick_flow",
@@ -114,7 +110,7 @@ PICKS: tuple[Action, ...] = (
         "Choose what effects explain: quality, or one aspect.",
         "Find",
         _pick_aspect,
-        _needs_aspects,
+        lambda controls: "" if controls.spec.aspects else "only effects explain one aspect or another; F goes there",
     ),
 )
 

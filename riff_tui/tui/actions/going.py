@@ -79,7 +79,7 @@ def _needs_below(controls: Controls) -> str:
 
 
 def _close(controls: Controls) -> None:
-    host, here = controls.host, controls.here
+    host, here = controls.host, controls.host.location
     if controls.finder.is_searching:
         controls.finder.stop()
     elif controls.navigator.is_loading:
@@ -149,21 +149,21 @@ def _step(step: Callable[[History], History]) -> Run:
     return lambda controls: controls.host.visit(step(controls.host.history))
 
 
-def _needs_back(controls: Controls) -> str:
-    return "" if controls.host.history.at > 0 else "there is no earlier place"
-
-
 def _needs_forward(controls: Controls) -> str:
     history = controls.host.history
     return "" if history.at < len(history.stacks) - 1 else "there is no later place"
 
 
-def _needs_last(controls: Controls) -> str:
-    return "" if controls.host.history.last is not None else "no other view was left so far"
-
-
 STEPS: tuple[Action, ...] = (
-    Action("back", ("[",), "back", "Go to the place before this one.", "Go", _step(History.back), _needs_back),
+    Action(
+        "back",
+        ("[",),
+        "back",
+        "Go to the place before this one.",
+        "Go",
+        _step(History.back),
+        lambda controls: "" if controls.host.history.at > 0 else "there is no earlier place",
+    ),
     Action(
         "forward",
         ("]",),
@@ -180,7 +180,7 @@ STEPS: tuple[Action, ...] = (
         "Go to the view before this one, or to the order before it was sorted; press again to come back here.",
         "Go",
         _step(History.to_last),
-        _needs_last,
+        lambda controls: "" if controls.host.history.last is not None else "no other view was left so far",
         lambda controls: "undo sort" if controls.host.done in ("sort", "reverse") else "last view",
     ),
 )

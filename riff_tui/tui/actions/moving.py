@@ -115,10 +115,6 @@ def _turn_pane(lines: int) -> Run:
     return lambda controls: controls.detail.turn(lines)
 
 
-def _needs_row_or_pane(controls: Controls) -> str:
-    return "" if controls.detail.is_visible else needs_rows(controls)
-
-
 def _needs_pane(controls: Controls) -> str:
     return "" if controls.detail.is_visible else "the detail pane is closed; p opens it"
 
@@ -146,7 +142,7 @@ PANES: tuple[Action, ...] = (
         " are marked.",
         "Look",
         lambda controls: controls.detail.toggle(),
-        _needs_row_or_pane,
+        lambda controls: "" if controls.detail.is_visible else needs_rows(controls),
         lambda controls: "close details" if controls.detail.is_visible else "details",
         kinds=IN_LISTS,
     ),

@@ -80,10 +80,6 @@ def _match(direction: int) -> Run:
     return match
 
 
-def _needs_match_or_sibling(controls: Controls) -> str:
-    return "" if controls.searched else needs_siblings(controls)
-
-
 def _needs_words(controls: Controls) -> str:
     if controls.searched:
         return needs_rows(controls)
@@ -100,7 +96,7 @@ IN_CALL: tuple[Action, ...] = (
         "The next match of the search; without one, or where no more follows, the next conversation of the same list.",
         "Go",
         _match(1),
-        _needs_match_or_sibling,
+        lambda controls: "" if controls.searched else needs_siblings(controls),
         lambda controls: "next match" if controls.searched else "next",
         kinds=IN_CALLS,
     ),

@@ -311,10 +311,6 @@ def _write_case(controls: Controls) -> None:
         ask_for_file(controls, case_name(location), case_writer(case_text, location), hint=CASE_HINT)
 
 
-def _needs_store(controls: Controls) -> str:
-    return "" if controls.backend.case_text is not None else "there is no store here to make a case from"
-
-
 WRITES: tuple[Action, ...] = (
     Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look", _write),
     Action(
@@ -324,7 +320,7 @@ WRITES: tuple[Action, ...] = (
         "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
         "Look",
         _write_case,
-        _needs_store,
+        lambda controls: "" if controls.backend.case_text is not None else "there is no store here to make a case from",
         kinds=IN_CALLS,
     ),
 )

@@ -87,7 +87,7 @@ def decoded(raw: bytes) -> SessionState:
         found = msgspec.json.decode(raw, type=_Document, dec_hook=_filter).kept
     except (ValueError, RecursionError) as error:
         raise Unreadable("it is damaged") from error
-    return replace(_bounded(found), stack=found.stack if _sound(found.stack) else ())
+    return replace(_bounded(found), stack=found.stack if all(map(_is_sound, found.stack)) else ())
 
 
 def with_filter(filters: tuple[str, ...], expression: str) -> tuple[str, ...]:
@@ -138,11 +138,7 @@ def _bounded(lasting: SessionState) -> SessionState:
     )
 
 
-def _sound(stack: Stack) -> bool:
-    return all(_sound_place(place) for place in stack)
-
-
-def _sound_place(place: Location) -> bool:
+def _is_sound(place: Location) -> bool:
     # Two rows side by side are rows of a view.
     paired = place.view == SIDE_BY_SIDE and len(place.pair) == 2
     spec = find(place.of if paired else place.view)

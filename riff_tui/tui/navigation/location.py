@@ -184,11 +184,11 @@ def locations_above(stack: Stack, view: str, scope: Scope) -> Stack:
 
 def crumbs(stack: Stack) -> list[str]:
     """Return the breadcrumb's parts, raw: names from above, and the filter typed at each location."""
-    return [f"{_label(location)}{f' [{location.filter}]' if location.filter else ''}" for location in stack]
-
-
-def _label(location: Location) -> str:
-    return f"{location.crumb or noun(location.view)}{f' on {location.aspect}' if location.aspect else ''}"
+    found = []
+    for each in stack:
+        aspect = f" on {each.aspect}" if each.aspect else ""
+        found.append(f"{each.crumb or noun(each.view)}{aspect}{f' [{each.filter}]' if each.filter else ''}")
+    return found
 
 
 def row_crumb(record: Mapping[str, Any], scope: Scope) -> str:
