@@ -15,10 +15,10 @@ from pathlib import Path
 from benchmarks.load import transcript_file
 from benchmarks.ratio import Goal, Ratio, in_turns, timed
 from benchmarks.sizes import Sizes
-from riff_ingest.judging.conversations import find_conversations
-from riff_ingest.judging.ledger import Ledger
-from riff_ingest.judging.session import Session
-from riff_ingest.judging.settings import judge_settings
+from riff_runner.judge.conversations import find_conversations
+from riff_runner.judge.ledger import Ledger
+from riff_runner.judge.session import Session
+from riff_runner.judge.settings import judge_settings
 
 AT_ONCE = 64
 THINKS_S = 0.2

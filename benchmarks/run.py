@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 from benchmarks.ratio import Goal, Ratio, in_turns, timed
 from benchmarks.sizes import Sizes
-from riff_ingest.endpoint import Endpoint
 from riff_ingest.runner import AgentCall, AgentReply, run_flows
-from riff_ingest.runner.agents.model import ModelAgent
+from riff_runner.chat.endpoint import Endpoint
+from riff_runner.run.agents.model import ModelAgent
 from tests.support.chat_server import chat_server, well
 from tests.support.judge_endpoint import Asked, Reply
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.catalog import show
 from riff_tui.output.sinks.json import dumped
-from riff_tui.output.sinks.options import Options
+from riff_tui.output.sinks.parts import Options
 from riff_tui.request import Request
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ import pytest
 import typer
 import yaml
 
-from riff_ingest.simulate import custom_run, simulate
+from riff_runner.simulate import custom_run, simulate
 from riff_tui.command_line import COMMANDS, build
 from riff_tui.errors import ExitCode
-from riff_tui.gate.settings import configured
+from riff_tui.gate.rules import configured
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.pipeline import ingest
-from riff_ingest.simulate import simulate
+from riff_runner.simulate import simulate
 from riff_store.facts import Annotation
 from riff_store.notes import add_notes
 from riff_store.queries.conversations import conversations

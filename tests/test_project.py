@@ -19,7 +19,12 @@ from packaging.requirements import Requirement
 import riff_tui
 from tests.conftest import ROOT
 
-PACKAGES = {"riff_tui": ROOT, "riff_store": ROOT / "store", "riff_ingest": ROOT / "ingest"}
+PACKAGES = {
+    "riff_tui": ROOT,
+    "riff_store": ROOT / "store",
+    "riff_ingest": ROOT / "ingest",
+    "riff_runner": ROOT / "ingest",
+}
 TEXT_ENDINGS = {"", ".py", ".md", ".toml", ".txt", ".json", ".jsonl", ".cfg", ".yml", ".yaml", ".csv"}
 
 
@@ -119,7 +124,7 @@ def test_ci_runs_both_make_targets_in_one_go() -> None:
     assert "make check test" in script.read_text(encoding="utf-8")
 
 
-def test_the_wheel_holds_the_three_packages_with_their_data(tmp_path: Path) -> None:
+def test_the_wheel_holds_the_packages_with_their_data(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)],
         cwd=ROOT, check=True, capture_output=True,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.simulate import planted, simulate
+from riff_runner.simulate import planted, simulate
 from riff_store.database import open_store
 from tests.support.facts import broken_rows, contents
 

@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 
 from riff_ingest.pipeline import ingest
-from riff_ingest.simulate import simulate
+from riff_runner.simulate import simulate
 from riff_store.database import Store, open_store
 from riff_store.writer import Writer
 from riff_tui.catalog import show

@@ -17,7 +17,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.facts import facts_of
 from riff_ingest.limits import limits
-from riff_ingest.sources.detect import claimed_kind, detect
+from riff_ingest.sources.detection import claimed_kind, detect
 from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
 from riff_ingest.sources.lines import BrokenInput, digest
 from riff_ingest.sources.registry import UNKNOWN, source_of

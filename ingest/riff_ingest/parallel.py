@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from riff_ingest.limits import Limits, limits, set_limits
 from riff_ingest.loader import InputPlan, Item, load, scored
-from riff_ingest.sources.by_lines import Contracts, FlowOfRun, left_out
 from riff_ingest.sources.lines import BrokenInput, read_lines
+from riff_ingest.sources.source import Contracts, FlowOfRun, left_out
 from riff_store.signals import signals_held
 
 if TYPE_CHECKING:

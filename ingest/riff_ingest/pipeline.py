@@ -24,7 +24,7 @@ from riff_ingest.contract import Contract
 from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.loader import InputPlan, Item, is_unchanged, left_out, plan_inputs
 from riff_ingest.parallel import loaded
-from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.sources.detection import find_inputs
 from riff_ingest.tool_segments import NO_SEGMENTS, ToolSegments
 from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
 

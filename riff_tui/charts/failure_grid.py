@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from riff_tui.table import NOT_MEASURED
+from riff_tui.text.column_fit import name_cut
 from riff_tui.text.glyphs import Glyphs, glyphs
-from riff_tui.text.name_cut import name_cut
 from riff_tui.text.safe_text import cell_width, fit, one_line, padded
 
 MOST = 10

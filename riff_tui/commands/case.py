@@ -52,9 +52,9 @@ def case(
 
     The file has what the caller knew and said, and where the agent was; `riff-tui run --scenarios FILE` plays it.
     """
-    from riff_ingest.runner.cases.case_writer import case_text
+    from riff_runner.run.cases.case_file import case_text
     from riff_store.database import open_store
-    from riff_tui.cases.query import case_where
+    from riff_tui.cases import case_where
     from riff_tui.errors import writing
     from riff_tui.output.streams import say, standard_output
     from riff_tui.settings import store_location
@@ -85,7 +85,7 @@ def case(
 def _next(path: str, flow: str, flow_file: str | None) -> str:
     import shlex
 
-    from riff_ingest.simulate.flow_file import flow_names
+    from riff_runner.simulate.flow_file import flow_names
 
     named = shlex.quote(flow_file) if flow_file else "" if flow in flow_names() else "FLOW_FILE"
     flows = f" --flows {named}" if named else ""

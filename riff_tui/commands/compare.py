@@ -17,7 +17,7 @@ from riff_tui.commands.options import (
     WhereOption,
     settings_for,
 )
-from riff_tui.commands.table_output import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table
 from riff_tui.output.formats import Format
 
 EXAMPLES = (

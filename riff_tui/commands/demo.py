@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands import ingest, simulate, ui
-from riff_tui.commands.ingest_report import report
+from riff_tui.commands.ingest import report
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
     AsciiOption,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for, store_to_write
 
 if TYPE_CHECKING:
-    from riff_tui.commands.doctor_report import Report
+    from riff_store.database import Store
+    from riff_store.errors import StoreError
+    from riff_store.health import Health
+    from riff_tui.output.streams import Output
+    from riff_tui.table import Table
+
 
 EXAMPLES = (
     "riff-tui doctor",
@@ -38,10 +45,9 @@ def doctor(
     Exit 4 where something is wrong with the store.
     """
     from riff_store.errors import StoreError
-    from riff_tui.commands.doctor_report import members, of_refused, print_report
     from riff_tui.errors import Unhealthy, writing
     from riff_tui.output.sinks.json import write_members
-    from riff_tui.output.sinks.options import Options
+    from riff_tui.output.sinks.parts import Options
     from riff_tui.output.streams import standard_output
     from riff_tui.settings import store_location
 
@@ -75,7 +81,6 @@ def _report(location: str) -> Report:
     from riff_store.errors import StoreError
     from riff_store.health import examine
     from riff_tui.catalog import show
-    from riff_tui.commands.doctor_report import Report, hints
     from riff_tui.commands.reading import reading
     from riff_tui.request import Request
 
@@ -86,3 +91,110 @@ def _report(location: str) -> Report:
             report.hints = list(hints(opened))
             report.skipped = show(opened, "skipped", Request(limit=LISTED))
     return report
+
+
+# Say what the doctor found, in lines for people and as an object for programs, and what to do about it.
+SCHEMA_VERSION = 1
+"""Of the JSON object; a key may be added to it, none goes or changes its meaning within a version."""
+OPENING = "opening"
+
+
+@dataclass
+class Report:
+    """Hold what was found: health, hints as (what there is, what to do), and what was skipped where that is known."""
+
+    health: Health
+    hints: Sequence[tuple[str, str]] = ()
+    skipped: Table | None = None
+    refused: str = ""
+    """What to do about a store that could not be opened."""
+
+    def advice(self, check: str) -> str | None:
+        """Return what to do about what a check found, `None` where it found nothing."""
+        if not self.health.checks[check]:
+            return None
+        from riff_store.health import advice_on
+
+        return self.refused if check == OPENING else advice_on(check)
+
+
+def of_refused(location: str, error: StoreError) -> Report:
+    """Return the report on a store that could not be opened."""
+    from riff_store.health import Health
+    from riff_store.location import without_secrets
+
+    health = Health(without_secrets(location), None, None, checks={OPENING: [error.message]}, readable=False)
+    return Report(health, refused=error.hint)
+
+
+def print_report(report: Report, out: Output) -> None:
+    """Print what there is to say of a store, a line each, and the list of what was skipped."""
+    from riff_tui.text.safe_text import one_line
+
+    health = report.health
+    out.stream.writelines(f"{one_line(line)}\n" for line in _lines(health))
+    advice = [f"{check}: {told}." for check in health.checks if (told := report.advice(check))]
+    advice += [f"{found}: {told}" for found, told in report.hints]
+    if advice:
+        out.stream.writelines(["\n", *(f"{one_line(line)}\n" for line in advice)])
+    if report.skipped is not None and len(report.skipped.rows):
+        out.stream.write("\n")
+        out.print_table(report.skipped)
+
+
+def _lines(health: Health) -> Iterator[str]:
+    yield f"store       {health.location}"
+    yield f"size        {health.size} bytes, schema {health.schema}"
+    for title, count in health.counts.items():
+        yield f"{title:12}{count}"
+    for check, problems in health.checks.items():
+        yield f"{check:12}{'ok' if not problems else '; '.join(problems)}"
+
+
+def members(report: Report) -> Iterator[tuple[str, Any]]:
+    """Yield the members of the JSON object."""
+    health, skipped = report.health, report.skipped
+    yield "schema_version", SCHEMA_VERSION
+    yield "store", health.location
+    yield "size", health.size
+    yield "schema", health.schema
+    yield "whole", health.is_whole
+    yield "readable", health.readable
+    yield "counts", dict(health.counts)
+    yield (
+        "checks",
+        [
+            {"check": check, "problems": list(problems), "advice": report.advice(check)}
+            for check, problems in health.checks.items()
+        ],
+    )
+    yield "hints", [{"found": found, "advice": advice} for found, advice in report.hints]
+    yield (
+        "skipped",
+        None
+        if skipped is None
+        else {"total": skipped.counts.total, "rows": [dict(row.record) for row in skipped.rows]},
+    )
+
+
+def hints(store: Store) -> Iterator[tuple[str, str]]:
+    """Yield what there is that counts nowhere, and what to do about it."""
+    import shlex
+
+    from riff_store.notes import notes_of_no_call
+    from riff_tui.notes.kept_notes import lacking, read_kept
+    from riff_tui.settings import kept_notes_file
+    from riff_tui.text.words import counted
+
+    waiting, ambiguous = notes_of_no_call(store)
+    if waiting:
+        yield f"{counted(waiting, 'note')} on calls that are not there", "ingest the files that hold these calls."
+    if ambiguous:
+        yield (
+            f"{counted(ambiguous, 'note')} that may be of several calls and so of none",
+            "note it anew on the one that is meant, riff-tui notes add --where 'run=R conversation=C'.",
+        )
+    path = kept_notes_file()
+    if path is not None and store.can_be_written() and (kept := lacking(store, read_kept(path))):
+        where = f"{counted(len(kept), 'note')} that could not be written before, in {path}"
+        yield where, f"riff-tui notes import {shlex.quote(str(path))}"

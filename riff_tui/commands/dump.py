@@ -19,7 +19,7 @@ from riff_tui.commands.options import (
     settings_for,
     split_keys,
 )
-from riff_tui.commands.table_output import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table
 from riff_tui.output.formats import Format
 from riff_tui.views.spec import BY
 

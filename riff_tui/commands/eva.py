@@ -148,10 +148,9 @@ def _reader(
     pipeline: Pipeline | None, dataset: Path | None, agent: Path | None, expected_db: Path | None
 ) -> Callable[[Path], MetricContext]:
     """Return the reader of a directory; raise `UsageError` where a file that was named cannot be read."""
-    from riff_ingest.eva.dataset import records_of
     from riff_ingest.eva.inspect import inspect
-    from riff_ingest.eva.logs.files import read_object
-    from riff_ingest.eva.run_inputs import RunInputs
+    from riff_ingest.eva.logs import read_object
+    from riff_ingest.eva.run_inputs import RunInputs, records_of
     from riff_ingest.sources.yaml_document import load_yaml
 
     apply_limits()
@@ -244,8 +243,7 @@ def _warned(found: MetricContext, name: str = "") -> MetricContext:
 def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any]]:
     """Return what computes the metrics of a call, one's `own` among them; raise `UsageError` where one is not there."""
     from riff_ingest.eva.metrics import compute_metrics, read_files
-    from riff_ingest.eva.metrics.own import named, registered
-    from riff_ingest.eva.metrics.registry import METRICS
+    from riff_ingest.eva.metrics.registry import METRICS, named, registered
 
     added = registered()
     functions = {**added, **named(own, (*METRICS, *added))}
@@ -259,6 +257,6 @@ def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any
 
 def _write(members: Iterator[tuple[str, Any]], out: TextIO) -> None:
     from riff_tui.output.sinks.json import write_members
-    from riff_tui.output.sinks.options import Options
+    from riff_tui.output.sinks.parts import Options
 
     write_members(members, out, Options())

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from riff_store.database import Store
     from riff_store.predicates import Predicate
-    from riff_tui.batch import Batch
     from riff_tui.output.progress import ProgressLine
+    from riff_tui.table import Batch
 
 EXAMPLES = (
     "riff-tui export -o scores.csv",
@@ -129,7 +129,7 @@ def _write(
 
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.sinks import csv, json, parquet
-    from riff_tui.output.sinks.options import Options
+    from riff_tui.output.sinks.parts import Options
     from riff_tui.views.export import COLUMNS
 
     options = Options(csv_raw=csv_raw)

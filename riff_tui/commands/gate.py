@@ -17,7 +17,7 @@ from riff_tui.commands.options import (
     WhereOption,
     settings_for,
 )
-from riff_tui.commands.table_output import form_of
+from riff_tui.commands.reading import form_of
 from riff_tui.output.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def gate(
     from riff_tui.filters import parse, split
     from riff_tui.gate import messages
     from riff_tui.gate.query import told_decision_on
-    from riff_tui.gate.settings import configured
+    from riff_tui.gate.rules import configured
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location, store_to_name
 
@@ -199,7 +199,7 @@ def _names_file(output: Path | None) -> bool:
 def _write(table: Table, form: Format, path: Path | None, *, ascii_only: bool, csv_raw: bool) -> None:
     """Print the table to a file or to stdout; Markdown only as long as a pull request takes it."""
     from riff_tui.errors import writing
-    from riff_tui.gate.github import summary
+    from riff_tui.gate.reports import summary
     from riff_tui.output.files import write_whole
     from riff_tui.output.sinks import render
     from riff_tui.output.streams import standard_output
@@ -224,16 +224,15 @@ def _write(table: Table, form: Format, path: Path | None, *, ascii_only: bool, c
 
 
 def _write_junit(decision: Decision, path: Path) -> None:
-    from riff_tui.gate import junit
+    from riff_tui.gate import reports
     from riff_tui.output.files import write_whole
 
-    write_whole(path, lambda file: junit.write(decision, file))
+    write_whole(path, lambda file: reports.write(decision, file))
 
 
 def _write_message(decision: Decision, path: Path) -> None:
     """Write the message into a file, whole; what other steps and commands put into the summary of a step stays."""
-    from riff_tui.gate.github import append_summary
-    from riff_tui.gate.short_summary import short_summary
+    from riff_tui.gate.reports import append_summary, short_summary
     from riff_tui.output.files import write_whole
 
     text = short_summary(decision)
@@ -247,7 +246,7 @@ def _write_message(decision: Decision, path: Path) -> None:
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:
     """Print the annotations, and add the table to the summary of the job's step."""
     from riff_tui.errors import writing
-    from riff_tui.gate.github import append_summary, commands, summary
+    from riff_tui.gate.reports import append_summary, commands, summary
     from riff_tui.output.streams import say, standard_output
 
     with writing("stdout"):

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator
 
-    from riff_ingest.judging.conversations import FoundConversations
-    from riff_ingest.judging.protocol import Usage
-    from riff_ingest.judging.runner import RunProgress
-    from riff_ingest.judging.session import JudgingPlan, RunEnd, Session
-    from riff_ingest.judging.settings import JudgeSettings, Prices
+    from riff_runner.judge.conversations import FoundConversations
+    from riff_runner.judge.protocol import Usage
+    from riff_runner.judge.session import JudgingPlan, RunEnd, RunProgress, Session
+    from riff_runner.judge.settings import JudgeSettings, Prices
 
 EXAMPLES = (
     "riff-tui judge runs/nightly-2026-06-22 --judge gemini --out runs",
@@ -116,9 +115,9 @@ def judge_calls(
     dry_run: bool = False,
 ) -> None:
     """Have calls judged and say what came of it; raises what a run of a judge ends with where it does not end well."""
-    from riff_ingest.judging.conversations import find_conversations
-    from riff_ingest.judging.ledger import Ledger
-    from riff_ingest.judging.session import Session
+    from riff_runner.judge.conversations import find_conversations
+    from riff_runner.judge.ledger import Ledger
+    from riff_runner.judge.session import Session
     from riff_tui.errors import UsageError
     from riff_tui.output.streams import say
 
@@ -153,7 +152,7 @@ def judge_calls(
 
 def configured(name: str) -> JudgeSettings:
     """Return the settings of a judge; raises `UsageError` where there are none, or none that make sense."""
-    from riff_ingest.judging.settings import judge_settings
+    from riff_runner.judge.settings import judge_settings
     from riff_tui import settings
     from riff_tui.errors import UsageError
 
@@ -265,7 +264,7 @@ def _reasons(unscored: Counter[str]) -> str:
 
 def _stopped(name: str, ended: RunEnd) -> Exception:
     """Return the error that ends a run of which the rest cannot be judged."""
-    from riff_ingest.judging.protocol import Refused
+    from riff_runner.judge.protocol import Refused
     from riff_tui.errors import JudgeStopped
 
     if not isinstance(ended.error, Refused):
@@ -287,7 +286,7 @@ def _raise_signal(ended: RunEnd | None) -> None:
 @contextmanager
 def _naming_judge(name: str) -> Iterator[None]:
     """Name the judge in an error of its settings."""
-    from riff_ingest.judging.protocol import Misconfigured
+    from riff_runner.judge.protocol import Misconfigured
     from riff_tui.errors import UsageError
 
     try:

@@ -6,52 +6,19 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from riff_tui.commands.options import DebugOption, NextStoreOption, apply_limits
-from riff_tui.commands.run_options import (
-    AdvanceOption,
-    AgentEnvOption,
-    AgentKeyOption,
-    AgentNameOption,
-    AgentOption,
-    BranchOption,
-    CallerEnvOption,
-    CallerKeyOption,
-    CallerOption,
-    ClockOption,
-    CommitOption,
-    ConcurrencyOption,
-    DryRunOption,
-    FlowsOption,
-    ForceOption,
-    FsyncOption,
-    IngestOption,
-    JsonOption,
-    JudgeOption,
-    LabelOption,
-    MaxCallOption,
-    MaxTurnsOption,
-    NoJudgeOption,
-    OutOption,
-    PersonasOption,
-    ResumeOption,
-    RunIdOption,
-    ScenariosOption,
-    SeedOption,
-    StreamOption,
-    ToolsEnvOption,
-    ToolsOption,
-    TrialsOption,
-    TurnTimeoutOption,
-)
+import typer
+
+from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits
 
 if TYPE_CHECKING:
     from typing import Literal
 
-    from riff_ingest.runner.cases.case_file import CaseFile
-    from riff_ingest.runner.cases.plan import ScenarioChoice
-    from riff_ingest.runner.flows.flow import RunnableFlow
+    from riff_runner.run.cases.case_file import CaseFile
+    from riff_runner.run.cases.plan import ScenarioChoice
+    from riff_runner.run.flows.flow import RunnableFlow
+
 
 EXAMPLES = (
     "riff-tui run --flows dental_clinic --agent openai:gpt-5-mini@https://host/v1 --agent-key-env KEY --out runs/a",
@@ -104,14 +71,14 @@ def run(
     Each call becomes a line of a transcript as it ends. What was begun goes on with --resume: no call is made twice,
     but for those that were errored.
     """
-    from riff_ingest.runner.callers.frozen import refuse_unrecorded
-    from riff_ingest.runner.cases.plan import plan_cases
-    from riff_ingest.runner.clock import FixedClock, SystemClock
-    from riff_ingest.runner.files.run_document import RunSettings, side_of
-    from riff_ingest.runner.library import persona_names, scenario_names
-    from riff_ingest.runner.limits import CallLimits
-    from riff_ingest.runner.run_plan import RunRequest
-    from riff_ingest.runner.targets import (
+    from riff_runner.run.callers.frozen import refuse_unrecorded
+    from riff_runner.run.cases.plan import plan_cases
+    from riff_runner.run.clock import FixedClock, SystemClock
+    from riff_runner.run.files.run_document import RunSettings, side_of
+    from riff_runner.run.library import persona_names, scenario_names
+    from riff_runner.run.protocol import CallLimits
+    from riff_runner.run.run_plan import RunRequest
+    from riff_runner.run.targets import (
         PartOptions,
         make_agent,
         make_caller,
@@ -175,8 +142,8 @@ def run(
 
 def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow], ScenarioChoice]:
     """Return the flows that are named, or those of the case files that are, and what to play in them."""
-    from riff_ingest.runner.cases.case_file import CASE_ENDING, is_case_file, read_case
-    from riff_ingest.runner.flows.flow_files import load_flows
+    from riff_runner.run.cases.case_file import CASE_ENDING, is_case_file, read_case
+    from riff_runner.run.flows.flow_files import load_flows
     from riff_tui.errors import UsageError
 
     scenarios = [file for named in scenarios for file in _case_files(named)]
@@ -202,7 +169,7 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
 
 def _case_files(named: str) -> list[str]:
     """Return the case files of a directory that is named, else what is named."""
-    from riff_ingest.runner.cases.case_file import CASE_ENDING
+    from riff_runner.run.cases.case_file import CASE_ENDING
     from riff_tui.errors import UsageError
 
     directory = Path(named)
@@ -213,7 +180,7 @@ def _case_files(named: str) -> list[str]:
 
 
 def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
-    from riff_ingest.simulate.flow_file import flow_names
+    from riff_runner.simulate.flow_file import flow_names
     from riff_tui.errors import UsageError
 
     if not flows and (foreign := next((case for case in cases if case.flow not in flow_names()), None)):
@@ -261,3 +228,154 @@ def _judge(name: str | None, no_judge: bool) -> str | None:
     if name is not None:
         configured(name)
     return name
+
+
+# Declare the options of the `run` command.
+FlowsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--flows", metavar="F,F", help="Built-in flows, or paths of flow files; repeatable.", show_default=False
+    ),
+]
+OutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where the files of the run go.", show_default=False
+    ),
+]
+AgentOption = Annotated[
+    str,
+    typer.Option(
+        "--agent",
+        metavar="openai:MODEL@URL|command:CMD|python:MODULE:NAME",
+        help="The agent that answers the calls.",
+        show_default=False,
+    ),
+]
+AgentKeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--agent-key-env", metavar="VAR", help="The variable that holds the key of its endpoint.", show_default=False
+    ),
+]
+AgentNameOption = Annotated[
+    str | None,
+    typer.Option("--agent-name", metavar="NAME", help="What the transcripts call the agent.", show_default=False),
+]
+_ENV = "A variable that its command may see as well; repeatable."
+AgentEnvOption = Annotated[list[str] | None, typer.Option("--agent-env", metavar="VAR", help=_ENV, show_default=False)]
+CallerOption = Annotated[
+    str,
+    typer.Option("--caller", metavar="scripted|frozen|openai:MODEL@URL|command:CMD", help="Who makes the calls."),
+]
+CallerKeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--caller-key-env", metavar="VAR", help="The variable that holds the key of its endpoint.", show_default=False
+    ),
+]
+CallerEnvOption = Annotated[
+    list[str] | None, typer.Option("--caller-env", metavar="VAR", help=_ENV, show_default=False)
+]
+ToolsOption = Annotated[
+    str,
+    typer.Option("--tools", metavar="stubbed|command:CMD", help="What answers tools; stubbed: the flow file does."),
+]
+ToolsEnvOption = Annotated[list[str] | None, typer.Option("--tools-env", metavar="VAR", help=_ENV, show_default=False)]
+TrialsOption = Annotated[
+    int, typer.Option("--trials", metavar="N", min=1, max=10_000, help="How often each scenario is played.")
+]
+ScenariosOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scenarios",
+        metavar="all|NAME,FILE,..",
+        help="Only these of the flows, case files, or directories of those; repeatable.",
+        show_default=False,
+    ),
+]
+PersonasOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--personas",
+        metavar="all|NAME,..",
+        help="Play every scenario with each of these callers; else with one.",
+        show_default=False,
+    ),
+]
+ConcurrencyOption = Annotated[
+    int, typer.Option("--concurrency", metavar="N", min=1, max=256, help="Calls to make at once.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same callers.")]
+MaxTurnsOption = Annotated[
+    int, typer.Option("--max-turns", metavar="N", min=1, help="Turns of the agent after which a call is ended.")
+]
+MaxCallOption = Annotated[
+    float, typer.Option("--max-call-s", metavar="S", min=0.001, help="Seconds that an agent may take in one call.")
+]
+TurnTimeoutOption = Annotated[
+    float, typer.Option("--turn-timeout-s", metavar="S", min=0.001, help="Seconds that one answer may take.")
+]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on with the run in --out, or begin it.", show_default=False)
+]
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Go on where the file of a flow has changed, and mix both.", show_default=False),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only print the calls that would be made.", show_default=False)
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one line of JSON at the beginning and one at the end.", show_default=False)
+]
+IngestOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ingest",
+        metavar="STORE",
+        help="Bring calls into this store as they end, where an explorer shows them.",
+        show_default=False,
+    ),
+]
+JudgeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--judge", metavar="NAME", help="Have the calls judged afterwards, as `judge` does.", show_default=False
+    ),
+]
+NoJudgeOption = Annotated[
+    bool, typer.Option("--no-judge", help="Have nothing judged, as without it.", show_default=False)
+]
+RunIdOption = Annotated[
+    str | None,
+    typer.Option("--run-id", metavar="ID", help="The id of the run; else the name of --out.", show_default=False),
+]
+LabelOption = Annotated[
+    str | None, typer.Option("--label", metavar="TEXT", help="What to call the run beside its id.", show_default=False)
+]
+CommitOption = Annotated[
+    str | None, typer.Option("--commit", metavar="SHA", help="The commit that is tried.", show_default=False)
+]
+BranchOption = Annotated[
+    str | None, typer.Option("--branch", metavar="NAME", help="The branch that it is on.", show_default=False)
+]
+StreamOption = Annotated[
+    bool,
+    typer.Option("--stream/--no-stream", help="Read answers as they come, which measures the first word."),
+]
+AdvanceOption = Annotated[
+    bool, typer.Option("--advance", help="Offer a model one tool for all ways on, which small models take better.")
+]
+ClockOption = Annotated[
+    str | None,
+    typer.Option(
+        "--clock",
+        metavar="TIME",
+        help="Have it always be this time and measure nothing: the same answers give the same bytes.",
+        show_default=False,
+    ),
+]
+FsyncOption = Annotated[
+    bool, typer.Option("--fsync", help="Force each call to the disk as it ends.", show_default=False)
+]

@@ -16,7 +16,7 @@ from riff_tui.commands.options import (
     settings_for,
     store_to_write,
 )
-from riff_tui.commands.table_output import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table
 from riff_tui.output.formats import Format
 from riff_tui.text.words import counted
 

@@ -81,7 +81,7 @@ def serve(
     with open_store(store_location(settings)):
         pass
     _require_packages()
-    from riff_tui.serve.running import serve_explorer
+    from riff_tui.serve.server import serve_explorer
 
     is_anywhere = view is None and request == Request()
     shared = _arguments(
@@ -102,7 +102,7 @@ def _require_packages() -> None:
     from riff_tui.errors import UsageError
 
     try:
-        import riff_tui.serve.running  # noqa: F401  # it imports them
+        import riff_tui.serve.server  # noqa: F401  # it imports them
     except ModuleNotFoundError as error:
         raise UsageError(MISSING) from error
 

@@ -11,7 +11,7 @@ import typer
 from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest
 
 if TYPE_CHECKING:
-    from riff_ingest.simulate import SimulationSummary
+    from riff_runner.simulate import SimulationSummary
 
 EXAMPLES = (
     "riff-tui simulate --out demo",
@@ -85,8 +85,8 @@ def run(
     weaken: Sequence[str] = (),
 ) -> SimulationSummary:
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
-    from riff_ingest.simulate import DEFAULT_CONVERSATIONS, custom_run
-    from riff_ingest.simulate import simulate as write
+    from riff_runner.simulate import DEFAULT_CONVERSATIONS, custom_run
+    from riff_runner.simulate import simulate as write
     from riff_tui.errors import UsageError
     from riff_tui.output.progress import terminal_progress
 

@@ -125,7 +125,7 @@ def explore(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {dump_command(name, request)}{given}"
         )
-    from riff_tui.cases.query import case_text_at
+    from riff_tui.cases import case_text_at
     from riff_tui.tui import StartOptions, run_explorer
 
     start = StartOptions(

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, settings_for
+from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.prices import Cost
-    from riff_ingest.runner.status.run_reader import RunReader
-    from riff_ingest.runner.status.run_status import RunStatus
+    from riff_runner.run.prices import Cost
+    from riff_runner.run.status.run_reader import RunReader
+    from riff_runner.run.status.run_status import RunStatus
     from riff_tui.output.streams import Output
     from riff_tui.watching.early_verdict import EarlyVerdict, EarlyVerdicts
+
 
 EXAMPLES = (
     "riff-tui watch --run runs/nightly",
@@ -121,7 +129,7 @@ class _Look:
         import json
 
         from riff_tui.text.safe_text import escaped_hidden
-        from riff_tui.watching.envelope import envelope
+        from riff_tui.watching.report import envelope
 
         found = envelope(self.status, self.reader, self.verdict, since=self.since, cost=self.cost, text=self.text)
         return escaped_hidden(json.dumps(found, ensure_ascii=False))
@@ -133,8 +141,8 @@ class _Watched:
     def __init__(
         self, directory: Path, location: str, baseline: str | None, *, asked: bool, text: bool, since: float | None
     ) -> None:
-        from riff_ingest.runner.prices import model_prices
-        from riff_ingest.runner.status.run_reader import RunReader
+        from riff_runner.run.prices import model_prices
+        from riff_runner.run.status.run_reader import RunReader
         from riff_tui import settings
         from riff_tui.watching.early_verdict import EarlyVerdicts
 
@@ -148,7 +156,7 @@ class _Watched:
         """Return where the run stands; raises `UsageError` where its files are gone."""
         import time
 
-        from riff_ingest.runner.prices import total_cost
+        from riff_runner.run.prices import total_cost
         from riff_tui.errors import UsageError
 
         status = self._reader.read(time.time())
@@ -162,7 +170,7 @@ def _directory(run: str, location: str) -> Path:
     from riff_store.database import open_store
     from riff_store.errors import StoreMissing
     from riff_tui.errors import UsageError
-    from riff_tui.watching.run_place import directory_in_store, named_directory
+    from riff_tui.watching.growing_run import directory_in_store, named_directory
 
     found = named_directory(run)
     if found is not None:
@@ -215,8 +223,6 @@ def _follow(watched: _Watched, out: Output) -> None:
     import os
 
     from riff_tui.errors import writing
-    from riff_tui.output.live_lines import LiveLines
-    from riff_tui.output.terminal_keys import terminal_keys
 
     if out.width is None or os.environ.get("TERM", "") in ("", "dumb"):
         _follow_lines(watched, out)
@@ -236,7 +242,7 @@ def _follow_lines(watched: _Watched, out: Output) -> None:
     import time
 
     from riff_tui.text.glyphs import in_ascii
-    from riff_tui.watching.head import whole_head_line
+    from riff_tui.watching.growing_run import whole_head_line
 
     before = ""
     while True:
@@ -253,9 +259,112 @@ def _follow_lines(watched: _Watched, out: Output) -> None:
 
 def _print_lines(lines: list[str], out: Output) -> None:
     from riff_tui.errors import writing
-    from riff_tui.output.build_log import escape_commands, is_build_log
+    from riff_tui.output.streams import escape_commands, is_build_log
 
     with writing("stdout"):
         logged = is_build_log(out.stream)
         out.stream.writelines(f"{escape_commands(line) if logged else line}\n" for line in lines)
         out.stream.flush()
+
+
+# Keep some lines of a terminal up to date in place, and send no more than what changed.
+_CLEAR_REST = "\x1b[K"
+_CLEAR_BELOW = "\x1b[J"
+_CLEAR_ALL = "\x1b[2J\x1b[H"
+
+
+class LiveLines:
+    """Draw lines at the end of what a terminal shows; the cursor rests below them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._drawn: list[str] = []
+        self._size: tuple[int, int] | None = None
+
+    def draw(self, lines: Sequence[str], size: tuple[int, int]) -> None:
+        """Show safe lines that fit a terminal of (columns, rows); one of another size is drawn on anew."""
+        new = list(lines)
+        resized = self._size not in (None, size)
+        self._drawn = [] if resized else self._drawn
+        text = (_CLEAR_ALL if resized else "") + self._changes(new)
+        self._size = size
+        self._drawn = new
+        if text:
+            self._stream.write(text)
+            self._stream.flush()
+
+    def _changes(self, new: Sequence[str]) -> str:
+        """Return what turns the lines that are drawn into others, from the cursor below them and back there."""
+        old = self._drawn
+        if new == old:
+            return ""
+        shared = min(len(old), len(new))
+        parts, at = [], len(old)
+        for number in range(shared):
+            if new[number] != old[number]:
+                parts += [_moved(at, number), _rewritten(old[number], new[number])]
+                at = number
+        parts.append(_moved(at, shared))
+        if len(new) > shared:
+            parts += [f"\r{line}{_CLEAR_REST}\r\n" for line in new[shared:]]
+        elif len(old) > shared:
+            parts.append(f"\r{_CLEAR_BELOW}")
+        return "".join(parts)
+
+
+def _moved(before: int, after: int) -> str:
+    if before == after:
+        return "\r"
+    return f"\r\x1b[{before - after}A" if before > after else f"\r\x1b[{after - before}B"
+
+
+def _rewritten(old: str, new: str) -> str:
+    """Return what is to be sent for a line from its first change on, from column 0."""
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same] and new[same].isascii():
+        same += 1
+    forward = f"\x1b[{cell_width(new[:same])}C" if same else ""
+    return f"{forward}{new[same:]}{_CLEAR_REST}"
+
+
+# Wait for a key of the terminal while something else goes on.
+class Keys:
+    """Wait for keys on a file descriptor, or just wait where there is none."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._descriptor = descriptor
+
+    def wait(self, seconds: float) -> str:
+        """Return what was typed, nothing where that took longer."""
+        if self._descriptor is None:
+            time.sleep(seconds)
+            return ""
+        ready, _, _ = select.select([self._descriptor], [], [], seconds)
+        if not ready:
+            return ""
+        typed = os.read(self._descriptor, 64)
+        if not typed:
+            self._descriptor = None
+        return typed.decode("ascii", "replace")
+
+
+@contextmanager
+def terminal_keys() -> Iterator[Keys]:
+    """Take single keys from stdin while the block runs, and leave the terminal as it was."""
+    try:
+        import termios
+        import tty
+
+        descriptor = sys.stdin.fileno()
+        before = termios.tcgetattr(descriptor)
+        is_ours = os.tcgetpgrp(descriptor) == os.getpgrp()
+    except Exception:  # without a terminal there are no keys to wait for
+        is_ours = False
+    if not is_ours:
+        yield Keys(None)
+        return
+    try:
+        tty.setcbreak(descriptor)
+        yield Keys(descriptor)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -13,10 +13,7 @@ together: `(state=triage stall=1)` is a call that stalled in triage.
 
 from __future__ import annotations
 
-from riff_tui.filters.filter import Filter
-from riff_tui.filters.parser import parse
-from riff_tui.filters.scope import split, take_judges, take_scores
-from riff_tui.filters.terms import FilterError
-from riff_tui.filters.writer import quote, render
+from riff_tui.filters.filter import Filter, quote, render, split, take_judges, take_scores
+from riff_tui.filters.parser import FilterError, parse
 
 __all__ = ["Filter", "FilterError", "parse", "quote", "render", "split", "take_judges", "take_scores"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from riff_store.predicate_eval import fold
 from riff_store.vocabulary import ALIASES, FIELDS, STEP_FIELDS, added_fields
-from riff_tui.filters.writer import quote
+from riff_tui.filters.filter import quote
 
 NAMED = (
     "flow", "agent", "run", "persona", "scenario", "archetype", "commit", "branch", "label", "state", "segment",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from riff_store.metrics import metric_of
+from riff_store.predicates import And, Not, Or, Predicate, Term, all_of
 from riff_tui.errors import UsageError
-from riff_tui.gate.decision import Decision
-from riff_tui.gate.rules import decide
-from riff_tui.gate.settings import Rules
+from riff_tui.filters import FilterError, parse, render
+from riff_tui.gate.decision import Check, Decision
+from riff_tui.gate.rules import Rules, decide
+from riff_tui.request import Request, ui_command
 
 if TYPE_CHECKING:
+    from riff_store.answers.calls import Call
     from riff_store.answers.comparison import Comparison, Side
     from riff_store.database import Store
-    from riff_store.predicates import Predicate
+    from riff_store.queries.compared_calls import ComparedCalls
+
 
 LATELY = ("latest", "previous")
 
@@ -32,8 +39,6 @@ def told_decision_on(
 
     Of one that failed it tells since which run as well. Commands name the store by `store_name`, if that is not empty.
     """
-    from riff_tui.gate.check_calls import with_commands
-    from riff_tui.gate.since import with_first_runs
 
     with store.snapshot():
         decision, comparison = _decided(store, baseline, candidate, calls, rules)
@@ -83,3 +88,182 @@ def _errored(store: Store, side: Side, calls: Predicate | None) -> dict[str, int
 
     counts = call_counts(store, calls_of_side(side, calls), Grouping(("flow",)))
     return {flow: excluded for (flow,), (_, excluded) in counts.items() if flow is not None and excluded}
+
+
+# Name the command that opens the calls which a check rests on.
+_TOLD_APART_BY = ("trial", "agent", "scenario", "persona")
+
+
+def with_commands(
+    store: Store, decision: Decision, comparison: Comparison, calls: Predicate | None, store_name: str
+) -> Decision:
+    """Return the decision with the command of each check that failed or recovered, and the agent of its calls.
+
+    `calls` is the filter of the gate; `store_name` is put into the commands if it is not empty.
+    """
+    told = [check for check in decision.checks if check.status == "failed" or check.recovered]
+    if not told:
+        return decision
+    agents = _agents(store, comparison, calls)
+    paired = _paired(store, comparison, calls, told)
+    found = {
+        check: replace(
+            check,
+            agent=agents.get(check.flow),
+            command=_command(check, _where(check, comparison, calls), paired.get(_key(check)), store_name),
+        )
+        for check in told
+    }
+    return replace(decision, checks=tuple(found.get(check, check) for check in decision.checks))
+
+
+def _key(check: Check) -> tuple[str, tuple[str, str | None]]:
+    return check.flow, (check.aspect, check.judge)
+
+
+def _agents(store: Store, comparison: Comparison, calls: Predicate | None) -> dict[str, str]:
+    """Return the agent of each flow that one alone led on the candidate's side."""
+    from riff_store.queries.dimensions import Grouping
+    from riff_store.queries.sides import calls_of_side
+    from riff_store.queries.sums import call_counts
+
+    found: dict[str, list[str]] = {}
+    counts = call_counts(store, calls_of_side(comparison.b, calls), Grouping(("flow", "agent")))
+    for (flow, agent), (counted, _) in counts.items():
+        if flow is not None and agent is not None and counted:
+            found.setdefault(flow, []).append(agent)
+    return {flow: agents[0] for flow, agents in found.items() if len(agents) == 1}
+
+
+def _paired(
+    store: Store, comparison: Comparison, calls: Predicate | None, checks: Iterable[Check]
+) -> Mapping[tuple[str, tuple[str, str | None]], ComparedCalls]:
+    """Return the calls of the checks that leave some out for want of a partner."""
+    from riff_store.queries.compared_calls import compared_calls
+
+    alone = {(each.flow, (each.aspect, each.judge)) for each in comparison.differences if each.alone_b}
+    wanted = [key for key in map(_key, checks) if key in alone]
+    return compared_calls(store, (comparison.a, comparison.b), calls, wanted) if wanted else {}
+
+
+def _where(check: Check, comparison: Comparison, calls: Predicate | None) -> str:
+    """Return the filter that leaves the candidate's calls which count and were measured."""
+    side = Term(comparison.b.kind, "=", comparison.b.name)
+    parts = [side, Term("flow", "=", check.flow), Term("errored", "=", 0.0)]
+    # In ASCII, for what is pasted anywhere.
+    measured = render(Term(_field(check), "measured")).removesuffix("·") + "none"
+    more = [] if calls is None or calls in parts else [_grouped(calls)]
+    return " ".join([render(all_of(parts)), measured, *more])
+
+
+def _grouped(part: Predicate) -> str:
+    return f"({render(part)})" if isinstance(part, And | Or) else render(part)
+
+
+def _field(check: Check) -> str:
+    """Return what a filter calls that which is checked of each call."""
+    metric = metric_of(check.aspect)
+    if check.judge is not None:
+        return f"{check.aspect}.{check.judge}"
+    return metric.of_call if metric is not None and metric.of_call else check.aspect
+
+
+def _command(check: Check, where: str, paired: ComparedCalls | None, store_name: str) -> str:
+    """Return the command with the worst calls first; calls without a partner are left out if a filter can say so."""
+    texts = [f"{where} {_grouped(part)}" for part in _with_partner(paired)] if paired is not None else []
+    shortest = min(filter(_can_be_read, texts), key=len, default=where)
+    worst_first = _field(check) if check.better == "higher" else f"-{_field(check)}"
+    return ui_command("conversations", Request(where=shortest, sort=worst_first), store=store_name)
+
+
+def _with_partner(found: ComparedCalls) -> Iterator[Predicate]:
+    """Yield filters that leave the calls that have a partner, of those that were measured."""
+    for field in _TOLD_APART_BY:
+        compared, alone = ({getattr(call, field) for call in calls} for calls in found)
+        if not compared & alone:
+            yield _any(_is(field, value) for value in sorted(compared, key=str))
+            yield Not(_any(_is(field, value) for value in sorted(alone, key=str)))
+    yield _any(map(_named, found.compared))
+    yield Not(_any(map(_named, found.alone)))
+
+
+def _any(parts: Iterable[Predicate]) -> Predicate:
+    known = tuple(parts)
+    return known[0] if len(known) == 1 else Or(known)
+
+
+def _is(field: str, value: str | int | None) -> Term:
+    return Term(field, "missing") if value is None else Term(field, "=", float(value) if field == "trial" else value)
+
+
+def _named(call: Call) -> Predicate:
+    terms = [
+        _is(field, int(name) if field == "trial" else name)
+        for field, name in {"conversation": call.conversation, **call.told_by}.items()
+    ]
+    return terms[0] if len(terms) == 1 else And(tuple(terms))
+
+
+def _can_be_read(text: str) -> bool:
+    try:
+        parse(text)
+    except FilterError:
+        return False
+    return True
+
+
+# Find since which run a check has failed, so that a regression is told as new once.
+MOST_RUNS = 20
+"""As many runs before the candidate are looked at."""
+
+
+def with_first_runs(
+    store: Store, decision: Decision, comparison: Comparison, calls: Predicate | None, rules: Rules
+) -> Decision:
+    """Return the decision with the run since which each failed check has failed against the same baseline.
+
+    Looked at are the runs between baseline and candidate, of the candidate's branch, the last first. Runs in which a
+    check could not be decided are passed over.
+    """
+    if comparison.b.kind != "run":
+        return decision
+    since = {_key_in_any_run(check): decision.candidate for check in decision.of("failed")}
+    open_ones = set(since)
+    for run in _runs_between(store, decision):
+        if not open_ones:
+            break
+        checks = {_key_in_any_run(check): check for check in _checks(store, decision.baseline, run, calls, rules)}
+        for key in sorted(open_ones, key=str):
+            status = checks[key].status if key in checks else "too few"
+            if status == "failed":
+                since[key] = run
+            elif status != "too few":
+                open_ones.discard(key)
+    dated = (replace(check, since=since.get(_key_in_any_run(check))) for check in decision.checks)
+    return replace(decision, checks=tuple(dated))
+
+
+def _key_in_any_run(check: Check) -> tuple[str, str, str | None]:
+    return check.flow, check.aspect, check.judge
+
+
+def _runs_between(store: Store, decision: Decision) -> list[str]:
+    from riff_store.queries.dimensions import run_branches, run_order
+
+    order, branches = run_order(store), run_branches(store)
+    first, last = order[decision.baseline], order[decision.candidate]
+    branch = branches[decision.candidate]
+    between = [run for run, place in order.items() if first < place < last and branches[run] == branch]
+    return between[::-1][:MOST_RUNS]
+
+
+def _checks(store: Store, baseline: str, run: str, calls: Predicate | None, rules: Rules) -> tuple[Check, ...]:
+    from riff_store.queries.comparison import compare
+
+    also = tuple(tolerance.aspect for tolerance in rules.tolerances)
+    # Whatever a run is called, a run is meant.
+    comparison = compare(store, f"run:{baseline}", f"run:{run}", calls, also=also)
+    try:
+        return decide(comparison, rules.tolerances, min_n=rules.min_n).checks
+    except UsageError:
+        return ()

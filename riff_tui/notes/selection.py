@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from riff_tui.errors import UsageError
@@ -59,8 +60,7 @@ def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tupl
     """
     from riff_store.annotations import standing
     from riff_store.notes import read_notes
-    from riff_tui.notes.rename import renamed
-    from riff_tui.notes.words import LONGEST_CODE
+    from riff_tui.notes.author import LONGEST_CODE
     from riff_tui.text.words import counted
 
     target = " ".join(new.split())
@@ -86,3 +86,23 @@ def _unknown(code: str, used: set[str], where: str) -> str:
     near = difflib.get_close_matches(code, used, n=3) or sorted(used)[:3]
     there = " on calls that match" if where.strip() else ""
     return f"no note{there} has the code {code}; {'there is ' + ', '.join(near) if near else 'no code was given there'}"
+
+
+# Give a code another name, or merge it into one that is in use, by lines that supersede those with the old one.
+def renamed(lines: Iterable[Annotation], old: str, new: str, *, editor: str) -> list[Annotation]:
+    """Return a line with the new code for every standing one with the old; `editor` is who renames.
+
+    Author and time stay those of the line: what somebody said last about a call is still what was said last, and the
+    order in which calls were read stays. Where its author changes a line meanwhile, that change wins.
+    """
+    import msgspec
+
+    from riff_store.annotations import new_id, standing
+
+    return [
+        msgspec.structs.replace(
+            line, id=new_id(), code=new, supersedes=line.id, editor=None if editor == line.author else editor
+        )
+        for line in standing(lines)
+        if line.code == old != new
+    ]

@@ -10,33 +10,32 @@ if TYPE_CHECKING:
 
 
 class Format(enum.StrEnum):
-    """Name a format, with the function under `riff_tui.output.sinks` that writes it and the endings of its files.
+    """Name a format, with the endings of its files.
 
     The last word of a member says what is special about it: `graph`s need a figure that is one, and
     what is `posted` keeps the words of callers out unless they are asked for.
     """
 
-    writer: str
     endings: tuple[str, ...]
     is_graph: bool
     is_posted: bool
 
-    def __new__(cls, name: str, writer: str = "", endings: tuple[str, ...] = (), special: str = "") -> Format:
+    def __new__(cls, name: str, endings: tuple[str, ...] = (), special: str = "") -> Format:
         """Make a member of what stands behind its name."""
         made = str.__new__(cls, name)
         made._value_ = name
-        made.writer, made.endings = writer, endings
+        made.endings = endings
         made.is_graph, made.is_posted = special == "graph", special == "posted"
         return made
 
-    TEXT = "text", "text:write", (".txt",)
-    MARKDOWN = "markdown", "markdown:write", (".md", ".markdown"), "posted"
-    JSON = "json", "json:write", (".json",)
-    JSONL = "jsonl", "json:write_lines", (".jsonl",)
-    CSV = "csv", "csv:write", (".csv",)
-    SVG = "svg", "svg:write", (".svg",), "posted"
-    DOT = "dot", "graph:write_dot", (".dot", ".gv"), "graph"
-    MERMAID = "mermaid", "graph:write_mermaid", (".mmd",), "graph"
+    TEXT = "text", (".txt",)
+    MARKDOWN = "markdown", (".md", ".markdown"), "posted"
+    JSON = "json", (".json",)
+    JSONL = "jsonl", (".jsonl",)
+    CSV = "csv", (".csv",)
+    SVG = "svg", (".svg",), "posted"
+    DOT = "dot", (".dot", ".gv"), "graph"
+    MERMAID = "mermaid", (".mmd",), "graph"
 
 
 FORMATS = tuple(format for format in Format if not format.is_graph)

@@ -8,15 +8,16 @@ import io
 import os
 import re
 import shutil
+import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from riff_tui.errors import ExitCode, trace, writing
-from riff_tui.output.build_log import escape_commands, is_build_log
 from riff_tui.settings import wants_color
 
 if TYPE_CHECKING:
     from riff_tui.table import Table
+
 
 SAID_BEFORE_ERRORS = "riff-tui: error: "
 _GLYPHS = "·…█→"
@@ -150,3 +151,24 @@ def _can_show(encoding: str | None, text: str) -> bool:
     except (LookupError, UnicodeEncodeError):
         return False
     return True
+
+
+# Escape text for the log of a build, whose runner reads it line by line and obeys what looks like a command.
+VARIABLE = "GITHUB_ACTIONS"
+
+
+def is_build_log(stream: TextIO) -> bool:
+    """Return whether a runner reads what is written there; it does not read a file that output is redirected to."""
+    if os.environ.get(VARIABLE) != "true":
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return True
+
+
+def escape_commands(line: str) -> str:
+    """Escape a line so that the runner obeys no part of it: new commands begin a line, old ones stand anywhere."""
+    text = line.lstrip()
+    indent = line[: len(line) - len(text)]
+    return indent + ("'" if text.startswith("::") else "") + text.replace("##[", "## [")

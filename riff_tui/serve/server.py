@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import errno
+import logging
 import os
 import secrets
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -15,21 +19,30 @@ from urllib.parse import urlsplit
 from aiohttp import WSMsgType, web
 from textual_serve.server import Server
 
-from riff_tui.browser import LINK_PREFIX
-from riff_tui.errors import UsageError
-from riff_tui.serve.admission import SOCKET_PATH, TOKEN, Admission, Asked, Keys, is_page
-from riff_tui.serve.downloads import Downloads, disposition
-from riff_tui.serve.environment import child_environment
-from riff_tui.serve.frames import Focused, Ping, Resized, Typed, parse_frame
-from riff_tui.serve.headers import POLICY, security_headers
-from riff_tui.serve.limits import FONT_SIZE, HEIGHT, MESSAGE_BYTES, WIDTH, Limits
+from riff_store.signals import ending_signals, exit_code_of, handlers_given_back
+from riff_tui.browser import DRIVER, DRIVER_VARIABLE, LINK_PREFIX
+from riff_tui.errors import ExitCode, UsageError
+from riff_tui.serve.admission import (
+    FONT_SIZE,
+    HEIGHT,
+    MESSAGE_BYTES,
+    SOCKET_PATH,
+    TOKEN,
+    WIDTH,
+    Admission,
+    Asked,
+    Keys,
+    Limits,
+    is_page,
+)
 from riff_tui.serve.pages import explorer_page, refusal_page
 from riff_tui.serve.place import Place, read_place
-from riff_tui.serve.session import Session
+from riff_tui.serve.session import Downloads, Focused, Ping, Resized, Session, Typed, disposition, parse_frame
 from riff_tui.text.safe_text import one_line
 
 if TYPE_CHECKING:
     import socket
+
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -275,3 +288,124 @@ def _cut(reason: str) -> bytes:
     if len(encoded) <= _LONGEST_REASON:
         return encoded
     return encoded[: _LONGEST_REASON - 3].decode("utf-8", "ignore").encode() + "…".encode()
+
+
+# Say what a browser may do with a page, and whom it may tell of it: nobody.
+POLICY = "Content-Security-Policy"
+
+
+def security_headers(origin: str, nonce: str = "") -> dict[str, str]:
+    """Return the headers of a response from an origin; of scripts in a page only those with the nonce run."""
+    connection = origin.replace("http", "ws", 1)
+    policy = (
+        "default-src 'none'",
+        f"script-src 'self' 'nonce-{nonce}'" if nonce else "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "font-src 'self'",
+        "img-src 'self' data:",
+        f"connect-src {connection}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+    return {
+        POLICY: "; ".join(policy),
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Server": "riff-tui",
+    }
+
+
+# Say what the explorer behind a page gets to see of the server's environment.
+PASSED_ON = frozenset(
+    (
+        *("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"),
+        *("CLICOLOR", "NO_COLOR"),
+        *("PGDATABASE", "PGHOST", "PGPASSFILE", "PGPORT", "PGSSLMODE", "PGSSLROOTCERT", "PGUSER"),
+        *("PYTHONPATH", "VIRTUAL_ENV"),
+    )
+)
+PASSED_ON_PREFIXES = ("LC_", "PGSERVICE", "RIFF_TUI_", "XDG_")
+"""Variables of these names and beginnings reach the explorer; keys of judges, passwords and SSH's are none of them."""
+
+_SET = {
+    DRIVER_VARIABLE: DRIVER,
+    "TEXTUAL_COLOR_SYSTEM": "truecolor",
+    "TEXTUAL_FPS": "60",
+    "TERM": "xterm-256color",
+    "PYTHONUTF8": "1",
+}
+
+
+def child_environment(environ: Mapping[str, str], *, width: int, height: int) -> dict[str, str]:
+    """Return the environment of an explorer on a page of so many cells."""
+    kept = {name: value for name, value in environ.items() if is_passed_on(name)}
+    return {**kept, **_SET, "COLUMNS": str(width), "ROWS": str(height)}
+
+
+def is_passed_on(name: str) -> bool:
+    """Return whether an explorer gets the variable of that name."""
+    return name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES)
+
+
+# Listen, say where, and run until a signal ends it with everything that it started.
+LOOPBACK = "127.0.0.1"
+
+
+def serve_explorer(
+    served: Served, *, port: int = 0, public_origin: str | None = None, announce: Callable[[str], None]
+) -> ExitCode:
+    """Serve pages until a signal comes, and return the exit code that says which.
+
+    `announce` gets the link once it can be opened. Raises `UsageError` for a port that cannot be had.
+    """
+    origin = parse_origin(public_origin) if public_origin else ""
+    # What a request holds is not for the terminal, and who asked for what is nobody's business.
+    logging.getLogger("aiohttp").addHandler(logging.NullHandler())
+    logging.getLogger("textual-serve").addHandler(logging.NullHandler())
+    with listen(port) as listening:
+        server = ExplorerServer(served, listening, public_origin=origin)
+        atexit.register(server.kill_all)
+        return asyncio.run(_serve(server, announce))
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on a port of this machine alone, on a free one for 0."""
+    try:
+        return socket.create_server((LOOPBACK, port))
+    except OSError as error:
+        reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be had ({error.strerror})"
+        raise UsageError(f"port {port} {reason}; --port 0 takes a free one") from error
+
+
+def parse_origin(url: str) -> str:
+    """Return scheme, host and port of an address; raise `UsageError` where it says more, or less."""
+    parts = urlsplit(url.strip().lower().rstrip("/"))
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise UsageError(f"--public-origin {url}: it takes http://HOST:PORT or https://HOST")
+    if parts.path or parts.query or parts.fragment:
+        raise UsageError(f"--public-origin {url}: it takes no path, only {parts.scheme}://{parts.netloc}")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+async def _serve(server: ExplorerServer, announce: Callable[[str], None]) -> ExitCode:
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[ExitCode] = loop.create_future()
+
+    def end(code: ExitCode) -> None:
+        if ended.done():
+            server.kill_all()
+        else:
+            ended.set_result(code)
+
+    with handlers_given_back():
+        for number in ending_signals():
+            loop.add_signal_handler(number, end, exit_code_of(number))
+        async with server.running():
+            announce(server.link)
+            return await ended

@@ -7,18 +7,21 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from urllib.parse import quote
 
 from textual_serve.app_service import AppService
+from textual_serve.download_manager import DOWNLOAD_CHUNK_SIZE, DownloadManager
 
 from riff_tui.browser import PLACE
-from riff_tui.serve.limits import COMPLAINT_BYTES, PACKET_BYTES, UNREAD_BYTES, Limits
+from riff_tui.serve.admission import COMPLAINT_BYTES, HEIGHT, PACKET_BYTES, UNREAD_BYTES, WIDTH, Limits
 from riff_tui.serve.place import is_link
 from riff_tui.text.safe_text import one_line
 
 if TYPE_CHECKING:
-    from textual_serve.download_manager import DownloadManager
+    from textual_serve.download_manager import Download
+
 
 _PRELUDE = b"__GANGLION__\n"
 _DATA, _META, _PACKED = b"D", b"M", b"P"
@@ -180,3 +183,99 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         """Return the last line that the explorer wrote on stderr, as the page may show it."""
         lines = self.complaint.decode("utf-8", "replace").strip().splitlines()
         return one_line(lines[-1]) if lines else ""
+
+
+# Read what a page sends: text frames that hold a JSON list, which may say anything.
+_PING_LENGTH = 32
+
+
+class Typed(NamedTuple):
+    """Hold what keys and the mouse sent, as a terminal would."""
+
+    keys: bytes
+
+
+class Resized(NamedTuple):
+    """Hold how many cells the page has."""
+
+    width: int
+    height: int
+
+
+class Focused(NamedTuple):
+    """Say whether the page has the focus."""
+
+    has: bool
+
+
+class Ping(NamedTuple):
+    """Hold what is to be sent back."""
+
+    text: str
+
+
+Frame: TypeAlias = Typed | Resized | Focused | Ping
+
+
+def parse_frame(text: str) -> Frame | None:
+    """Return what a frame says, sizes within bounds; nothing where it makes no sense."""
+    try:
+        kind, *more = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    value: Any = more[0] if more else None
+    if kind == "stdin" and isinstance(value, str):
+        return Typed(value.encode("utf-8", "replace"))
+    if kind == "resize" and isinstance(value, dict):
+        return _resized(value.get("width"), value.get("height"))
+    if kind == "ping" and isinstance(value, str):
+        return Ping(value[:_PING_LENGTH])
+    return Focused(kind == "focus") if kind in ("focus", "blur") else None
+
+
+def _resized(width: object, height: object) -> Resized | None:
+    if isinstance(width, bool) or isinstance(height, bool):
+        return None
+    if not isinstance(width, int) or not isinstance(height, int):
+        return None
+    return Resized(WIDTH.clamp(width), HEIGHT.clamp(height))
+
+
+# Hand files of explorers to the browser, each of them once and whole.
+_PATIENCE_S = 30.0
+
+
+class Downloads(DownloadManager):  # type: ignore[misc]  # textual-serve has no types
+    """Hold the files that explorers offer, until they are fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fetched: set[str] = set()
+
+    def claim(self, key: str) -> Download | None:
+        """Return a file that is offered, to the first who asks for it."""
+        if key in self._fetched or key not in self._active_downloads:
+            return None
+        self._fetched.add(key)
+        return self._active_downloads[key]
+
+    async def read(self, download: Any) -> AsyncIterator[bytes]:
+        """Yield the file piece by piece; raise `ConnectionError` where the explorer is gone before its end."""
+        asked = {"type": "deliver_chunk_request", "key": download.delivery_key, "size": DOWNLOAD_CHUNK_SIZE}
+        try:
+            while await download.app_service.send_meta({**asked, "name": download.name}):
+                piece = await asyncio.wait_for(download.incoming_chunks.get(), _PATIENCE_S)
+                if piece == b"":
+                    return
+                if piece is None:
+                    break
+                yield piece
+            raise ConnectionError("the explorer is gone")
+        finally:
+            self._active_downloads.pop(download.delivery_key, None)
+
+
+def disposition(name: str) -> str:
+    """Return the header that has a browser save a file under a name, whatever is in it (RFC 6266)."""
+    plain = "".join(each if each.isascii() and each.isprintable() and each not in '"\\%;' else "_" for each in name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='', errors='replace')}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
-from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.text.safe_text import cell_width, ending, fit, padded
 
 ELASTIC_KINDS = frozenset({"name", "text", "object"})
 """Kinds of columns that may be cut; a number that is cut is another number."""
@@ -60,3 +63,78 @@ def wrap(text: str, width: int) -> list[str]:
             word = word[len(head) :]
         line = word
     return [*lines, line]
+
+
+# Shorten the names of a column where they are alike, so that what tells them apart stays in view.
+LEAST_PREFIX = 3
+"""A shorter beginning is not worth a word about it."""
+_COMPARED = 200
+_WORD_END = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class NameCut:
+    """Say how the names of one column fit into `width` cells.
+
+    `prefix` is what all of them begin with; it is dropped from each, so it has to be said once. Of a name that is still
+    too long the middle is cut, and its last `tail` cells stay.
+    """
+
+    width: int
+    prefix: str = ""
+    tail: int = 0
+
+    def text(self, name: str, ellipsis: str = "…") -> str:
+        """Return a name in at most `width` cells."""
+        rest = name.removeprefix(self.prefix)
+        room = self.width - cell_width(ellipsis)
+        if cell_width(rest) <= self.width or room <= 0:
+            return fit(rest, self.width, ellipsis)
+        tail = ending(rest, min(self.tail, room))
+        return fit(rest, room - cell_width(tail), "") + ellipsis + tail
+
+
+def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut:
+    """Return how to show safe names in `width` cells: whole if all fit, else so that as few as can be look alike."""
+    distinct = list(islice(dict.fromkeys(names), _COMPARED))
+    if all(cell_width(name) <= width for name in distinct):
+        return NameCut(width)
+    best, told_apart = NameCut(width, _dropped(distinct, width)), 0
+    for tail in _tails(width - cell_width(ellipsis)):
+        cut = NameCut(width, best.prefix, tail)
+        unlike = len({cut.text(name, ellipsis) for name in distinct})
+        if unlike > told_apart:
+            best, told_apart = cut, unlike
+        if told_apart == len(distinct):
+            break
+    return best
+
+
+def shared_prefix(names: Iterable[str]) -> str:
+    """Return the whole words that all of several names begin with; an empty text where no name would be left."""
+    return next(reversed(_beginnings(names)), "")
+
+
+def _dropped(names: Sequence[str], width: int) -> str:
+    """Return as little of the shared prefix as lets the names fit, all of it where that is not enough."""
+    found = _beginnings(names)
+    longest = max(map(cell_width, names))
+    return next((prefix for prefix in found if longest - cell_width(prefix) <= width), found[-1] if found else "")
+
+
+def _beginnings(names: Iterable[str]) -> list[str]:
+    """Return the beginnings of whole words that all of several names share, the shortest first."""
+    distinct = set(names)
+    if len(distinct) < 2:
+        return []
+    first, last = min(distinct), max(distinct)
+    alike = next((at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1), len(first))
+    shortest = min(map(len, distinct))
+    prefixes = [first[: found.end()] for found in _WORD_END.finditer(first[:alike]) if found.end() < shortest]
+    return [prefix for prefix in prefixes if cell_width(prefix) >= LEAST_PREFIX]
+
+
+def _tails(room: int) -> list[int]:
+    """Return how much of the end can stay, the half first and then what is nearest to it."""
+    half = room // 2
+    return sorted(range(room), key=lambda tail: (abs(tail - half), -tail))

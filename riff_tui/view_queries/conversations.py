@@ -12,8 +12,7 @@ from riff_store.queries.call_list import CallList
 from riff_store.queries.conversations import calls_of, count_conversations, has_any, ordered_ids
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
-from riff_tui.lazy_rows import LazyRows
-from riff_tui.table import Column, Row, Table, in_one_step
+from riff_tui.table import Column, LazyRows, Row, Table, in_one_step
 from riff_tui.view_queries.sort_limit import sort_column
 from riff_tui.view_queries.view_query import ViewQuery
 from riff_tui.views.conversations import conversations, gone, row

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.answers.scores import ScoredCall
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
-from riff_tui.batch import Batch
-from riff_tui.table import Column
+from riff_tui.table import Batch, Column
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:

@@ -90,7 +90,7 @@ def _compared_in(store: Any, run: str, baseline: str | None) -> EarlyVerdict:
     from riff_store.queries.dimensions import run_order
     from riff_store.queries.run_files import run_before
     from riff_tui.gate.query import decision_on
-    from riff_tui.gate.settings import configured
+    from riff_tui.gate.rules import configured
 
     if run not in run_order(store):
         return EarlyVerdict(why=f"the store holds no call of {run} yet")

@@ -7,7 +7,7 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 │   ├── UnknownAspect      2  (riff_store.queries) an aspect that no call was scored for
 │   ├── BadPattern         2  (riff_ingest.edits) a pattern that names no files of flows
 │   ├── ClientMissing      2  (riff_ingest) a model behind an endpoint, without the package that reaches it
-│   ├── Misconfigured      2  (riff_ingest.judging) settings of a judge that make no sense
+│   ├── Misconfigured      2  (riff_runner.judge) settings of a judge that make no sense
 │   └── NoTerminal         2  (riff_tui) the explorer outside of a terminal
 ├── StoreError             4  a store that cannot be used
 │   ├── StoreMissing       4  there is nothing at that place
@@ -20,22 +20,22 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 ├── Interrupted          130  a question that nobody waits for any more
 ├── OutputError            1  what is asked for cannot be written
 │   ├── OutputFull         4  for there is no room left
-│   └── Unkeepable         1  (riff_ingest.judging) a file that verdicts cannot be kept in
+│   └── Unkeepable         1  (riff_runner.judge) a file that verdicts cannot be kept in
 ├── BrokenInput            1  (riff_ingest.sources) a file, or a line of it, that cannot be read
 ├── GitProblem             1  (riff_ingest.edits) git cannot answer
 │   └── NoHistory          2  there is no repository at that place
 ├── HttpFault              1  (riff_ingest) a request that brought no whole answer
-├── Unanswered, Malformed  1  (riff_ingest.judging) a try that brought no answer, or none that is a verdict
-├── Refused, RunStopped    1  (riff_ingest.judging) a judge, or a run, that cannot go on
-├── NoSuchTransition       1  (riff_ingest.simulate) an edge that a flow does not have
-├── CallProblem            1  (riff_ingest.runner) a call that cannot be made, and which side is why
+├── Unanswered, Malformed  1  (riff_runner.judge) a try that brought no answer, or none that is a verdict
+├── Refused, RunStopped    1  (riff_runner.judge) a judge, or a run, that cannot go on
+├── NoSuchTransition       1  (riff_runner.simulate) an edge that a flow does not have
+├── CallProblem            1  (riff_runner.run) a call that cannot be made, and which side is why
 │   ├── Unavailable        1  … for now: it is made again
 │   ├── CallRefused        1  … at all: an endpoint takes the request for wrong
 │   └── EndpointRefused    1  … nor any other: key, quota, unknown model
-├── AgentStopped           1  (riff_ingest.runner) an agent whose own doing ends a call
-├── CallerFailed           1  (riff_ingest.runner) a caller that did not keep to its part
-├── ChatError              1  (riff_ingest.runner.chat) a chat that is not completed, and why
-├── CannotStart, BadLine   1  (riff_ingest.runner.processes) a program that cannot play its part
+├── AgentStopped           1  (riff_runner.run) an agent whose own doing ends a call
+├── CallerFailed           1  (riff_runner.run) a caller that did not keep to its part
+├── ChatError              1  (riff_runner.chat) a chat that is not completed, and why
+├── CannotStart, BadLine   1  (riff_runner.processes) a program that cannot play its part
 ├── ViewFailed             1  (riff_tui) a view of another distribution that fails
 ├── JudgeStopped           1  (riff_tui) a judge that cannot be asked any further
 ├── RunRefused           1,2  (riff_tui) a run that an endpoint ended: 2 where no call was complete

@@ -7,8 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from riff_ingest.child_process import environment_of
-from riff_ingest.runner.processes.process import Program
+from riff_runner.processes.child_process import environment_of
+from riff_runner.processes.process import Program
 
 preamble = """
 import json, os, signal, subprocess, sys, time

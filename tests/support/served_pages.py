@@ -15,7 +15,7 @@ from typing import Any
 import aiohttp
 import pyte
 
-from riff_tui.serve.limits import Limits
+from riff_tui.serve.admission import Limits
 from riff_tui.serve.server import ExplorerServer, Served
 from tests.support.screen import Screen
 

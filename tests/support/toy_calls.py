@@ -6,15 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from riff_ingest.contract import Contract, StateContract
-from riff_ingest.runner.agent_call import AgentCall, CallProgress
-from riff_ingest.runner.call import Call, CallSetting, MadeCall
-from riff_ingest.runner.cases.case import CallCase
-from riff_ingest.runner.clock import FixedClock, RunClock
-from riff_ingest.runner.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
-from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.protocol import AgentReply, CallerNotes, CallerTurn, CallView, StopReason
-from riff_ingest.runner.tools import StubbedTools
-from riff_ingest.simulate.cast import personas
+from riff_runner.run.agent_call import AgentCall, CallProgress
+from riff_runner.run.call import Call, CallSetting, MadeCall
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.clock import FixedClock, RunClock
+from riff_runner.run.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
+from riff_runner.run.protocol import AgentReply, CallerNotes, CallerTurn, CallLimits, CallView, StopReason
+from riff_runner.run.tools import StubbedTools
+from riff_runner.simulate.cast import personas
 
 MOMENT = "2026-06-22T02:00:00Z"
 

@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from riff_tui import catalog
-from riff_tui.cases.query import case_text_at
+from riff_tui.cases import case_text_at
 from riff_tui.notes.kept_notes import open_to_read
 from riff_tui.notes.notebook import Notebook
 from riff_tui.tui.actions.action import Controls

@@ -18,7 +18,7 @@ from riff_store.queries.scores import PAGE, score_pages
 from riff_store.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.output.sinks.csv import write_batches
-from riff_tui.output.sinks.options import Options
+from riff_tui.output.sinks.parts import Options
 from riff_tui.request import Request
 from riff_tui.view_registry import views
 from riff_tui.views.export import COLUMNS, batch_of

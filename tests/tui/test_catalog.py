@@ -13,9 +13,8 @@ from riff_store.database import Store, open_store
 from riff_tui.catalog import show
 from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError
-from riff_tui.lazy_rows import PAGE, LazyRows
 from riff_tui.request import Request, dump_command
-from riff_tui.table import Row, Table, run_steps
+from riff_tui.table import PAGE, LazyRows, Row, Table, run_steps
 from riff_tui.view_registry import resolve, views
 from riff_tui.views.spec import BY
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from riff_ingest.pipeline import ingest
-from riff_ingest.simulate import simulate
+from riff_runner.simulate import simulate
 from riff_store.database import Store, open_store
 from riff_store.facts import FlowEdit
 from riff_store.writer import Writer

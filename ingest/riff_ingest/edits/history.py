@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from riff_ingest.edits.commits import TIPS, contained_in, read_commits
-from riff_ingest.edits.git import Repository
+from riff_ingest.edits.git import TIPS, Repository, contained_in, read_commits
 from riff_ingest.edits.patterns import FlowPattern, flow_of, literal, parse_pattern, readable
 from riff_store.facts import Commit, FlowEdit
 

@@ -6,18 +6,19 @@ where the call ended by goodbye. The same tool again at once is one visit.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
-from riff_ingest.conversation import ToolCall, Turn
-from riff_ingest.eva.call_clock import CallClock
-from riff_ingest.eva.context import MetricContext
+from riff_ingest.conversation import ReferenceStep, ToolCall, Turn
+from riff_ingest.eva.context import AudioByTurn, MetricContext
 from riff_ingest.eva.metrics.tool_call_validity import INVALID
-from riff_ingest.eva.tools import segment_of_tool, tool_name
 from riff_ingest.eva.trace import GENERIC_ERROR, LoggedEntry
-from riff_ingest.events import Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
+from riff_ingest.events import LONGEST, Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
 from riff_ingest.sources.lenient_json import is_deep
 
 OPENING = "opening"
@@ -206,3 +207,138 @@ def _untraced(context: MetricContext, agent_turns: set[int]) -> list[tuple[int, 
         texts = {turn: heard.get(turn) or meant.get(turn) for turn in heard.keys() | meant.keys()}
         found += [(turn, "user", text) for turn, text in texts.items() if text and turn not in callers]
     return sorted(found, key=lambda each: (each[0], each[1] != "user"))
+
+
+# Give the times of a voice call as seconds since it started.
+class CallClock:
+    """Measure time in one call, from the earliest event in its logs, else from the first sound."""
+
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
+        self.start = context.started_s
+
+    def since(self, moment: float | None) -> float | None:
+        """Return seconds from the start to a moment in seconds since the epoch.
+
+        `None` where one of them is not known.
+        """
+        if moment is None or self.start is None or not abs(moment - self.start) <= LONGEST:
+            return None
+        return round(moment - self.start, 6)
+
+    def of(self, entry: LoggedEntry) -> float | None:
+        """Return when an entry of the trace was logged.
+
+        One that was made up is as old as its side's audio in that turn.
+        """
+        if entry.timestamp is not None:
+            return self.since(entry.timestamp / 1000)
+        return self.audio_start(entry.role, entry.turn_id)
+
+    def audio_start(self, role: str | None, turn: int) -> float | None:
+        """Return when a side began to be heard in a turn."""
+        spans = self._audio(role).get(turn)
+        return self.since(spans[0][0]) if spans else None
+
+    def latency_ms(self, turn: int) -> float | None:
+        """Return how long the caller waited for the agent, in milliseconds; a barge-in has no latency."""
+        latency = self._context.latency_assistant_turns.get(turn)
+        if latency is None or not 0 < latency * 1000 <= LONGEST:
+            return None
+        return round(latency * 1000, 3)
+
+    def started_at(self) -> str | None:
+        """Return the start in UTC as RFC 3339; `None` where it is no date."""
+        if self.start is None:
+            return None
+        try:
+            return datetime.fromtimestamp(self.start, UTC).isoformat()
+        except (ValueError, OverflowError, OSError):
+            return None
+
+    def _audio(self, role: str | None) -> AudioByTurn:
+        context = self._context
+        return context.audio_timestamps_user_turns if role == "user" else context.audio_timestamps_assistant_turns
+
+
+# Type the tools of an agent, and compare those called with those expected (docs/metrics.md, section 9).
+AUTH, READ, WRITE, SYSTEM = "auth", "read", "write", "system"
+UNNAMED = "(unnamed tool)"
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_READS = frozenset({"get", "search", "find", "list", "check", "lookup"})
+_NAMES = ("tool_name", "tool", "name", "function")
+_ARGUMENTS = ("parameters", "tool_parameters", "arguments", "args", "params")
+
+
+def tool_name(name: Any) -> str:
+    """Return a tool's name as text."""
+    return (name if isinstance(name, str) else "" if name is None else str(name)) or UNNAMED
+
+
+def tool_types(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, str]:
+    """Return the types of an agent's tools by name and by id, both in lower case."""
+    found = {}
+    for tool in tools or ():
+        kind = tool.get("tool_type")
+        for name in (tool.get("id"), tool.get("name")):
+            if isinstance(kind, str) and kind and isinstance(name, str) and name:
+                found[name.lower()] = kind.lower()
+    return found
+
+
+def segment_of_tool(name: str, types: Mapping[str, str]) -> str:
+    """Return the phase of a call that a tool belongs to: its type, else what its name sounds like."""
+    return types.get(name.lower()) or guessed_type(name)
+
+
+def is_transfer(name: str, types: Mapping[str, str]) -> bool:
+    """Tell whether a tool hands the call to a human; one of a type that does other work, with miles say, does not."""
+    return name.lower().startswith("transfer") and types.get(name.lower(), SYSTEM) == SYSTEM
+
+
+@lru_cache(maxsize=1024)
+def guessed_type(name: str) -> str:
+    """Return a tool's type by the words of its name."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    if any(word.startswith(("auth", "verif")) for word in words):
+        return AUTH
+    if not _READS.isdisjoint(words):
+        return READ
+    if any(word == "end" or word.startswith("transfer") for word in words):
+        return SYSTEM
+    return WRITE
+
+
+def expected_steps(trace: Iterable[Any] | None, called: Iterable[Mapping[str, Any]]) -> list[ReferenceStep]:
+    """Return the reference steps of a dataset's `expected_trace`; entries that are no calls of tools are passed over.
+
+    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing.
+    """
+    given = [(tool_name(call.get("tool_name")), call.get("tool_parameters")) for call in called]
+    steps = []
+    for entry in trace or ():
+        name = _name(entry)
+        if name is None:
+            continue
+        wanted = _arguments(entry)
+        tried = [arguments for tool, arguments in given if tool.lower() == name.lower()]
+        # The state of a step is that of the call, however the dataset spells its name.
+        spelled = next((tool for tool, _ in given if tool.lower() == name.lower()), name)
+        matched = None if wanted is None else wanted in tried
+        steps.append(ReferenceStep(spelled, called=bool(tried), matched=matched))
+    return steps
+
+
+def _name(entry: Any) -> str | None:
+    if isinstance(entry, str):
+        return entry or None
+    if not isinstance(entry, Mapping) or "tool_response" in entry or entry.get("type") == "tool_response":
+        return None
+    return next((entry[key] for key in _NAMES if isinstance(entry.get(key), str) and entry[key]), None)
+
+
+def _arguments(entry: Any) -> Any:
+    if not isinstance(entry, Mapping):
+        return None
+    return next((entry[key] for key in _ARGUMENTS if isinstance(entry.get(key), Mapping)), None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riff_ingest.eva.config import Configuration
+from riff_ingest.eva.run_inputs import Configuration
 from riff_ingest.sources.source import ROOT, text_of
 
 RECORDS = "records"

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.directories import RECORDS, conversations, identity_of, is_archived, is_run, natural
-from riff_ingest.eva.logs.files import find, read_object
+from riff_ingest.eva.history import Warnings
+from riff_ingest.eva.logs import find, read_object
 from riff_ingest.eva.record import RESULT, configuration_near, read_record
 from riff_ingest.eva.run_inputs import RunInputs, agent_at, played_record
 from riff_ingest.eva.turns import PipelineType
-from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.eva import claims, run_inputs_of
 from riff_ingest.sources.lines import BrokenInput
 

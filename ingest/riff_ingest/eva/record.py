@@ -9,20 +9,27 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.eva.config import Configuration, configuration
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.dataset import filled
 from riff_ingest.eva.directories import identity_of, run_of
-from riff_ingest.eva.history import seconds
+from riff_ingest.eva.history import Warnings, seconds
 from riff_ingest.eva.history_pipeline import context_of
-from riff_ingest.eva.logs import merged_history
-from riff_ingest.eva.logs.files import absent, find, read_object, stored_file, stored_name
-from riff_ingest.eva.logs.framework import NAMES as FRAMEWORK_LOGS
-from riff_ingest.eva.logs.framework import has_log
-from riff_ingest.eva.logs.simulator import last_event, last_line, says_goodbye, simulator_log
+from riff_ingest.eva.logs import (
+    FRAMEWORK_LOGS,
+    absent,
+    find,
+    has_log,
+    last_event,
+    last_line,
+    merged_history,
+    read_object,
+    says_goodbye,
+    simulator_log,
+    stored_file,
+    stored_name,
+)
+from riff_ingest.eva.run_inputs import Configuration, configuration, filled
 from riff_ingest.eva.scenario_db import database_hash
 from riff_ingest.eva.turns import PipelineType
-from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput
 
 RESULT = "result.json"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from riff_ingest.eva.config import Configuration
-from riff_ingest.eva.dataset import aliases_beside, aliases_folder, filled, records_of
-from riff_ingest.eva.warnings import Warnings
-from riff_ingest.sources.lines import BrokenInput, digest
+from riff_ingest.eva.history import Warnings
+from riff_ingest.eva.turns import PipelineType
+from riff_ingest.sources.lenient_json import clean, loads
+from riff_ingest.sources.lines import BrokenInput, digest, read_lines, read_whole
 from riff_ingest.sources.yaml_document import load_yaml
 
 LEVELS = 3
@@ -138,3 +141,232 @@ def _digest(path: str, mtime: int, size: int) -> str:
 @lru_cache(maxsize=4)
 def _agent(path: str, mtime: int, size: int) -> Mapping[str, Any]:
     return load_yaml(Path(path))
+
+
+# Read what a run's config.json says of the agent: its pipeline, its name, and the language that was spoken.
+DEFAULT_DOMAIN = "airline"
+DEFAULT_LANGUAGE = "en"
+_OLD_NAMES = {"llm_model": "llm", "stt_model": "stt", "tts_model": "tts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Hold a run's configuration as far as it is used; `from_old_key` where EVA itself overlooks the model's block."""
+
+    pipeline_type: PipelineType = "cascade"
+    agent: str = ""
+    domain: str = DEFAULT_DOMAIN
+    language: str = DEFAULT_LANGUAGE
+    from_old_key: bool = False
+    run_id: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    dataset_path: str | None = None
+    agent_config_path: str | None = None
+
+
+def configuration(document: Mapping[str, Any]) -> Configuration:
+    """Return what a config.json says; what it does not say has EVA's defaults."""
+    block = document.get("model")
+    from_old_key = not (isinstance(block, Mapping) and block)
+    if from_old_key:
+        block = document.get("pipeline")
+    block = block if isinstance(block, Mapping) else {}
+    provenance = document.get("provenance")
+    provenance = provenance if isinstance(provenance, Mapping) else {}
+    return Configuration(
+        pipeline_type=pipeline_type_of(block),
+        agent=agent_label(block) or _joined(block.get("pipeline_parts") or document.get("pipeline_parts")),
+        domain=_text(document.get("domain")) or DEFAULT_DOMAIN,
+        language=_text(document.get("language")) or DEFAULT_LANGUAGE,
+        from_old_key=from_old_key and bool(block),
+        run_id=_text(document.get("run_id")),
+        commit=_text(provenance.get("git_commit_sha")),
+        branch=_text(provenance.get("git_branch")),
+        dataset_path=_text(document.get("dataset_path")),
+        agent_config_path=_text(document.get("agent_config_path")),
+    )
+
+
+def pipeline_type_of(block: Mapping[str, Any]) -> PipelineType:
+    """Return the kind of pipeline that a model's block describes."""
+    speech = block.get("s2s")
+    if speech:
+        return {"elevenlabs": "cascade", "ultravox": "audio_llm"}.get(str(speech), "s2s")  # type: ignore[return-value]
+    if block.get("audio_llm"):
+        return "audio_llm"
+    return "s2s" if block.get("realtime_model") else "cascade"
+
+
+def agent_label(block: Mapping[str, Any]) -> str:
+    """Return the name of the system under test: its models, joined with a plus; empty where none is named."""
+    block = {**block, **{new: block.get(new) or block[old] for old, new in _OLD_NAMES.items() if old in block}}
+    if block.get("s2s"):
+        parts = [_part(block, "s2s")]
+    elif block.get("audio_llm"):
+        parts = [_part(block, "audio_llm"), _part(block, "tts")]
+    elif block.get("realtime_model"):
+        parts = [_part(block, "realtime_model", "realtime")]
+    else:
+        parts = [_part(block, "stt"), _text(block.get("llm")) or "", _part(block, "tts")]
+    return " + ".join(part for part in parts if part)
+
+
+def _joined(parts: Any) -> str:
+    """Return the name that a run's own list of its parts gives, for models under names that are not known here."""
+    return " + ".join(filter(None, map(_text, parts.values()))) if isinstance(parts, Mapping) else ""
+
+
+def _part(block: Mapping[str, Any], name: str, short: str | None = None) -> str:
+    for key in (f"{name}_params", f"{short}_params"):
+        params = block.get(key)
+        if isinstance(params, Mapping):
+            named = _text(params.get("alias")) or _text(params.get("model"))
+            if named:
+                return named
+    return _text(block.get(name)) or ""
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+# Read the dataset that a run plays: records by id, with their placeholders filled for the language that was spoken.
+_LOCATION = re.compile(r"<LOC:([^<>]*)>")
+
+
+def records_of(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the records of a dataset by id, from a JSON array or from JSON lines; raise `BrokenInput`."""
+    defects: Counter[str] = Counter()
+    data = read_whole(path, "log_mib")
+    if data.lstrip()[:1] == b"[":
+        found = clean(loads(data, defects, what="file"), defects)
+    else:
+        found = [clean(_line(number, line, defects), defects) for number, line in read_lines(path)]
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
+        found = found[0]
+    return {str(each["id"]): each for each in found if isinstance(each, dict) and "id" in each}
+
+
+def _line(number: int, line: bytes, defects: Counter[str]) -> Any:
+    try:
+        return loads(line, defects)
+    except BrokenInput as problem:
+        raise BrokenInput(problem.reason, number) from problem
+
+
+def aliases_folder(path: Path) -> list[Path]:
+    """Return the files in `<domain>_aliases` beside a dataset, by name."""
+    folder = path.with_name(path.name.split(".")[0].removesuffix("_dataset") + "_aliases")
+    return sorted(folder.glob("*.json")) if folder.is_dir() else []
+
+
+def aliases_beside(path: Path) -> list[dict[str, Any]]:
+    """Return what the files beside a dataset say, in the order of their names."""
+    found = []
+    for file in aliases_folder(path):
+        defects: Counter[str] = Counter()
+        document = clean(loads(read_whole(file, "log_mib"), defects, what="file"), defects)
+        found += [each for each in (document if isinstance(document, list) else [document]) if isinstance(each, dict)]
+    return found
+
+
+def filled(record: Mapping[str, Any], language: str, aliases: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """Return a record with names, telephone numbers and places for a language in place of its placeholders.
+
+    Raises `BrokenInput` where the record has names for other languages only.
+    """
+    aliases = list(aliases)
+    fill = _filler(record, language)
+    found: dict[str, Any] = _everywhere(dict(record), fill)
+    if "user_goal" in found:
+        found["user_goal"] = _everywhere(found["user_goal"], lambda text: _located(text, language, aliases))
+    truth = found.get("ground_truth")
+    if aliases and isinstance(truth, dict) and "expected_scenario_db" in truth:
+        truth["expected_scenario_db"] = _with_aliases(truth["expected_scenario_db"], language, aliases)
+    return found
+
+
+def _filler(record: Mapping[str, Any], language: str) -> Callable[[str], str]:
+    overrides = record.get("culture_overrides")
+    if not isinstance(overrides, Mapping) or not overrides:
+        return lambda text: text
+    own = overrides.get(language)
+    if not isinstance(own, Mapping):
+        raise BrokenInput(f"the record has no names for the language {language}")
+    others = record.get("romanized_culture_overrides")
+    romanized = others.get(language) if isinstance(others, Mapping) else None
+    romanized = romanized if isinstance(romanized, Mapping) else own
+    wanted: list[tuple[str, Any]] = [
+        ("<FIRST_NAME_ROMANIZED>", _lower(romanized.get("first_name"))),
+        ("<LAST_NAME_ROMANIZED>", _lower(romanized.get("last_name"))),
+        ("<FIRST_NAME>", own.get("first_name")),
+        ("<LAST_NAME>", own.get("last_name")),
+        ("<PHONE>", own.get("phone")),
+        ("<COMPANION_FIRST_NAME_ROMANIZED>", _lower(_companion(romanized) or _companion(own))),
+        ("<COMPANION_FIRST_NAME>", _companion(own)),
+    ]
+    replacements = [(mark, value) for mark, value in wanted if isinstance(value, str)]
+
+    def fill(text: str) -> str:
+        for mark, value in replacements:
+            text = text.replace(mark, value)
+        return text
+
+    return fill
+
+
+def _companion(names: Mapping[str, Any]) -> Any:
+    companion = names.get("companion")
+    return companion.get("first_name") if isinstance(companion, Mapping) else None
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _located(text: str, language: str, aliases: Iterable[Mapping[str, Any]]) -> str:
+    def place(found: re.Match[str]) -> str:
+        name = found[1]
+        if language == "en":
+            return name
+        for alias in aliases:
+            if alias.get("name") == name and (translations := _translations(alias, language)):
+                return translations[0]
+        return name
+
+    return _LOCATION.sub(place, text)
+
+
+def _with_aliases(value: Any, language: str, aliases: Iterable[Mapping[str, Any]]) -> Any:
+    if isinstance(value, list):
+        return [_with_aliases(item, language, aliases) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _with_aliases(item, language, aliases) for key, item in value.items()}
+    for alias in aliases:
+        if "name" in value and alias.get("name") == value["name"]:
+            names = [*_texts(alias.get("base")), *_translations(alias, language)]
+            found["name_aliases"] = list(dict.fromkeys(names))
+    return found
+
+
+def _translations(alias: Mapping[str, Any], language: str) -> list[str]:
+    translations = alias.get("translations")
+    return _texts(translations.get(language)) if isinstance(translations, Mapping) else []
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a list; one that stands alone is a list of one."""
+    found = value if isinstance(value, list) else [value]
+    return [text for text in found if isinstance(text, str)]
+
+
+def _everywhere(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_everywhere(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: _everywhere(item, change) for key, item in value.items()}
+    return value

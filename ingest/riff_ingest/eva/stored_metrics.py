@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from riff_ingest.eva.directories import Identity
-from riff_ingest.eva.logs.files import find, read_object
+from riff_ingest.eva.history import Warnings
+from riff_ingest.eva.logs import find, read_object
 from riff_ingest.eva.metrics.registry import METRICS, threshold
 from riff_ingest.eva.metrics.score import MetricScore, number
-from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import JudgedScore
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from riff_ingest.eva.history import ASSISTANT, AUDIT, FRAMEWORK, ROLES, USER, HistoryEvent, inner, seconds
+from riff_ingest.eva.history import ASSISTANT, AUDIT, FRAMEWORK, ROLES, USER, HistoryEvent, Warnings, inner, seconds
 from riff_ingest.eva.trace import (
     ASSISTANT_INTERRUPTS,
     CUT_ITSELF_OFF,
@@ -29,7 +29,6 @@ from riff_ingest.eva.trace import (
     prefixed,
     suffix,
 )
-from riff_ingest.eva.warnings import Warnings
 
 PipelineType: TypeAlias = Literal["cascade", "audio_llm", "s2s"]
 SpeakerTurn: TypeAlias = tuple[str, int]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.eva.directories import RECORDS, is_archived, run_of
-from riff_ingest.eva.logs.files import find, read_object
-from riff_ingest.sources.compression import unreadable
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.eva.logs import find, read_object
+from riff_ingest.sources.lines import BrokenInput, unreadable
 from riff_ingest.sources.lines import digest as digest_of_file
 from riff_ingest.sources.source import DirectoryInput, ReadContext, Source
 from riff_store.facts import JudgedScore, Skipped
@@ -74,9 +73,9 @@ def set_aside(directory: Path) -> str | None:
 
 def run_inputs_of(directory: Path, given: RunInputs | None = None) -> RunInputs:
     """Return the dataset and the agent's file of a conversation: those given, else those that its run names."""
+    from riff_ingest.eva.history import Warnings
     from riff_ingest.eva.record import configuration_near
     from riff_ingest.eva.run_inputs import NONE_GIVEN
-    from riff_ingest.eva.warnings import Warnings
 
     path = _absolute(directory)
     return (given or NONE_GIVEN).or_near(run_of(path), configuration_near(path, Warnings()))
@@ -114,13 +113,13 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
         yield Skipped("skipped", None, NO_DIRECTORY)
         return
     from riff_ingest.eva.directories import identity_of
+    from riff_ingest.eva.history import Warnings
     from riff_ingest.eva.metrics import compute_metrics, read_files
-    from riff_ingest.eva.metrics.own import registered
+    from riff_ingest.eva.metrics.registry import registered
     from riff_ingest.eva.record import configuration_near, read_record
     from riff_ingest.eva.run_inputs import NONE_GIVEN, agent_at, played_record
     from riff_ingest.eva.stored_metrics import stored_scores, verdicts
     from riff_ingest.eva.to_conversation import conversation_of
-    from riff_ingest.eva.warnings import Warnings
 
     warnings, result, run_inputs = Warnings(), _result(path), context.run_inputs or NONE_GIVEN
     configuration = configuration_near(path, Warnings())

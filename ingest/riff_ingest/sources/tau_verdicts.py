@@ -54,7 +54,7 @@ def read(path: Path) -> Iterator[JudgedScore | Skipped]:
 
 def run_judged(path: Path) -> str:
     """Return the run whose results lie beside a summary under the same name, else that name."""
-    from riff_ingest.tau.results import run_at
+    from riff_ingest.sources.tau.results import run_at
 
     name = text_of(path.name).removesuffix(".gz").removesuffix(".json")
     stem, mark, _ = name.partition(_MARK)

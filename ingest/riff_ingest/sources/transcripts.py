@@ -12,12 +12,10 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
-from riff_ingest.runner.files.run_document import PROGRESS_FILE, RUN_FILE, RUN_MARK
-from riff_ingest.sources.by_lines import Contracts, Lines, by_lines
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_start
-from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
+from riff_ingest.sources.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
 from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, NativeLine, refusal, salvage
 from riff_store.facts import Skipped
 
@@ -31,6 +29,11 @@ _Done = TypeVar("_Done", ToolCall, ReferenceStep)
 
 _line_decoder = msgspec.json.Decoder(NativeLine)
 _contract_decoder = msgspec.json.Decoder(Contract)
+
+RUN_FILE = "run.json"
+PROGRESS_FILE = "progress.jsonl"
+RUN_MARK = b'"riff.run/'
+"""What stands at the head of a `run.json` of any version."""
 
 
 def read_some(

@@ -5,8 +5,7 @@ The drawing is the same whatever order the neighbours came in.
 
 from __future__ import annotations
 
-from riff_tui.charts.neighbor_graph.figure import LEGEND, WIDTH, EgoFigure, blast, draw, drawing
-from riff_tui.charts.neighbor_graph.formats import to_dot, to_mermaid
+from riff_tui.charts.neighbor_graph.figure import LEGEND, WIDTH, EgoFigure, blast, draw, drawing, to_dot, to_mermaid
 from riff_tui.charts.neighbor_graph.graph import Direction, Drawing, EgoGraph, GraphNeighbor, Spot, of_neighborhood
 
 __all__ = [

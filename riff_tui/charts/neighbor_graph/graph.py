@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from riff_store.answers.cells import Neighbor, Neighborhood
+from riff_tui.text.glyphs import Glyphs, in_ascii
+from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.safe_text import cell_width, one_line
 
 Direction = Literal["in", "centre", "out"]
 
@@ -81,3 +84,125 @@ def of_neighborhood(answer: Neighborhood) -> EgoGraph:
 
 def _neighbors(found: Sequence[Neighbor]) -> tuple[GraphNeighbor, ...]:
     return tuple(GraphNeighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in found)
+
+
+# Plan the lines of a graph's sides and the widths of their parts.
+MOST = 12
+BAD_STALL = 0.25
+LEAST_NAME = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Hold one line of one side, as it is written; `state` is None where it stands for several."""
+
+    state: str | None
+    name: str
+    star: str
+    count: str
+    badge: str
+    share: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Hold the width of each part of a line, the left side first.
+
+    A part that no line has takes nothing, but for the star on the left: a name and its edge would touch.
+    """
+
+    names: tuple[int, int, int]
+    counts: tuple[int, int]
+    badges: tuple[int, int]
+    star: int
+    share: int
+
+
+def readable(name: str, signs: Glyphs) -> str:
+    """Return a state's name as it may be shown."""
+    safe = one_line(name)
+    return in_ascii(safe) if signs.ascii_only else safe
+
+
+def entries(graph: EgoGraph, side: Direction, signs: Glyphs) -> list[Entry]:
+    """Return the lines of one side: the most frequent neighbours, then one for all others."""
+    ranked = graph.ranked(side)
+    both = graph.both_sides()
+    shares = side == "out"
+    found = [
+        Entry(
+            state=one.name,
+            name=readable(one.name, signs),
+            star=signs.both_sides if one.name in both else "",
+            count=str(one.count),
+            badge=_badge(one, signs),
+            share=percent(one.share) if shares and one.share is not None else "",
+        )
+        for one in ranked[:MOST]
+    ]
+    return [*found, _folded(ranked[MOST:], signs, shares=shares)] if len(ranked) > MOST else found
+
+
+def _folded(rest: Sequence[GraphNeighbor], signs: Glyphs, *, shares: bool) -> Entry:
+    """Return the line for all that have none of their own, with the worst stall among them where it is bad."""
+    total = sum(one.share or 0.0 for one in rest)
+    worst = max(rest, key=lambda one: one.stall or 0.0)
+    return Entry(
+        state=None,
+        name=f"+ {len(rest)} more (n {sum(one.count for one in rest)})",
+        star="",
+        count="",
+        badge=_badge(worst, signs) if (worst.stall or 0.0) >= BAD_STALL else "",
+        share=percent(min(1.0, total)) if shares and any(one.share is not None for one in rest) else "",
+    )
+
+
+def _badge(one: GraphNeighbor, signs: Glyphs) -> str:
+    if one.stall is not None:
+        return f"{signs.bad if one.stall >= BAD_STALL else ''}{fixed(one.stall, 2, trim=True)}"
+    if one.outcome == "success":
+        return signs.success
+    return signs.escalation if one.outcome == "escalation" else signs.not_measured
+
+
+def plan(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, width: int) -> Plan | None:
+    """Return the widths of all parts, names cut where they have to be; None without room for three columns."""
+    counts = widest(entry.count for entry in left), widest(entry.count for entry in right)
+    badges = widest(entry.badge for entry in left), widest(entry.badge for entry in right)
+    star = widest(entry.star for entry in right)
+    share = widest(entry.share for entry in right)
+    taken = 2
+    if left:
+        taken += (badges[0] + 1) + counts[0] + 7
+    if right:
+        taken += (badges[1] + 1) + star + counts[1] + 8 + (share + 1 if share else 0)
+    centre = cell_width(readable(graph.centre, signs))
+    wanted = [_widest_name(left), centre, _widest_name(right)]
+    least = [min(name, LEAST_NAME) for name in wanted]
+    for index, side, count in ((0, left, counts[0]), (2, right, counts[1])):
+        # The line for the others has no count, so its words may take the room of one.
+        least[index] = max(least[index], _widest_name(entry for entry in side if entry.state is None) - count - 2)
+    names = _shared(wanted, least, width - taken)
+    if names is None:
+        return None
+    return Plan(names, counts, badges, star, share)
+
+
+def _shared(wanted: Sequence[int], least: Sequence[int], room: int) -> tuple[int, int, int] | None:
+    """Share the room among three names: the widest gives way first."""
+    if sum(least) > room:
+        return None
+    widths = list(wanted)
+    while sum(widths) > room:
+        giving = [index for index in range(3) if widths[index] > least[index]]
+        widths[max(giving, key=lambda index: widths[index])] -= 1
+    return widths[0], widths[1], widths[2]
+
+
+def _widest_name(side: Iterable[Entry]) -> int:
+    return widest(entry.name for entry in side)
+
+
+def widest(texts: Iterable[str]) -> int:
+    """Return the cells that the widest of some texts takes, 0 where there are none."""
+    return max(map(cell_width, texts), default=0)

@@ -97,7 +97,7 @@ def _values(parameter: Any, value: str, words: Sequence[str], command: str) -> I
 
         yield from (*COMPUTED, *POOLED, "humanness")
     elif parameter.name == "max_drop":
-        from riff_tui.gate.tolerances import CHECKED
+        from riff_tui.gate.rules import CHECKED
 
         yield from (f"{aspect}=" for aspect in CHECKED)
     elif parameter.name in ("baseline", "candidate", "run"):

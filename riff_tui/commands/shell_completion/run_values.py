@@ -25,14 +25,14 @@ def values_of(option: str, value: str, words: Sequence[str]) -> Iterator[str]:
 
 def _names(option: str, words: Sequence[str]) -> Iterable[str]:
     if option == "flows":
-        from riff_ingest.simulate import flow_names
+        from riff_runner.simulate import flow_names
 
         return flow_names()
     if option == "personas":
-        from riff_ingest.simulate.cast import personas
+        from riff_runner.simulate.cast import personas
 
         return ["all", *(persona.name for persona in personas())]
-    from riff_ingest.runner.flows.flow_files import load_flows
+    from riff_runner.run.flows.flow_files import load_flows
 
     named = [after for word, after in pairwise(words) if word == "--flows"]
     named += [word.removeprefix("--flows=") for word in words if word.startswith("--flows=")]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TextIO
 
 from riff_tui.errors import UsageError
 from riff_tui.output.formats import FORMATS, Format
-from riff_tui.output.sinks.options import Options, Sink
+from riff_tui.output.sinks.parts import Options, Sink
 from riff_tui.table import GraphFigure, Table
 
 __all__ = ["Options", "formats_of", "render"]
@@ -38,6 +37,38 @@ def render(
     known = formats_of(table)
     if format not in known:
         raise UsageError(f"--format {format}: there is no graph in {table.view}; it has {', '.join(known)}")
-    module, _, function = Format(format).writer.partition(":")
-    write: Sink = getattr(importlib.import_module(f"riff_tui.output.sinks.{module}"), function)
-    write(table, out, Options(width=width, ascii_only=ascii_only, color=color, csv_raw=csv_raw))
+    _sink_of(Format(format))(table, out, Options(width=width, ascii_only=ascii_only, color=color, csv_raw=csv_raw))
+
+
+def _sink_of(format: Format) -> Sink:
+    """Return the function that writes a format, of whose module alone it needs."""
+    match format:
+        case Format.TEXT:
+            from riff_tui.output.sinks.text import write
+        case Format.MARKDOWN:
+            from riff_tui.output.sinks.markdown import write
+        case Format.JSON:
+            from riff_tui.output.sinks.json import write
+        case Format.JSONL:
+            from riff_tui.output.sinks.json import write_lines as write
+        case Format.CSV:
+            from riff_tui.output.sinks.csv import write
+        case Format.SVG:
+            from riff_tui.output.sinks.svg import write
+        case Format.DOT:
+            return _write_dot
+        case Format.MERMAID:
+            return _write_mermaid
+    return write
+
+
+def _write_dot(table: Table, out: TextIO, options: Options) -> None:
+    """Print the graph of a table whose figure is one in Graphviz's language."""
+    assert isinstance(table.figure, GraphFigure)
+    out.write(table.figure.to_dot(ascii_only=options.ascii_only))
+
+
+def _write_mermaid(table: Table, out: TextIO, options: Options) -> None:
+    """Print the graph of a table whose figure is one in Mermaid's language."""
+    assert isinstance(table.figure, GraphFigure)
+    out.write(table.figure.to_mermaid(ascii_only=options.ascii_only))

@@ -7,10 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TextIO
 
-from riff_tui.batch import Batch
-from riff_tui.output.sinks.batches import lines_of
-from riff_tui.output.sinks.options import Options
-from riff_tui.table import Column, Table
+from riff_tui.output.sinks.parts import Options, lines_of
+from riff_tui.table import Batch, Column, Table
 from riff_tui.text.numbers import utc
 from riff_tui.text.safe_text import escaped_hidden
 

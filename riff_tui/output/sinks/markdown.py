@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from riff_tui.output.sinks.options import Options
-from riff_tui.output.sinks.parts import closing, figure_lines, lists, place_width, shown_columns
+from riff_tui.output.sinks.parts import Options, closing, figure_lines, lists, place_width, shown_columns
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import cell_text
 from riff_tui.text.safe_text import cell_width, padded

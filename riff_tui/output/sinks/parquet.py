@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from riff_tui.batch import Batch
 from riff_tui.errors import RiffError
-from riff_tui.table import Column
+from riff_tui.table import Batch, Column
 
 ROWS = 65_536
 MISSING = "parquet needs a package that is not installed: pip install 'riff-tui[parquet]'"

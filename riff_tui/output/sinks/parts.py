@@ -1,13 +1,16 @@
-"""Collect what formats for people print: the columns that show, the lists of a table, its closing sentences."""
+"""Share what sinks have: their options, and the parts that a table is printed in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Protocol, TextIO
 
-from riff_tui.output.sinks.options import Options
-from riff_tui.table import Column, Row, Section, Severity, Table
+from riff_tui.table import Batch, Column, Row, Section, Severity, Table
 from riff_tui.text.column_fit import wrap
-from riff_tui.text.safe_text import cell_width
+from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
+from riff_tui.text.safe_text import cell_width, one_line
 
 FIGURE_WIDTH = 78
 LEAST_PLACE = 25
@@ -66,3 +69,53 @@ def _taken_away(table: Table) -> list[str]:
 def wrapped(text: str, room: int | None) -> list[str]:
     """Break safe text into lines of at most `room` cells; what fits, or has room without end, stays as it is."""
     return [text] if room is None or cell_width(text) <= room else wrap(text, room)
+
+
+# Define what a sink takes.
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Describe how to print; a format ignores what means nothing to it."""
+
+    width: int | None = None
+    ascii_only: bool = False
+    color: bool = False
+    csv_raw: bool = False
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """Return the signs to print with."""
+        return glyphs(self.ascii_only)
+
+    def line(self, text: str) -> str:
+        """Return any text as safe text on one line, in ASCII where wanted."""
+        safe = one_line(text)
+        return in_ascii(safe) if self.ascii_only else safe
+
+
+class Sink(Protocol):
+    """Write one format."""
+
+    def __call__(self, table: Table, out: TextIO, options: Options) -> None:
+        """Print the table to `out`."""
+        ...
+
+
+# Make lines of batches: a text once for each value, joined once for what rows share.
+def lines_of(
+    batch: Batch, columns: Sequence[Column], text: Callable[[Column, Any], str], separator: str
+) -> Iterator[str]:
+    """Yield the line of each row: the text of a value in each column, and a separator between them."""
+    parts: list[Iterable[str]] = []
+    for is_shared, some in groupby(columns, key=lambda column: column.key in batch.shared):
+        held = batch.shared if is_shared else batch.single
+        cells = [_texts(column, held[column.key], text) for column in some]
+        joined = map(separator.join, zip(*cells, strict=True))
+        parts.append(batch.spread(joined) if is_shared else joined)
+    return map(separator.join, zip(*parts, strict=True))
+
+
+def _texts(column: Column, values: Sequence[Any], text: Callable[[Column, Any], str]) -> Iterable[str]:
+    texts = {value: text(column, value) for value in set(values)}
+    if column.kind == "number" and 0.0 in texts:
+        texts[0.0] = text(column, 0.0)  # and not that of -0.0, which is equal
+    return map(texts.__getitem__, values)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Grid, Piece, listed
-from riff_tui.output.sinks.options import Options
-from riff_tui.output.sinks.parts import FIGURE_WIDTH, closing, figure_lines, shown_columns, wrapped
+from riff_tui.output.sinks.parts import FIGURE_WIDTH, Options, closing, figure_lines, shown_columns, wrapped
 from riff_tui.table import Table
 from riff_tui.text.safe_text import cell_width
 

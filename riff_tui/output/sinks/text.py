@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TextIO
 
-from riff_tui.output.sinks.fitting import Fit
-from riff_tui.output.sinks.grid import Grid, Piece, listed
-from riff_tui.output.sinks.options import Options
-from riff_tui.output.sinks.parts import closing, figure_lines, shown_columns, wrapped
+from riff_tui.output.sinks.grid import Fit, Grid, Piece, listed
+from riff_tui.output.sinks.parts import Options, closing, figure_lines, shown_columns, wrapped
 from riff_tui.table import Prose, Table
 from riff_tui.text.column_fit import hanging
 from riff_tui.text.safe_text import cell_width, fit

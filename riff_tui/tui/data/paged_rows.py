@@ -7,8 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
-from riff_tui.lazy_rows import LazyRows
-from riff_tui.table import Row
+from riff_tui.table import LazyRows, Row
 
 if TYPE_CHECKING:
     pass

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from riff_store.metrics import METRICS
 from riff_tui.charts.sparklines import WHOLE
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.column_fit import ELASTIC_KINDS, fitted, shrink
+from riff_tui.text.column_fit import ELASTIC_KINDS, NameCut, fitted, name_cut, shrink
 from riff_tui.text.glyphs import Glyphs, in_ascii
-from riff_tui.text.name_cut import NameCut, name_cut
 from riff_tui.text.numbers import cell_text, ends_text, fixed, is_right
 from riff_tui.text.safe_text import cell_width, one_line
 from riff_tui.tui.data.list_state import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.style import Style
 
-from riff_tui.charts.word_marks import side_lines
+from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs

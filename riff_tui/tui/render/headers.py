@@ -14,8 +14,7 @@ from rich.style import Style
 from riff_store.answers.cells import PooledLatency
 from riff_store.metrics import METRICS
 from riff_tui.charts import histogram
-from riff_tui.charts.lane_painter import Tone
-from riff_tui.charts.lanes import Lanes
+from riff_tui.charts.lanes import Lanes, Tone
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import hanging, wrap
 from riff_tui.text.glyphs import Glyphs

@@ -13,8 +13,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from riff_tui.charts import transcript, word_marks
-from riff_tui.charts.word_marks import Tone
+from riff_tui.charts import transcript
+from riff_tui.charts.transcript import Tone
 from riff_tui.table import Row, Severity
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, fit
@@ -151,6 +151,6 @@ def transcript_lines(
     return [TranscriptLine(each.row, colored(each.line, palette)) for each in told]
 
 
-def colored(line: word_marks.Line, palette: Palette) -> Line:
+def colored(line: transcript.Line, palette: Palette) -> Line:
     """Return a line with the colours of its tones."""
     return tuple((text, palette.of_tone(tone)) for text, tone in line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
-from riff_tui.charts.lane_times import latency_severity, turns_with_tools
+from riff_tui.charts.lane_marks import latency_severity, turns_with_tools
 from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text import word_diff

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.aspects import CallAspects, aspects_of
 from riff_ingest.eva.metrics import MetricScore
 from riff_ingest.eva.metrics.compute import COMPUTED
+from riff_ingest.eva.to_conversation import CallAspects, aspects_of
 from riff_store.metrics import Metric, metric_of
 
 
@@ -68,7 +68,9 @@ def test_a_stored_score_that_measures_nothing_or_that_a_judge_gave_is_no_aspect(
 
 def test_a_metric_of_ones_own_counts_where_it_is_described_and_on_its_scale(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses = Metric("pauses", "pauses", "Pauses in a call.", unit="pauses", compute="builtins:len", of_voice=True)
-    monkeypatch.setattr("riff_ingest.eva.aspects.metric_of", lambda key: pauses if key == "pauses" else metric_of(key))
+    monkeypatch.setattr(
+        "riff_ingest.eva.to_conversation.metric_of", lambda key: pauses if key == "pauses" else metric_of(key)
+    )
     assert aspects_of(score("pauses", 3.0), score("pauses", 9.0)).measured == {"pauses": 3.0}
     assert aspects_of(score("pauses", -1.0), {}).unmeasured == {"pauses": "-1 is not on its scale"}
     assert aspects_of(score("pauses", skipped=True), {}) == CallAspects()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.config import configuration
+from riff_ingest.eva.run_inputs import configuration
 
 PARTS = {"stt": "cartesia", "llm": "gpt", "tts": "sonic"}
 

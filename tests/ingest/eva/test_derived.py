@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.derived import Derived, derive, error_of
-from riff_ingest.eva.tools import guessed_type, is_transfer, segment_of_tool, tool_types
+from riff_ingest.eva.derived import (
+    CallClock,
+    Derived,
+    derive,
+    error_of,
+    guessed_type,
+    is_transfer,
+    segment_of_tool,
+    tool_types,
+)
 from riff_ingest.eva.trace import GENERIC_ERROR, LoggedEntry
 from riff_ingest.events import GuardEvaluated, StateEntered, StateExited, TurnComplete
 

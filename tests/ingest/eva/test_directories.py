@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva import read_record
-from riff_ingest.eva.config import configuration
 from riff_ingest.eva.directories import (
     archived,
     conversations,
@@ -21,6 +20,7 @@ from riff_ingest.eva.directories import (
     run_name,
     run_of,
 )
+from riff_ingest.eva.run_inputs import configuration
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.eva.config import configuration
+from riff_ingest.eva.derived import expected_steps
 from riff_ingest.eva.directories import Identity, identity_of
-from riff_ingest.eva.tools import expected_steps
+from riff_ingest.eva.run_inputs import configuration
 
 NAMED = "2026-06-22_02-00-00.000000_mind-2"
 

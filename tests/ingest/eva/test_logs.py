@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 
 from riff_ingest.eva import MetricContext, read_record
-from riff_ingest.eva.history import HistoryEvent
-from riff_ingest.eva.logs.framework import framework_events
-from riff_ingest.eva.logs.simulator import simulator_events
-from riff_ingest.eva.warnings import Warnings
+from riff_ingest.eva.history import HistoryEvent, Warnings
+from riff_ingest.eva.logs import framework_events, simulator_events
 from riff_ingest.limits import limited
 from tests.support.eva_events import told
 from tests.support.eva_records import (

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riff_ingest.eva import process_history
-from riff_ingest.eva.logs.framework import LogLine, events_of
+from riff_ingest.eva.logs import LogLine, events_of
 from riff_ingest.eva.turns import PipelineType
 from tests.support import eva_oracle
 from tests.support.eva_events import (

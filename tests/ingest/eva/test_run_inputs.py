@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.eva.config import configuration
-from riff_ingest.eva.run_inputs import NONE_GIVEN, RunInputs, agent_at, near, played_record
-from riff_ingest.eva.warnings import Warnings
+from riff_ingest.eva.history import Warnings
+from riff_ingest.eva.run_inputs import NONE_GIVEN, RunInputs, agent_at, configuration, near, played_record
 
 
 @pytest.fixture

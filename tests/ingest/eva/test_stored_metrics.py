@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from riff_ingest.eva.directories import Identity
+from riff_ingest.eva.history import Warnings
 from riff_ingest.eva.metrics.score import NO_TURNS, MetricScore
 from riff_ingest.eva.stored_metrics import LONGEST_RATIONALE, stored_pass, stored_scores, verdicts
-from riff_ingest.eva.warnings import Warnings
 from riff_store.facts import JudgedScore
 
 ID = Identity("run", "1.1.2", "1.1.2")

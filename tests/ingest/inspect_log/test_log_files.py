@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from riff_ingest import Conversation
 from riff_ingest.facts import facts_of
-from riff_ingest.inspect_log import archive, log, reader
 from riff_ingest.limits import limited
-from riff_ingest.sources.detect import detect
-from riff_ingest.sources.discovery import find_inputs
-from riff_ingest.sources.inspect_log import SOURCE
+from riff_ingest.sources.detection import detect, find_inputs
+from riff_ingest.sources.inspect_log import SOURCE, archive, to_conversation
+from riff_ingest.sources.inspect_log import archive as log
 from riff_ingest.sources.source import ReadContext
 from riff_store.facts import Skipped
 from tests.support import inspect_logs as logs
@@ -86,8 +85,8 @@ def test_a_run_that_did_not_end_well_says_so_in_both_forms(tmp_path: Path, statu
 
 
 def test_a_log_without_samples_says_so(tmp_path: Path) -> None:
-    assert read(logs.write_json(tmp_path / "log.json", [])) == ([], [(None, reader.NO_SAMPLES)])
-    assert read(logs.write_eval(tmp_path / "log.eval", [])) == ([], [(None, reader.NO_SAMPLES)])
+    assert read(logs.write_json(tmp_path / "log.json", [])) == ([], [(None, to_conversation.NO_SAMPLES)])
+    assert read(logs.write_eval(tmp_path / "log.eval", [])) == ([], [(None, to_conversation.NO_SAMPLES)])
 
 
 def test_a_header_that_is_damaged_is_replaced_by_the_journal(tmp_path: Path) -> None:
@@ -188,8 +187,8 @@ def test_what_is_called_eval_and_is_no_log_is_found_and_refused(tmp_path: Path) 
     assert [read(path)[1][0][1] for path in found.files] == [
         log.NO_HEADER,
         "it is no zip file, or was cut off before its list of members",
-        reader.NEITHER,
-        reader.EMPTY,
+        to_conversation.NEITHER,
+        to_conversation.EMPTY,
     ]
 
 

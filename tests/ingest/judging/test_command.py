@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.child_process import without_secrets
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.command import CommandJudge
-from riff_ingest.judging.protocol import Misconfigured, Question, Refused, Signature
-from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_ingest.judging.rubric import JudgePrompt, Rubric
-from riff_ingest.judging.settings import judge_settings
+from riff_runner.judge.command import CommandJudge
+from riff_runner.judge.protocol import JudgePrompt, Misconfigured, Question, Refused, Rubric, Signature
+from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
+from riff_runner.judge.settings import judge_settings
+from riff_runner.processes.child_process import without_secrets
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning. ключ $HOME `id`"), Turn("caller", "Hello; rm -rf.")])
 GOOD = """print('{"score": 6, "evidence": [2], "reason": "Polite."}')"""

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from riff_ingest import BrokenInput, Conversation, ReadContext, Source, Turn
-from riff_ingest.judging.conversations import decided, find_conversations, read_conversations
-from riff_ingest.judging.protocol import ConversationName, Signature
+from riff_runner.judge.conversations import decided, find_conversations, read_conversations
+from riff_runner.judge.protocol import ConversationName, Signature
 from tests.support.dirty_inputs import record, write_lines
 from tests.support.source_registry import add_source
 

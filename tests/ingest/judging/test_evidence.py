@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.evidence import (
+from riff_runner.judge.evidence import (
     LONGEST_BLOCK,
     LONGEST_TURN,
     Evidence,
@@ -20,7 +20,7 @@ from riff_ingest.judging.evidence import (
     visible,
     without_brackets,
 )
-from riff_ingest.judging.rubric import Rubric
+from riff_runner.judge.protocol import Rubric
 from tests.support.judge_endpoint import block
 
 RUBRIC = Rubric()

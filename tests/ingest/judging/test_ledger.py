@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.judging import ledger as module
-from riff_ingest.judging.ledger import Ledger, Unkeepable
-from riff_ingest.judging.protocol import ConversationName, Signature
+from riff_runner.judge import ledger as module
+from riff_runner.judge.ledger import Ledger, Unkeepable
+from riff_runner.judge.protocol import ConversationName, Signature
 from tests.support.judged_calls import kept
 
 

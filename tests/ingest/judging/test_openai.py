@@ -16,13 +16,12 @@ from typing import Any
 import pytest
 
 from riff_ingest.conversation import Turn
-from riff_ingest.endpoint import LARGEST_BODY, retry_after
-from riff_ingest.endpoint import Endpoint as Address
-from riff_ingest.http_client import environment_proxy
-from riff_ingest.judging.openai import OpenAIJudge
-from riff_ingest.judging.protocol import Misconfigured, Question, Refused, Usage
-from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_ingest.judging.rubric import JudgePrompt, Rubric
+from riff_runner.chat.endpoint import LARGEST_BODY, retry_after
+from riff_runner.chat.endpoint import Endpoint as Address
+from riff_runner.chat.http_client import environment_proxy
+from riff_runner.judge.openai import OpenAIJudge
+from riff_runner.judge.protocol import JudgePrompt, Misconfigured, Question, Refused, Rubric, Usage
+from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from tests.support.judge_endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
 from tests.support.judged_calls import KEY, KEY_VARIABLE
 

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.protocol import ConversationName, Misconfigured, Signature
-from riff_ingest.judging.replay import ReplayJudge
-from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_ingest.judging.rubric import Rubric
+from riff_runner.judge.protocol import ConversationName, Misconfigured, Rubric, Signature
+from riff_runner.judge.replay import ReplayJudge
+from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 
 TURNS = [Turn("agent", "Good morning."), Turn("caller", "Hello.")]
 

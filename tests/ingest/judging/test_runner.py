@@ -12,11 +12,10 @@ from functools import partial
 import pytest
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging import runner
-from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered, Usage
-from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_ingest.judging.rubric import Rubric
-from riff_ingest.judging.runner import MOST_IN_A_ROW, Runner, RunProgress
+from riff_runner.judge import session
+from riff_runner.judge.protocol import Answer, Question, Refused, Rubric, Signature, Unanswered, Usage
+from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
+from riff_runner.judge.session import MOST_IN_A_ROW, Runner, RunProgress
 from tests.support.judge_endpoint import verdict
 
 Play = Callable[[str, int], float | Answer | Exception]
@@ -186,7 +185,7 @@ def interrupting(number: int, played: float | Exception) -> Play:
 def test_a_signal_lets_answers_come_in_that_are_on_their_way(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "TERMINATED_SECONDS", 300.0)
+    monkeypatch.setattr(session, "TERMINATED_SECONDS", 300.0)
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     run = Run(interrupting(number, 0.3))
     assert run.runner.signal == number

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.judging.openai import OpenAIJudge
-from riff_ingest.judging.protocol import Misconfigured, Signature, Usage
-from riff_ingest.judging.rubric import Rubric
-from riff_ingest.judging.settings import PRESETS, Prices, judge_settings
+from riff_runner.judge.openai import OpenAIJudge
+from riff_runner.judge.protocol import Misconfigured, Rubric, Signature, Usage
+from riff_runner.judge.settings import PRESETS, Prices, judge_settings
 
 HERE = Path()
 LOCAL = {"kind": "openai", "base_url": "http://127.0.0.1:8000/v1", "model": "m"}

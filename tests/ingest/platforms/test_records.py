@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from riff_ingest.limits import limited
-from riff_ingest.platforms.records import CallRecord, Sketch, read_call_records
 from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.platforms import CallRecord, Sketch, read_call_records
 
 
 def sketch(value: Any) -> Sketch | None:

@@ -6,21 +6,21 @@ import pytest
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.runner.agent_call import LARGEST_RESULT, AgentCall, CallProgress
-from riff_ingest.runner.call import Call
-from riff_ingest.runner.cases.case import CallCase
-from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.protocol import (
+from riff_ingest.transcript_writer import encode_line, transcript_document
+from riff_runner.run.agent_call import LARGEST_RESULT, AgentCall, CallProgress
+from riff_runner.run.call import Call
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.protocol import (
     AgentReply,
     AgentStopped,
     CallerFailed,
     CallerTurn,
+    CallLimits,
     CallRefused,
     EndpointRefused,
     Unavailable,
 )
-from riff_ingest.runner.tools import StubbedTools, ToolSession
-from riff_ingest.transcript_writer import encode_line, transcript_document
+from riff_runner.run.tools import StubbedTools, ToolSession
 from tests.support.toy_calls import ToyAgent, ToyCaller, play, stays, toy_case, toy_setting, walks
 
 Act = Callable[[AgentCall], None]

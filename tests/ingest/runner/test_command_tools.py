@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.agents.command import CommandAgent
-from riff_ingest.runner.call import Call, CallSetting
-from riff_ingest.runner.callers.command import CommandCaller
-from riff_ingest.runner.clock import FixedClock
-from riff_ingest.runner.command_tools import CommandTools
-from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.processes.process import Program
-from riff_ingest.runner.protocol import AgentReply, EndpointRefused, Unavailable
-from riff_ingest.runner.tools import ToolFailed
+from riff_runner.processes.process import Program
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.agents.command import CommandAgent, CommandTools
+from riff_runner.run.call import Call, CallSetting
+from riff_runner.run.callers.command import CommandCaller
+from riff_runner.run.clock import FixedClock
+from riff_runner.run.protocol import AgentReply, CallLimits, EndpointRefused, Unavailable
+from riff_runner.run.tools import ToolFailed
 from tests.support.programs import is_gone, program
 from tests.support.toy_calls import MOMENT, ToyAgent, toy_case, toy_setting
 

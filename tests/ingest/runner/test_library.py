@@ -9,8 +9,8 @@ import pytest
 
 import riff_ingest.runner
 from riff_ingest.runner import AgentCall, load_flow, run_flows
-from riff_ingest.runner.files.run_document import read_run
-from riff_ingest.runner.library import FlowChoice
+from riff_runner.run.files.run_document import read_run
+from riff_runner.run.library import FlowChoice
 from riff_store.errors import UsageError
 
 TIME = "2026-06-22T03:00:00Z"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.runner.prices import Cost, SpentTokens, model_prices, total_cost
+from riff_runner.run.prices import Cost, SpentTokens, model_prices, total_cost
 from riff_store.errors import UsageError
 
 PRICES = model_prices(

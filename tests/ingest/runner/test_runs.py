@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from riff_ingest import read_source
-from riff_ingest.runner import runs
-from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.call import MadeCall
-from riff_ingest.runner.clock import SystemClock
-from riff_ingest.runner.files.run_document import read_run
-from riff_ingest.runner.files.run_files import RunFiles, transcript_name
-from riff_ingest.runner.protocol import AgentReply, CallerFailed, EndpointRefused, Unavailable
-from riff_ingest.runner.run_plan import plan_run
-from riff_ingest.runner.runs import RunHooks, make_run
+from riff_runner.run import runs
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.call import MadeCall
+from riff_runner.run.clock import SystemClock
+from riff_runner.run.files.run_document import read_run
+from riff_runner.run.files.run_files import RunFiles, transcript_name
+from riff_runner.run.protocol import AgentReply, CallerFailed, EndpointRefused, Unavailable
+from riff_runner.run.run_plan import plan_run
+from riff_runner.run.runs import RunHooks, make_run
 from riff_store.errors import OutputError, UsageError
 from tests.support.toy_calls import FLOW, ToyAgent, ToyCaller, toy_case, walks
 from tests.support.toy_runs import ToyCallers, kept_lines, times_kept, toy_request, toy_settings

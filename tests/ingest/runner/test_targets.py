@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from riff_ingest.runner.agents.command import CommandAgent
-from riff_ingest.runner.callers.command import CommandCaller
-from riff_ingest.runner.callers.frozen import FrozenCaller
-from riff_ingest.runner.callers.scripted import ScriptedCaller
-from riff_ingest.runner.command_tools import CommandTools
-from riff_ingest.runner.targets import (
+from riff_runner.run.agents.command import CommandAgent, CommandTools
+from riff_runner.run.callers.command import CommandCaller
+from riff_runner.run.callers.frozen import FrozenCaller
+from riff_runner.run.callers.scripted import ScriptedCaller
+from riff_runner.run.targets import (
     PartOptions,
     Target,
     make_agent,
@@ -21,7 +20,7 @@ from riff_ingest.runner.targets import (
     parse_caller,
     parse_tools,
 )
-from riff_ingest.runner.tools import StubbedTools
+from riff_runner.run.tools import StubbedTools
 from riff_store.errors import UsageError
 
 

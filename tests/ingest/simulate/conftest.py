@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.simulate import generate
+from riff_runner.simulate import generate
 
 
 @pytest.fixture(scope="package")

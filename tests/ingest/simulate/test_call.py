@@ -6,8 +6,8 @@ from collections import Counter
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled
-from riff_ingest.simulate.case import stage_of
 from riff_ingest.transcript_writer import encode_line, transcript_document
+from riff_runner.simulate.case import stage_of
 
 
 def test_a_call_is_about_as_long_as_real_ones(conversations: list[Conversation]) -> None:

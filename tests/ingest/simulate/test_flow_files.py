@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest import simulate
-from riff_ingest.simulate import flow_names, load_flow, planted
-from riff_ingest.simulate.case import route, stage_of
-from riff_ingest.simulate.cast import agents, runs
-from riff_ingest.simulate.flow_file import read_flow
 from riff_ingest.sources import flow_files
+from riff_runner import simulate
+from riff_runner.simulate import flow_names, load_flow, planted
+from riff_runner.simulate.case import route, stage_of
+from riff_runner.simulate.cast import agents, runs
+from riff_runner.simulate.flow_file import read_flow
 from riff_store.errors import UsageError
 
 FLOWS = flow_names()

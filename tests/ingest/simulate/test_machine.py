@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.events import Event, EventBus, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.simulate import Machine, NoSuchTransition
+from riff_runner.simulate import Machine, NoSuchTransition
 
 STATES = ("a", "b", "c")
 EDGES = {"a": {"a", "b"}, "b": {"a", "c"}, "c": {"a"}}

@@ -11,9 +11,9 @@ import pytest
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import SlotFilled, StateEntered
 from riff_ingest.flow_aspects import compute_flow_aspects
-from riff_ingest.simulate import generate, planted
 from riff_ingest.state_aspects import compute_state_aspects
 from riff_ingest.stream import read_stream
+from riff_runner.simulate import generate, planted
 from riff_store.facts import StateAspects
 
 Rows = dict[tuple[str, str], list[StateAspects]]

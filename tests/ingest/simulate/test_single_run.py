@@ -8,8 +8,8 @@ import pytest
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.flow_aspects import compute_flow_aspects
-from riff_ingest.simulate import custom_run, flow_names, generate
-from riff_ingest.simulate.suite import weakened
+from riff_runner.simulate import custom_run, flow_names, generate
+from riff_runner.simulate.suite import weakened
 from riff_store.errors import UsageError
 
 COUNT = 640

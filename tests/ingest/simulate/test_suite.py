@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.simulate import flow_names, generate
-from riff_ingest.simulate.case import weak_points
-from riff_ingest.simulate.cast import Override, SimulatedRun, agents, personas, runs
-from riff_ingest.simulate.flow_file import load_flow
-from riff_ingest.simulate.suite import Suite, plan
+from riff_runner.simulate import flow_names, generate
+from riff_runner.simulate.case import weak_points
+from riff_runner.simulate.cast import Override, SimulatedRun, agents, personas, runs
+from riff_runner.simulate.flow_file import load_flow
+from riff_runner.simulate.suite import Suite, plan
 from riff_store.errors import UsageError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riff_ingest.annotation_lines import line_of
 from riff_ingest.pipeline import IngestSummary, ingest
-from riff_ingest.sources.detect import detect
+from riff_ingest.sources.detection import detect
 from riff_store.facts import Annotation
 from riff_store.notes import read_notes
 from riff_store.writer import Writer

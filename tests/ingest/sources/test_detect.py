@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources.detect import Detected, claimed_kind, detect
+from riff_ingest.sources.detection import Detected, claimed_kind, detect
 from riff_ingest.sources.lines import BrokenInput
 from tests.support.dirty_inputs import FILES, GOOD, packed, record, text_of
 from tests.support.source_files import EDITOR, FULL, NATIVE

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from riff_ingest.eva.run_inputs import RunInputs
-from riff_ingest.sources.detect import detect
-from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.sources.detection import detect, find_inputs
 from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT, SET_ASIDE, claims
 from riff_store.voice import voice_of
 from tests.support.eva_runs import CONFIG, RUN, ask, changed, files, kept, make_run, notes, take, with_metrics

@@ -13,10 +13,9 @@ import yaml
 from hypothesis import given
 
 from riff_ingest.contract import Contract, StateContract
-from riff_ingest.sources.detect import detect
-from riff_ingest.sources.discovery import find_inputs
-from riff_ingest.sources.flow_config import is_flow_config, read_config
+from riff_ingest.sources.detection import detect, find_inputs
 from riff_ingest.sources.flow_files import FlowFile, read
+from riff_ingest.sources.flow_files.config import is_flow_config, read_config
 from tests.support.pipecat_flows import OLDER, PIZZA, config_values, flow_configs
 
 NODES = ["greet", "pizza", "sold_out", "confirm", "thanks", "escalated", "lost"]

@@ -17,7 +17,7 @@ from riff_ingest.contract import Contract
 from riff_ingest.events import StateEntered, TurnComplete
 from riff_ingest.facts import facts_of
 from riff_ingest.pipeline import ingest
-from riff_ingest.sources.detect import detect
+from riff_ingest.sources.detection import detect
 from riff_ingest.sources.livekit import SOURCE, read
 from riff_ingest.sources.source import ReadContext
 from riff_ingest.state_aspects import compute_state_aspects

@@ -17,8 +17,7 @@ from riff_ingest import Conversation
 from riff_ingest.events import StateEntered
 from riff_ingest.facts import facts_of
 from riff_ingest.pipeline import ingest
-from riff_ingest.sources.detect import detect
-from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.sources.detection import detect, find_inputs
 from riff_ingest.sources.pipecat_evals import SOURCE, TOLD_ELSEWHERE
 from riff_ingest.sources.source import ReadContext
 from riff_store.facts import JudgedScore, Skipped

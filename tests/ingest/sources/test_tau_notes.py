@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.sources.detect import detect
-from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.sources.detection import detect, find_inputs
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.tau_notes import read
 from riff_store.facts import Annotation, Skipped

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.sources.detect import detect
+from riff_ingest.sources.detection import detect
 from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.tau.results import run_at
 from riff_ingest.sources.tau_verdicts import SOURCE, read, run_judged, score_of
-from riff_ingest.tau.results import run_at
 from riff_store.facts import JudgedScore, Skipped
 from tests.support.examples import examples
 from tests.support.strategies import JSON

@@ -10,11 +10,10 @@ import pytest
 from riff_ingest import Conversation, read_source
 from riff_ingest.conversation import ToolCall
 from riff_ingest.events import GuardEvaluated, StateEntered, TurnComplete
-from riff_ingest.tau.ending import Ending, ending_of, final_status, spoken
-from riff_ingest.tau.records import Action, AgentInfo, AudioConfig, Criteria, Info, Task
-from riff_ingest.tau.run import agent_name, label_of
-from riff_ingest.tau.steps import Reference, family_of, is_of_another_task, matches, steps_of
-from riff_ingest.tau.tools import phase_of, tool_of, writes
+from riff_ingest.sources.tau.calls import Reference, family_of, is_of_another_task, matches, steps_of
+from riff_ingest.sources.tau.judges import Ending, ending_of, final_status, spoken
+from riff_ingest.sources.tau.records import Action, AgentInfo, AudioConfig, Criteria, Info, Task, agent_name, label_of
+from riff_ingest.sources.tau.walk import phase_of, tool_of, writes
 from tests.support.tau_runs import (
     action,
     answer,

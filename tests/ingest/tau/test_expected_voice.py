@@ -13,10 +13,9 @@ import pytest
 
 from riff_ingest import read_source
 from riff_ingest.events import TurnComplete
-from riff_ingest.tau.interaction import agent_interruptions, events_of, interaction_of, responsiveness
-from riff_ingest.tau.tick_records import Tick, read_ticks
-from riff_ingest.tau.ticks import SpokenTicks, Stretch, spoken_ticks, without_stop_signal
-from riff_ingest.tau.turn_taking import turns_of
+from riff_ingest.sources.tau.interaction import agent_interruptions, events_of, interaction_of, responsiveness
+from riff_ingest.sources.tau.marks import turns_of
+from riff_ingest.sources.tau.ticks import SpokenTicks, Stretch, Tick, read_ticks, spoken_ticks, without_stop_signal
 from riff_store.interaction import Interaction, panel
 
 CLOSE = 1e-9

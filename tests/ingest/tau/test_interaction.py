@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.tau.interaction import (
+from riff_ingest.sources.tau.interaction import (
     YIELD_WINDOWS,
     agent_interruptions,
     events_of,
@@ -18,8 +18,7 @@ from riff_ingest.tau.interaction import (
     over_kind,
     responsiveness,
 )
-from riff_ingest.tau.tick_records import Tick, read_ticks
-from riff_ingest.tau.ticks import SpokenTicks, spoken_ticks
+from riff_ingest.sources.tau.ticks import SpokenTicks, Tick, read_ticks, spoken_ticks
 from riff_store.interaction import KINDS, panel
 from tests.support import tau_ticks
 

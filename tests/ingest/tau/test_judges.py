@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.tau.judges import UNREADABLE, Spoken, turn_at, verdicts
+from riff_ingest.sources.tau.judges import UNREADABLE, Spoken, turn_at, verdicts
 from riff_store.facts import JudgedScore
 from tests.support.strategies import JSON
 

@@ -11,8 +11,8 @@ import pytest
 from riff_ingest import Conversation, read_source
 from riff_ingest.conversation import ToolCall
 from riff_ingest.events import StateEntered
-from riff_ingest.tau.records import Action
-from riff_ingest.tau.steps import matches
+from riff_ingest.sources.tau.calls import matches
+from riff_ingest.sources.tau.records import Action
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.tau.tick_records import Tick, read_ticks
-from riff_ingest.tau.ticks import (
+from riff_ingest.sources.tau.ticks import (
     SpokenTicks,
+    Tick,
+    read_ticks,
     script_of,
     spoken_ticks,
     text_of,

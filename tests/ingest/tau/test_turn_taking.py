@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.tau.tick_records import read_ticks
-from riff_ingest.tau.ticks import SpokenTicks, spoken_ticks
-from riff_ingest.tau.turn_taking import SpokenTurn, turns_of
+from riff_ingest.sources.tau.marks import SpokenTurn, turns_of
+from riff_ingest.sources.tau.ticks import SpokenTicks, read_ticks, spoken_ticks
 from tests.support import tau_ticks
 
 

@@ -13,14 +13,14 @@ from typing import Any, get_args
 
 import msgspec
 
-from riff_ingest import simulate
 from riff_ingest.loader import Item, load, plan_of
 from riff_ingest.pipeline import ingest
-from riff_ingest.runner.cases.case_file import read_case
-from riff_ingest.runner.flows.flow_files import load_flow
-from riff_ingest.runner.status.run_reader import RunReader
-from riff_ingest.sources.compression import BrokenInput
-from riff_ingest.sources.detect import detect
+from riff_ingest.sources.detection import detect
+from riff_ingest.sources.lines import BrokenInput
+from riff_runner import simulate
+from riff_runner.run.cases.case_file import read_case
+from riff_runner.run.flows.flow_files import load_flow
+from riff_runner.run.status.run_reader import RunReader
 from riff_store.database import open_store
 from riff_store.errors import UsageError
 from riff_store.facts import ConversationFacts, JudgedScore, Skipped

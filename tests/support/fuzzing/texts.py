@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from riff_ingest.annotation_lines import line_of, read_line
-from riff_ingest.judging.verdict import LONGEST_REASON, Malformed
-from riff_ingest.judging.verdict import parse as parse_verdict
-from riff_ingest.sources.compression import BrokenInput
+from riff_ingest.sources.lines import BrokenInput
+from riff_runner.judge.retry import LONGEST_REASON, Malformed
+from riff_runner.judge.retry import parse as parse_verdict
 from riff_store.annotations import counted, merged, standing
 from riff_store.errors import UsageError
 from riff_store.facts import Annotation

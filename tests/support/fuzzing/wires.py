@@ -10,16 +10,14 @@ from typing import Any, cast
 import msgspec
 
 from riff_ingest.facts import facts_of
-from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.agents.command import CommandSession
-from riff_ingest.runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, ToldError
-from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.processes.json_lines import BadLine, LineBuffer, decoded, encoded
-from riff_ingest.runner.processes.process import LineProcess, ProcessFailed
-from riff_ingest.runner.processes.wire import Wire
-from riff_ingest.runner.protocol import EndpointRefused, Unavailable
 from riff_ingest.sources.transcripts import read_line
 from riff_ingest.transcript_writer import encode_line, transcript_document
+from riff_runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, ToldError
+from riff_runner.processes.process import BadLine, LineBuffer, LineProcess, ProcessFailed, decoded, encoded
+from riff_runner.processes.wire import Wire
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.agents.command import CommandSession
+from riff_runner.run.protocol import CallLimits, EndpointRefused, Unavailable
 from tests.support.fuzzing.target import Target, check_plain, check_reason
 from tests.support.toy_calls import play
 

@@ -8,18 +8,18 @@ import pytest
 
 from riff_ingest import store_conversations
 from riff_ingest.events import StateEntered, StateExited
-from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.callers.frozen import FrozenCaller
-from riff_ingest.runner.callers.scripted import ScriptedCaller
-from riff_ingest.runner.cases.case import CallCase
-from riff_ingest.runner.cases.case_file import CaseFile
-from riff_ingest.runner.cases.plan import plan_cases
-from riff_ingest.runner.flows.flow_files import load_flow
-from riff_ingest.runner.protocol import AgentReply, StopReason
-from riff_ingest.simulate import generate
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.callers.frozen import FrozenCaller
+from riff_runner.run.callers.scripted import ScriptedCaller
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.cases.case_file import CaseFile
+from riff_runner.run.cases.plan import plan_cases
+from riff_runner.run.flows.flow_files import load_flow
+from riff_runner.run.protocol import AgentReply, StopReason
+from riff_runner.simulate import generate
 from riff_store.database import open_store
 from riff_store.queries.conversations import conversations
-from riff_tui.cases.query import case_where
+from riff_tui.cases import case_where
 from riff_tui.filters import parse
 from riff_tui.views.parts.cells import call_where
 from tests.support.hearing_agent import HearingAgent

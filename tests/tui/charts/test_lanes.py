@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_store.voice import NOISES, SOUNDS, Mark, Span, TraceEntry, Voice, VoiceTurn
-from riff_tui.charts.lane_cells import HEARD_S, Scale, common, merged, shares
-from riff_tui.charts.lane_times import latency_severity
+from riff_tui.charts.lane_marks import HEARD_S, Scale, common, latency_severity, merged, shares
 from riff_tui.charts.lanes import Lanes
 from riff_tui.text.safe_text import cell_width
 from tests.support.golden import assert_golden

@@ -12,8 +12,8 @@ from riff_ingest import Conversation, store_conversations
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Turn
 from riff_ingest.events import Event, SlotFilled, StateEntered, StateExited
-from riff_ingest.runner.cases.case_file import CaseFact, CaseFailure, CaseLine, CaseOrigin, read_case
-from riff_ingest.runner.flows.flow_files import load_flow
+from riff_runner.run.cases.case_file import CaseFact, CaseFailure, CaseLine, CaseOrigin, read_case
+from riff_runner.run.flows.flow_files import load_flow
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 

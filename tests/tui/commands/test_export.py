@@ -22,12 +22,12 @@ from pyarrow import parquet
 from riff_store.database import open_store
 from riff_store.queries import scores
 from riff_store.queries.conversations import count_conversations
-from riff_tui.batch import Batch
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.filters import parse
 from riff_tui.output import progress
 from riff_tui.output.sinks.parquet import MISSING, write_batches
+from riff_tui.table import Batch
 from riff_tui.views.export import COLUMNS
 from tests.support.facts import call, fresh, put, verdict
 

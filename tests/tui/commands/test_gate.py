@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from riff_ingest.pipeline import ingest
-from riff_ingest.simulate import custom_run, simulate
+from riff_runner.simulate import custom_run, simulate
 from riff_store.database import open_store
 from riff_store.names import encodable
 from riff_store.writer import Writer

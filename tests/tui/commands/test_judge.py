@@ -21,10 +21,8 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.judging.protocol import Refused
-from riff_ingest.judging.rubric import Rubric
-from riff_ingest.judging.runner import RunProgress
-from riff_ingest.judging.session import RunEnd
+from riff_runner.judge.protocol import Refused, Rubric
+from riff_runner.judge.session import RunEnd, RunProgress
 from riff_tui.cli import run
 from riff_tui.commands.judge import _reasons, _stopped
 from riff_tui.errors import ExitCode

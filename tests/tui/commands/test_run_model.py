@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.runner.files.run_document import read_run
+from riff_runner.run.files.run_document import read_run
 from riff_store.errors import ExitCode
 from riff_tui.cli import run
 from tests.support.chat_server import ChatServer, answer, chat_server, perfect

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.simulate import simulate
+from riff_runner.simulate import simulate
 from riff_store.database import open_store
 from riff_store.engines.sqlite import SqliteEngine
 from riff_store.facts import Annotation

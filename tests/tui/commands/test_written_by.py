@@ -10,7 +10,7 @@ import pytest
 
 from riff_store.database import open_store
 from riff_tui.cli import run
-from riff_tui.commands.written_by import written_by
+from riff_tui.commands.ingest import written_by
 from tests.support import tiny_store
 
 GITHUB = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "42"}

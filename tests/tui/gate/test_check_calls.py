@@ -23,7 +23,7 @@ from riff_tui.catalog import show
 from riff_tui.filters import parse
 from riff_tui.gate.decision import Check, Decision
 from riff_tui.gate.query import told_decision_on
-from riff_tui.gate.settings import configured
+from riff_tui.gate.rules import configured
 from riff_tui.request import Request, ui_command
 from riff_tui.table import Row
 from riff_tui.text.safe_text import one_line

@@ -17,10 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.errors import OutputError
-from riff_tui.gate import junit, messages
+from riff_tui.gate import messages, reports
 from riff_tui.gate.decision import Decision, MissingFlow
-from riff_tui.gate.github import MOST, MOST_CHARACTERS, append_summary, commands, summary
-from riff_tui.gate.short_summary import short_summary
+from riff_tui.gate.reports import MOST, MOST_CHARACTERS, append_summary, commands, short_summary, summary
 from riff_tui.output.sinks import render
 from riff_tui.views.gate import gate
 from tests.support.gate_decisions import check, decision
@@ -35,7 +34,7 @@ FIGURES = "success_rate 61% → 37% (-24.2 pp, allowed 5 pp; n 160 and 158; p <0
 
 def xml_of(decided: Decision) -> ElementTree.Element:
     out = io.StringIO()
-    junit.write(decided, out)
+    reports.write(decided, out)
     found = ElementTree.fromstring(out.getvalue().encode()).find("testsuite")
     assert found is not None
     return found

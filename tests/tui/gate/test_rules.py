@@ -13,8 +13,7 @@ from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Sid
 from riff_store.measure import UNIT, Measure
 from riff_tui.errors import UsageError
 from riff_tui.gate.decision import Decision
-from riff_tui.gate.rules import decide
-from riff_tui.gate.tolerances import DEFAULTS, Tolerance, merged, read
+from riff_tui.gate.rules import DEFAULTS, Tolerance, decide, merged, read
 
 
 def measure(mean: float, n: int) -> Measure:

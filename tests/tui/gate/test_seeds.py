@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.flow_aspects import compute_flow_aspects
-from riff_ingest.simulate import custom_run, generate
+from riff_runner.simulate import custom_run, generate
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.queries.comparison import compare

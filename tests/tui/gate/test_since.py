@@ -9,7 +9,7 @@ import pytest
 
 from riff_store.facts import ConversationFacts
 from riff_tui.gate.query import told_decision_on
-from riff_tui.gate.settings import configured
+from riff_tui.gate.rules import configured
 from tests.support.facts import call, fresh, put
 
 ASPECTS = {

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.errors import UsageError
-from riff_tui.gate.settings import configured
-from riff_tui.gate.tolerances import ALWAYS, DEFAULTS, merged, read
+from riff_tui.gate.rules import ALWAYS, DEFAULTS, configured, merged, read
 
 
 @pytest.mark.parametrize(

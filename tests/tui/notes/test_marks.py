@@ -7,8 +7,8 @@ import itertools
 from riff_store.annotations import counted, standing
 from riff_store.answers.calls import CallNames
 from riff_store.facts import Annotation
+from riff_tui.notes.author import code_in_use
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
-from riff_tui.notes.words import code_in_use
 
 CALL = CallNames("night-1", "viewing", "model-a", "c-1", 0)
 FIRST, LATER = Spot(2, "greet"), Spot(5, "collect")

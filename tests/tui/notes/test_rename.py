@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from riff_store.annotations import counted, standing
 from riff_store.facts import Annotation
-from riff_tui.notes.rename import renamed
+from riff_tui.notes.selection import renamed
 
 
 def line(id: str, code: str | None = "wrong day", **given: Any) -> Annotation:

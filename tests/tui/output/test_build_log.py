@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.output.build_log import escape_commands
+from riff_tui.output.streams import escape_commands
 from tests.support.facts import call, fresh, put, verdict
 
 NAMES = ("::error::x", "  ::stop-commands::y", "##[error]z")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_tui.serve.downloads import Downloads, disposition
+from riff_tui.serve.session import Downloads, disposition
 
 
 class Explorer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riff_tui.browser import is_in_browser
-from riff_tui.serve.environment import child_environment, is_passed_on
+from riff_tui.serve.server import child_environment, is_passed_on
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from riff_tui.serve.frames import Focused, Ping, Resized, Typed, parse_frame
-from riff_tui.serve.limits import FONT_SIZE, HEIGHT, WIDTH
+from riff_tui.serve.admission import FONT_SIZE, HEIGHT, WIDTH
+from riff_tui.serve.session import Focused, Ping, Resized, Typed, parse_frame
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from riff_tui.serve.limits import Limits
+from riff_tui.serve.admission import Limits
 from riff_tui.serve.server import ExplorerServer
 from tests.support.served_pages import let_in, opened, page_of, raw_answer, serving
 

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from riff_tui.serve.limits import COMPLAINT_BYTES, Limits
+from riff_tui.serve.admission import COMPLAINT_BYTES, Limits
 from riff_tui.serve.session import Session
 from tests.support.programs import is_alive, is_gone
 from tests.support.served_pages import let_in, opened, pids, serving

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.simulate import planted
+from riff_runner.simulate import planted
 from riff_store.database import open_store
 from riff_tui.catalog import show
 from riff_tui.request import Request

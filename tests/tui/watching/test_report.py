@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.runner.status.run_status import CallCounts, FlowStatus, RunStatus, WatchedCall
+from riff_runner.run.status.run_status import CallCounts, FlowStatus, RunStatus, WatchedCall
 from riff_tui.text.glyphs import ASCII
 from riff_tui.text.safe_text import cell_width
 from riff_tui.watching.report import WatchedRun, idle_text, report

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from riff_ingest.eva.audio import last_end
-from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.context import MetricContext, last_end
 from riff_ingest.eva.history import SIMULATOR
-from riff_ingest.eva.logs.simulator import CONNECTION, last_event, reason_of, says_goodbye
+from riff_ingest.eva.logs import CONNECTION, last_event, reason_of, says_goodbye
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.score import NO_SIMULATOR, MetricScore, unmeasured
 

@@ -10,10 +10,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.eva.logs.audit import transcript_of
-from riff_ingest.eva.logs.files import find, read_object
-from riff_ingest.eva.logs.simulator import NAMES, last_line, simulator_log
-from riff_ingest.eva.warnings import Warnings
+from riff_ingest.eva.history import Warnings
+from riff_ingest.eva.logs import SIMULATOR_LOGS, find, last_line, read_object, simulator_log, transcript_of
 from riff_ingest.limits import limits
 from riff_ingest.sources.lines import BrokenInput, read_whole
 
@@ -29,7 +27,7 @@ class RecordFiles:
     have a value for each call of the agent's model that tells. `stored_final_hash` is the database's in result.json.
     """
 
-    simulator_log: str = NAMES[-1]
+    simulator_log: str = SIMULATOR_LOGS[-1]
     simulator_end: str | None = None
     audit_entries: list[dict[str, Any]] = field(default_factory=list)
     output_tokens: list[float] = field(default_factory=list)
@@ -42,7 +40,7 @@ def read_files(directory: Path) -> RecordFiles:
     log = simulator_log(directory)
     calls = list(_rows(directory))
     return RecordFiles(
-        simulator_log=str(log if log is not None else directory / NAMES[0]),
+        simulator_log=str(log if log is not None else directory / SIMULATOR_LOGS[0]),
         simulator_end=last_line(log) if log is not None else None,
         audit_entries=transcript_of(directory, Warnings()),
         output_tokens=_numbers(calls, "output_tokens"),

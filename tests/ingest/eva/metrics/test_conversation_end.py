@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.audio import Segments
+from riff_ingest.eva.context import Segments
 from riff_ingest.eva.metrics import RecordFiles
 from riff_ingest.eva.metrics.conversation_end import (
     agent_timed_out,

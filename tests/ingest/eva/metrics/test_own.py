@@ -10,7 +10,7 @@ import pytest
 
 from riff_ingest.eva import MetricContext
 from riff_ingest.eva.metrics import MetricScore, compute_metrics
-from riff_ingest.eva.metrics.own import named, own_score
+from riff_ingest.eva.metrics.registry import named, own_score
 from riff_store.errors import UsageError
 from tests.support.eva_calls import NO_FILES, call
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.audio import Segments
+from riff_ingest.eva.context import Segments
 from riff_ingest.eva.metrics import MetricScore, RecordFiles
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.metrics.turn_timing import FIRST, TODAY, count_value, overlap_value, rules_of, yield_value

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics import MetricScore, composites
-from riff_ingest.eva.metrics.composites import (
+from riff_ingest.eva.metrics.compute import (
     ACCURACY,
+    COMPUTED,
     EXPERIENCE,
     composite_verdicts,
+    compute_metrics,
     counts_in_trials,
     pass_at_k,
     pass_power_k,
@@ -21,7 +23,6 @@ from riff_ingest.eva.metrics.composites import (
     theoretical_power_k,
     verdicts,
 )
-from riff_ingest.eva.metrics.compute import COMPUTED, compute_metrics
 from riff_ingest.eva.metrics.registry import METRICS, applies, higher_is_better, threshold
 from riff_ingest.eva.metrics.score import NO_TURNS
 from tests.support.eva_calls import NO_FILES, call

@@ -11,17 +11,16 @@ import pytest
 
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.conversation import Conversation
-from riff_ingest.endpoint import Endpoint
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered
-from riff_ingest.runner.agents.model import ModelAgent
-from riff_ingest.runner.call import MadeCall
-from riff_ingest.runner.cases.case import CallCase
-from riff_ingest.runner.chat import RetryPolicy
-from riff_ingest.runner.clock import SystemClock
-from riff_ingest.runner.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
-from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.protocol import EndpointRefused, Unavailable
 from riff_ingest.transcript_writer import encode_line, transcript_document
+from riff_runner.chat import RetryPolicy
+from riff_runner.chat.endpoint import Endpoint
+from riff_runner.run.agents.model import ModelAgent
+from riff_runner.run.call import MadeCall
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.clock import SystemClock
+from riff_runner.run.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
+from riff_runner.run.protocol import CallLimits, EndpointRefused, Unavailable
 from tests.support.chat_server import ChatServer, Said, always, chat_server, first, saying
 from tests.support.judge_endpoint import error
 from tests.support.toy_calls import play, toy_case

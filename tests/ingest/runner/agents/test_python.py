@@ -12,13 +12,20 @@ import pytest
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import SlotFilled, StateEntered
-from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.agents.command import CommandAgent
-from riff_ingest.runner.agents.import_object import import_object
-from riff_ingest.runner.agents.python import as_agent
-from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.processes.process import Program
-from riff_ingest.runner.protocol import AgentReply, AgentStopped, CallerTurn, EndpointRefused, StopReason, Unavailable
+from riff_runner.processes.process import Program
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.agents.command import CommandAgent
+from riff_runner.run.agents.python import as_agent
+from riff_runner.run.protocol import (
+    AgentReply,
+    AgentStopped,
+    CallerTurn,
+    CallLimits,
+    EndpointRefused,
+    StopReason,
+    Unavailable,
+)
+from riff_runner.run.targets import import_object
 from riff_store.errors import UsageError
 from tests.support.toy_calls import ToyAgent, ToyCaller, play, walks
 

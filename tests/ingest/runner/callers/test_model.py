@@ -8,13 +8,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.call import MadeCall
-from riff_ingest.runner.callers.model import END_CALL, ModelCaller, turn_of
-from riff_ingest.runner.callers.prompt import system_prompt
-from riff_ingest.runner.cases.case import CallCase
-from riff_ingest.runner.cases.plan import plan_cases
-from riff_ingest.runner.chat.protocol import (
+from riff_runner.chat.protocol import (
     ChatReply,
     ChatToolCall,
     ChatUsage,
@@ -25,8 +19,13 @@ from riff_ingest.runner.chat.protocol import (
     RequestWrong,
     Tool,
 )
-from riff_ingest.runner.flows.flow_files import load_flow
-from riff_ingest.runner.protocol import AgentReply, CallerTurn, EndpointRefused, Unavailable
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.call import MadeCall
+from riff_runner.run.callers.model import END_CALL, ModelCaller, system_prompt, turn_of
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.cases.plan import plan_cases
+from riff_runner.run.flows.flow_files import load_flow
+from riff_runner.run.protocol import AgentReply, CallerTurn, EndpointRefused, Unavailable
 from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks
 
 Answer = ChatReply | Exception | str

@@ -11,17 +11,16 @@ from random import Random
 import pytest
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.callers.scripted import ScriptedCaller
-from riff_ingest.runner.cases.case import CallCase
-from riff_ingest.runner.cases.plan import plan_cases
-from riff_ingest.runner.flows.flow import ScriptedLine
-from riff_ingest.runner.flows.flow_files import load_flow
-from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.protocol import AgentReply
-from riff_ingest.simulate import flow_names
-from riff_ingest.simulate.lexicon import phrases
 from riff_ingest.transcript_writer import encode_line, transcript_document
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.callers.scripted import ScriptedCaller
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.cases.plan import plan_cases
+from riff_runner.run.flows.flow import ScriptedLine
+from riff_runner.run.flows.flow_files import load_flow
+from riff_runner.run.protocol import AgentReply, CallLimits
+from riff_runner.simulate import flow_names
+from riff_runner.simulate.lexicon import phrases
 from tests.support.golden import assert_golden
 from tests.support.hearing_agent import HearingAgent
 from tests.support.toy_calls import Reply, ToyAgent, play, toy_case

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.contract import Contract
-from riff_ingest.runner.cases.case_file import (
+from riff_runner.run.cases.case_file import (
     CASE_SCHEMA,
     CaseFact,
     CaseFailure,
     CaseFile,
     CaseLine,
     CaseOrigin,
+    case_text,
     is_case_file,
     read_case,
 )
-from riff_ingest.runner.cases.case_writer import case_text
-from riff_ingest.runner.flows.flow import RunnableFlow, RunScenario, SpokenFact
+from riff_runner.run.flows.flow import RunnableFlow, RunScenario, SpokenFact
 from riff_store.errors import UsageError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.runner.cases.case import CallCase
-from riff_ingest.runner.cases.plan import plan_cases
-from riff_ingest.runner.flows.flow import RunScenario, SpokenFact
-from riff_ingest.runner.flows.flow_files import load_flow
-from riff_ingest.simulate import flow_names
-from riff_ingest.simulate.cast import personas
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.cases.plan import plan_cases
+from riff_runner.run.flows.flow import RunScenario, SpokenFact
+from riff_runner.run.flows.flow_files import load_flow
+from riff_runner.simulate import flow_names
+from riff_runner.simulate.cast import personas
 from riff_store.errors import UsageError
 
 FLOWS = {name: load_flow(name) for name in flow_names()}

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, ToldError
-from riff_ingest.runner.chat.protocol import ChatToolCall, ChatUsage
-from riff_ingest.runner.chat.speech import SpokenText
-from riff_ingest.runner.chat.tool_calls import is_written_out
+from riff_runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, SpokenText, ToldError, is_written_out
+from riff_runner.chat.protocol import ChatToolCall, ChatUsage
 
 
 def read(body: bytes, cuts: Iterable[int] = ()) -> ReadAnswer:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.endpoint import Endpoint
-from riff_ingest.runner.chat import (
+from riff_runner.chat import (
     ChatClient,
     ChatReply,
     ContextFull,
@@ -18,7 +17,8 @@ from riff_ingest.runner.chat import (
     RequestWrong,
     RetryPolicy,
 )
-from riff_ingest.runner.chat.pace import pace_of
+from riff_runner.chat.endpoint import Endpoint
+from riff_runner.chat.retries import pace_of
 from riff_store.errors import UsageError
 from tests.support.chat_server import Play, Said, always, chat_server, first, saying, well
 from tests.support.judge_endpoint import Asked, Reply, error

@@ -9,8 +9,7 @@ from random import Random
 
 import pytest
 
-from riff_ingest.runner.chat.pace import GOOD_ANSWERS, Pace, pace_of
-from riff_ingest.runner.chat.retries import RetryPolicy
+from riff_runner.chat.retries import GOOD_ANSWERS, Pace, RetryPolicy, pace_of
 
 
 async def test_nothing_is_held_back_before_a_complaint() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from riff_ingest.runner.agent_call import CallProgress, CallStatus
-from riff_ingest.runner.files import progress_file
-from riff_ingest.runner.files.progress_file import ProgressFile, ProgressLine
+from riff_runner.run.agent_call import CallProgress, CallStatus
+from riff_runner.run.files import progress_file
+from riff_runner.run.files.progress_file import ProgressFile, ProgressLine
 
 
 class Watch:

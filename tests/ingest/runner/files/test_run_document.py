@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.runner.files.run_document import (
-    RUN_FILE,
+from riff_ingest.sources.transcripts import RUN_FILE
+from riff_runner.run.files.run_document import (
     Invocation,
     RunDocument,
     RunFlowFile,

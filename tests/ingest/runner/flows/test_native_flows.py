@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest import simulate
-from riff_ingest.runner.flows.flow import FlowEdge, SpokenFact
-from riff_ingest.runner.flows.flow_files import load_flow, load_flows
-from riff_ingest.runner.flows.flow_shape import astray
-from riff_ingest.simulate import flow_names
 from riff_ingest.sources import flow_files
 from riff_ingest.sources.flow_files import NO_FLOW
+from riff_runner import simulate
+from riff_runner.run.flows.flow import FlowEdge, SpokenFact, astray
+from riff_runner.run.flows.flow_files import load_flow, load_flows
+from riff_runner.simulate import flow_names
 from riff_store.errors import UsageError
 from tests.conftest import ROOT
 from tests.support.source_files import NATIVE

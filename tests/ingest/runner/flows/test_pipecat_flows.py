@@ -11,8 +11,8 @@ import pytest
 import yaml
 from hypothesis import given
 
-from riff_ingest.runner.flows.flow import FlowEdge, RunnableFlow
-from riff_ingest.runner.flows.flow_files import load_flow
+from riff_runner.run.flows.flow import FlowEdge, RunnableFlow
+from riff_runner.run.flows.flow_files import load_flow
 from riff_store.errors import UsageError
 from tests.support.pipecat_flows import OLDER, PIZZA, flow_configs, runnable_configs
 from tests.support.source_files import EDITOR

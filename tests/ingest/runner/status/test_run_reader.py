@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.runner.files.finished_calls import CallPlace, FinishedCall, finished_call
-from riff_ingest.runner.files.run_document import PROGRESS_FILE, RUN_FILE
-from riff_ingest.runner.status.run_reader import RunReader
-from riff_ingest.runner.status.run_status import RunStatus
+from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
+from riff_runner.run.status.run_reader import RunReader
+from riff_runner.run.status.run_status import RunStatus
+from riff_runner.run.status.tallies import CallPlace, FinishedCall, finished_call
 from riff_store.errors import UsageError
 from tests.support.examples import examples
 from tests.support.run_directories import BEGAN, RunDirectory, stamp
@@ -139,7 +139,7 @@ def test_each_look_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.Mo
         decoded.append(line)
         return finished_call(line, place)
 
-    monkeypatch.setattr("riff_ingest.runner.status.transcript_tally.finished_call", decode)
+    monkeypatch.setattr("riff_runner.run.status.tallies.finished_call", decode)
     reader.read(BEGAN + 3)
     assert decoded == []
     run.finish("b", BEGAN + 4)

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.batch import Batch
 from riff_tui.output.sinks import csv, json
-from riff_tui.output.sinks.options import Options
-from riff_tui.table import Column
+from riff_tui.output.sinks.parts import Options
+from riff_tui.table import Batch, Column
 from riff_tui.text.numbers import utc
 
 COLUMNS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.runner.cases.case_file import read_case
+from riff_runner.run.cases.case_file import read_case
 from riff_tui.tui.navigation.links import open_link
 from riff_tui.tui.widgets.field import Field
 from tests.support.walker import Walker, exploring, walking

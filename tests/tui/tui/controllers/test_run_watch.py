@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.pipeline import ingest
-from riff_ingest.runner.status.run_reader import RunReader
+from riff_runner.run.status.run_reader import RunReader
 from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui.tui.app import Explorer

@@ -1,1 +1,0 @@
-"""Turn logs of Inspect AI into conversations and verdicts (docs/formats.md, Logs of Inspect AI)."""

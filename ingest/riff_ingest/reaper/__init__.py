@@ -1,1 +1,0 @@
-"""End what programs of others leave running, also where this process is killed."""

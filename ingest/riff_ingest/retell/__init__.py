@@ -1,1 +1,0 @@
-"""Read the calls of Retell: their records become conversations, and what its own judge said verdicts."""

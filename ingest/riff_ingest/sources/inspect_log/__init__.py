@@ -1,0 +1,73 @@
+"""Read logs of Inspect AI, `.eval` and `.json` (docs/formats.md, Logs of Inspect AI)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.sources.json_members import read_members
+from riff_ingest.sources.lenient_json import loads, object_of
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.source import FileHead, ReadContext, Source
+from riff_store.facts import Annotation, JudgedScore, Skipped
+
+_ZIP = b"PK\x03\x04"
+_MEMBERS = ("header.json", "_journal/start.json")
+_WORDS = (b'"eval"', b'"samples"', b'"plan"', b'"stats"')
+_OF_A_RUN = frozenset({"run_id", "eval_id", "task_id", "created"})
+
+
+def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Annotation | Skipped]:
+    """Yield the calls of a log with the places of their samples, the verdicts on them and the edits of these.
+
+    A sample that cannot be read is skipped with the reason; raises `BrokenInput` where the whole log cannot be read.
+    """
+    from riff_ingest.sources.inspect_log.to_conversation import read_log
+
+    yield from read_log(path, context)
+
+
+def _recognises(head: FileHead) -> str | None:
+    if head.start.startswith(_ZIP):
+        return _recognises_archive(head.path)
+    start = head.start.lstrip()
+    is_document = start.startswith(b"{") and not head.is_lines
+    if is_document and any(word in start for word in _WORDS) and _describes_a_run(head.path):
+        return "its eval says which task was run"
+    return None
+
+
+def _describes_a_run(path: Path) -> bool:
+    try:
+        for member in read_members(path, ("eval",)):
+            spec = object_of(None if isinstance(member, str) else loads(member.value))
+            return "task" in spec and not _OF_A_RUN.isdisjoint(spec)
+    except BrokenInput:
+        return False
+    return False
+
+
+def _recognises_archive(path: Path) -> str | None:
+    from riff_ingest.sources.inspect_log.archive import Archive
+
+    try:
+        with Archive(path) as archive:
+            found = next((name for name in _MEMBERS if name in archive.names), None)
+    except BrokenInput:
+        return None
+    return f"it is a zip file with {found}" if found else None
+
+
+SOURCE = Source(
+    kind="inspect",
+    version=1,
+    read=read,
+    title="Logs of Inspect AI",
+    known_by="zip files (*.eval) with a header.json or a _journal/start.json, or JSON with eval and samples",
+    names=("*.eval",),
+    recognises=_recognises,
+    derives_states=True,
+    takes_contracts=True,
+    rank=6,
+)

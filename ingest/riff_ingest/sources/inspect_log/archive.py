@@ -1,0 +1,335 @@
+"""Read members of a zip file as a log of Inspect AI has them: stored, deflate or zstd, each below a limit.
+
+Nothing is written to disk, so names of members mean nothing to the file system.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import zstandard
+
+from riff_ingest.limits import limits
+from riff_ingest.sources.json_members import Member, read_members
+from riff_ingest.sources.lenient_json import loads, object_of, objects_of, text_of
+from riff_ingest.sources.lines import FREE_EXPANSION, BrokenInput, unreadable
+
+START = b"PK\x03\x04"
+_LISTED = b"PK\x01\x02"
+
+STORED, DEFLATE, ZSTD = 0, 8, 93
+_HEADER = 30
+_LENGTHS = struct.Struct("<HH")
+_LENGTHS_AT = 26
+_NEEDS_MORE = "too much memory"
+_ENCRYPTED = 0x1 | 0x40 | 0x2000
+_NOT_A_ZIP = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    ValueError,
+    struct.error,
+    EOFError,
+    IndexError,
+    OverflowError,
+)
+
+
+class Archive:
+    """Read a zip file by the names of its members; of several of one name the last holds.
+
+    Raises `BrokenInput` where the file cannot be opened, is no zip file, or was cut off before the list of its members.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = _CappedFile(path)
+        except (OSError, ValueError) as error:
+            raise unreadable(error) from error
+        try:
+            self._members = _members(self._file)
+            self._size = self._file.seek(0, io.SEEK_END)
+        except BaseException:
+            self._file.close()
+            raise
+        self._counted: set[str] = set()
+        self._unpacked = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the members, each once, in the order of the list."""
+        return tuple(self._members)
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def read(self, name: str) -> bytes:
+        """Return what a member holds; raise `BrokenInput` with the reason where that cannot be had."""
+        info = self._members[name]
+        if info.flag_bits & _ENCRYPTED:
+            raise BrokenInput("the member is encrypted")
+        if info.compress_type not in (STORED, DEFLATE, ZSTD):
+            raise BrokenInput(f"the member is packed with method {info.compress_type}, which is not read")
+        if max(info.file_size, info.compress_size) > limits().bytes("line_mib"):
+            raise BrokenInput(f"the member is larger than {limits().told('line_mib')}")
+        self._count(info)
+        try:
+            data = _unpack(self._packed(info), info)
+        except (OSError, ValueError) as error:
+            raise unreadable(error) from error
+        if len(data) != info.file_size:
+            raise BrokenInput("the member does not have the size that the list of members says")
+        if zlib.crc32(data) != info.CRC:
+            raise BrokenInput("the member is damaged: its checksum is another")
+        return data
+
+    def _count(self, info: zipfile.ZipInfo) -> None:
+        """Refuse to go on where the members unpack to far more than the file."""
+        if info.filename not in self._counted:
+            self._counted.add(info.filename)
+            self._unpacked += info.file_size
+        if self._unpacked > FREE_EXPANSION and self._unpacked > self._size * limits().expansion:
+            raise BrokenInput(f"the members of the file unpack to more than {limits().told('expansion')}")
+
+    def _packed(self, info: zipfile.ZipInfo) -> bytes:
+        """Return the bytes of a member as they lie in the file, behind its own header."""
+        self._file.seek(info.header_offset)
+        header = self._file.read(_HEADER)
+        if len(header) < _HEADER or not header.startswith(START):
+            raise BrokenInput("the member is not where the list of members says")
+        name, extra = _LENGTHS.unpack_from(header, _LENGTHS_AT)
+        self._file.seek(info.header_offset + _HEADER + name + extra)
+        packed = self._file.read(info.compress_size)
+        if len(packed) < info.compress_size:
+            raise BrokenInput("the member is cut off")
+        return packed
+
+
+class _CappedFile(io.FileIO):
+    """Read a file in pieces that are bounded: the list of the members comes as one."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "rb")
+        self.cap = limits().bytes("zip_list_mib")
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > self.cap:
+            raise BrokenInput(f"its list of members is larger than {limits().told('zip_list_mib')}")
+        data = super().read(-1 if size is None else size) or b""
+        if data.count(_LISTED) > limits().zip_members:  # counted here, since each that is listed costs more memory
+            raise BrokenInput(f"it has more than {limits().told('zip_members')}")
+        return data
+
+
+def _members(file: _CappedFile) -> dict[str, zipfile.ZipInfo]:
+    try:
+        with zipfile.ZipFile(file) as opened:
+            infos = opened.infolist()
+    except _NOT_A_ZIP as error:
+        raise BrokenInput("it is no zip file, or was cut off before its list of members") from error
+    except OSError as error:
+        raise unreadable(error) from error
+    file.cap = limits().bytes("line_mib")
+    return {info.filename: info for info in infos}
+
+
+def _unpack(packed: bytes, info: zipfile.ZipInfo) -> bytes:
+    """Return what a member holds, one byte more than its size at most."""
+    most = info.file_size + 1
+    try:
+        if info.compress_type == STORED:
+            return packed
+        if info.compress_type == DEFLATE:
+            return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, most)
+        engine = zstandard.ZstdDecompressor(max_window_size=limits().bytes("zstd_window_mib"))
+        with engine.stream_reader(io.BytesIO(packed), read_across_frames=True) as reader:
+            return reader.read(most)
+    except (zlib.error, zstandard.ZstdError) as error:
+        if _NEEDS_MORE in str(error):
+            reach = limits().told("zstd_window_mib")
+            raise BrokenInput(f"the member cannot be unpacked without going back more than {reach}") from error
+        raise BrokenInput("the member is damaged and cannot be unpacked") from error
+
+
+# Open a log of Inspect AI in either of its forms: a zip file with a member for each sample, or one JSON document.
+HEADER, JOURNAL = "header.json", "_journal/start.json"
+SUMMARIES, JOURNAL_SUMMARIES = "summaries.json", "_journal/summaries/"
+SAMPLES, PARTS = "samples", ("eval", "results", "status")
+MOST_EPOCHS = 2**53
+
+CHUNKED = "its sample is kept in chunks, which are not read"
+MISSING = "the log lists its sample and does not have it"
+NO_HEADER = "it is no log of Inspect AI: it has neither header.json nor _journal/start.json"
+UNFINISHED = "the log has no end: its run is going on, or broke off; what it has is read"
+
+_ENDINGS = {"started": UNFINISHED, "error": "its run ended with an error", "cancelled": "its run was cancelled"}
+_SAMPLE = re.compile(r"samples/(?P<id>.+)_epoch_(?P<epoch>[0-9]{1,9})(?P<rest>\.json|/.+)", re.DOTALL)
+
+
+Key: TypeAlias = tuple[str, int]
+"""The id of a sample, and its epoch."""
+
+
+Survey: TypeAlias = Callable[[bytes], None]
+"""Is called with each sample of a log, before any is read."""
+
+
+class SamplePart(NamedTuple):
+    """Hold a sample as it lies in a log; `key` is what the log calls it without a look inside."""
+
+    key: Key | None
+    data: bytes = b""
+    problem: str | None = None
+
+
+class Log(Protocol):
+    """Describe an open log: its parts but for the samples, and what is wrong with it.
+
+    `samples` yields them one by one, after a survey of them all when the log is opened; `listed` returns those of
+    which the log says that it has them.
+    """
+
+    header: dict[str, Any]
+    notes: list[str]
+
+    def samples(self) -> Iterator[SamplePart]: ...
+    def listed(self) -> list[Key]: ...
+
+
+class ArchiveLog:
+    """Read a log that is a zip file; a run that goes on, or broke off, has its header in the journal."""
+
+    def __init__(self, archive: Archive, survey: Survey) -> None:
+        self._archive = archive
+        self.notes: list[str] = []
+        self.header = self._header()
+        self.notes += notes_on(self.header)
+        for part in self.samples():
+            if part.problem is None:
+                survey(part.data)
+
+    def samples(self) -> Iterator[SamplePart]:
+        """Yield the samples, epoch by epoch in the order of the dataset; what cannot be read comes with the reason."""
+        whole: dict[Key, str] = {}
+        chunked: dict[Key, None] = {}
+        for name in self._archive.names:
+            if found := _SAMPLE.fullmatch(name):
+                key = found["id"], int(found["epoch"])
+                if found["rest"] == ".json":
+                    whole[key] = name
+                else:
+                    chunked[key] = None
+        for key in sorted({**chunked, **whole}, key=_Places(self.header)):
+            if key not in whole:
+                yield SamplePart(key, problem=CHUNKED)
+                continue
+            try:
+                yield SamplePart(key, self._archive.read(whole[key]))
+            except BrokenInput as problem:
+                yield SamplePart(key, problem=f"its sample cannot be read: {problem.reason}")
+
+    def listed(self) -> list[Key]:
+        """Return the samples that the summaries name: those of the journal, where the run has no end."""
+        names = self._archive.names
+        wanted = [SUMMARIES] if SUMMARIES in names else [name for name in names if name.startswith(JOURNAL_SUMMARIES)]
+        found: list[Key] = []
+        for name in wanted:
+            with suppress(BrokenInput):  # the samples themselves are there
+                summaries = objects_of(loads(self._archive.read(name), what=name))
+                found += [key for each in summaries if (key := key_of(each.get("id"), each.get("epoch")))]
+        return found
+
+    def _header(self) -> dict[str, Any]:
+        problem = None
+        for name in (HEADER, JOURNAL):
+            if name in self._archive.names:
+                try:
+                    header = loads(self._archive.read(name), what=name)
+                    if isinstance(header, dict) and isinstance(header.get("eval"), dict):
+                        break
+                    problem = problem or BrokenInput(f"{name} does not describe a run")
+                except BrokenInput as broken:
+                    problem = problem or BrokenInput(f"{name} cannot be read: {broken.reason}")
+        else:
+            raise problem or BrokenInput(NO_HEADER)
+        if problem is not None:
+            self.notes.append(problem.reason)
+        elif name == JOURNAL:
+            self.notes.append(UNFINISHED)
+        return header
+
+
+class DocumentLog:
+    """Read a log that is one JSON document, of any size; one that is cut off has its samples up to there."""
+
+    def __init__(self, path: Path, survey: Survey) -> None:
+        self._path = path
+        self.notes: list[str] = []
+        self.header = self._header(survey)
+        if not isinstance(self.header.get("eval"), dict):
+            raise BrokenInput("it is no log of Inspect AI: it does not describe a run")
+        self.notes += notes_on(self.header)
+
+    def samples(self) -> Iterator[SamplePart]:
+        """Yield the samples in their order; raise `BrokenInput` where the file cannot be read any further."""
+        for member in read_members(self._path, lists=(SAMPLES,)):
+            if isinstance(member, str):
+                yield SamplePart(None, problem=member)
+            elif member.place is not None:
+                yield SamplePart(None, member.value)
+
+    def listed(self) -> list[Key]:
+        """Return none: a document has no list of its samples beside them."""
+        return []
+
+    def _header(self, survey: Survey) -> dict[str, Any]:
+        """Return the parts that say what the run was; raise `BrokenInput` where the first cannot be reached."""
+        found: dict[str, Any] = {}
+        try:
+            for member in read_members(self._path, PARTS, (SAMPLES,)):
+                if isinstance(member, Member) and member.key == SAMPLES:
+                    survey(member.value)
+                elif isinstance(member, Member):
+                    found[member.key] = loads(member.value, what=member.key)
+        except BrokenInput:
+            if PARTS[0] not in found:
+                raise
+        return found
+
+
+def notes_on(header: Mapping[str, Any]) -> list[str]:
+    """Return what has to be known of a run that did not end well."""
+    ending = _ENDINGS.get(text_of(header.get("status")) or "")
+    return [] if ending is None else [ending]
+
+
+def key_of(name: Any, epoch: Any) -> Key | None:
+    """Return how a sample is told from others: its id, which may be a number, and its epoch, from 1; `None` without."""
+    known = isinstance(epoch, int) and not isinstance(epoch, bool) and 1 <= epoch <= MOST_EPOCHS
+    named = text_of(name)
+    return None if named is None else (named, epoch if known else 1)
+
+
+class _Places:
+    """Order samples by epoch, then as the dataset has them, others by their names."""
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        listed = object_of(object_of(header.get("eval")).get("dataset")).get("sample_ids")
+        names = listed if isinstance(listed, list) else []
+        self._places = {str(name): place for place, name in enumerate(names)}
+
+    def __call__(self, key: Key) -> tuple[int, int, str]:
+        return key[1], self._places.get(key[0], len(self._places)), key[0]

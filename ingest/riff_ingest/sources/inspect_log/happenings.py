@@ -1,0 +1,311 @@
+"""Tell when the messages and tool calls of a sample came, and which agent was at work: its messages have no times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from riff_ingest.conversation import ROLES
+from riff_ingest.events import LONGEST
+from riff_ingest.limits import limits
+from riff_ingest.private_values import PrivateValues
+from riff_ingest.sources.coercion import parse_time
+from riff_ingest.sources.lenient_json import loads, object_of, objects_of, text_of
+from riff_ingest.sources.lines import BrokenInput
+
+ATTACHMENT = "attachment://"
+PRIVATE = PrivateValues()
+"""Takes tokens and signatures of links out of texts and values: those of a log name none beside them."""
+
+_Part = TypeVar("_Part", bound=msgspec.Struct)
+
+
+class OfferedTool(msgspec.Struct):
+    """Name a tool that a model was offered."""
+
+    name: Any = None
+
+
+class SampleEvent(msgspec.Struct):
+    """Hold what is read of an event of a sample; which fields it has depends on its kind, `event`."""
+
+    event: Any = None
+    id: Any = None
+    span_id: Any = None
+    parent_id: Any = None
+    name: Any = None
+    type: Any = None
+    timestamp: Any = None
+    completed: Any = None
+    working_time: Any = None
+    role: Any = None
+    tools: list[OfferedTool] | None = None
+    output: Any = None
+    function: Any = None
+    arguments: Any = None
+    result: Any = None
+    error: Any = None
+    failed: Any = None
+    intermediate: Any = None
+
+
+class Sample(msgspec.Struct):
+    """Hold what is read of a sample: one run of the task's dialogue, of one epoch."""
+
+    id: Any = None
+    epoch: Any = None
+    messages: Any = None
+    scores: Any = None
+    metadata: Any = None
+    attachments: Any = None
+    started_at: Any = None
+    completed_at: Any = None
+    total_time: Any = None
+    error: Any = None
+    error_retries: Any = None
+    limit: Any = None
+    invalidation: Any = None
+    events: list[SampleEvent] = []
+
+
+class ScoresOnly(msgspec.Struct):
+    """Hold the scores of a sample alone."""
+
+    scores: Any = None
+
+
+_samples = msgspec.json.Decoder(Sample)
+_scores = msgspec.json.Decoder(ScoresOnly)
+_MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+def decode_sample(data: bytes, defects: Counter[str]) -> Sample:
+    """Return a sample; what plain JSON cannot hold is counted in `defects`. Raises `BrokenInput` for what is none."""
+    try:
+        return _samples.decode(data)
+    except _MISREAD:
+        given = _object(data, defects)
+    sample = _fields({**given, "events": None}, Sample)
+    sample.events = [_event(event) for event in objects_of(given.get("events"))]
+    return sample
+
+
+def decode_scores(data: bytes) -> Any:
+    """Return the scores of a sample; raise `BrokenInput` for what is none."""
+    try:
+        return _scores.decode(data).scores
+    except _MISREAD:
+        return _object(data, Counter()).get("scores")
+
+
+def _event(given: Mapping[str, Any]) -> SampleEvent:
+    event = _fields({**given, "tools": None}, SampleEvent)
+    event.tools = [_fields(tool, OfferedTool) for tool in objects_of(given.get("tools"))]
+    return event
+
+
+def _object(data: bytes, defects: Counter[str]) -> dict[str, Any]:
+    given = loads(data, defects, what="sample")
+    if not isinstance(given, dict):
+        raise BrokenInput("sample is not a JSON object")
+    return given
+
+
+def _fields(given: Mapping[str, Any], kind: type[_Part]) -> _Part:
+    return kind(**{name: given[name] for name in kind.__struct_fields__ if given.get(name) is not None})
+
+
+def spoken(content: Any, attachments: Mapping[str, Any]) -> str:
+    """Return the text of a message: its parts in lines, others left out, long ones looked up, without blanks around."""
+    if isinstance(content, str):
+        return _attached(content, attachments).strip()
+    parts = [part.get("text") for part in objects_of(content) if part.get("type") == "text"]
+    return "\n".join(_attached(part, attachments) for part in parts if isinstance(part, str) and part).strip()
+
+
+def attached(value: Any, attachments: Mapping[str, Any], room: int | None = None) -> Any:
+    """Return a plain JSON value with the long texts in it that a sample keeps apart."""
+    if isinstance(value, str):
+        return _attached(value, attachments)
+    room = limits().depth if room is None else room
+    if not attachments or room == 0:
+        return value
+    if isinstance(value, list):
+        return [attached(each, attachments, room - 1) for each in value]
+    if isinstance(value, dict):
+        return {key: attached(each, attachments, room - 1) for key, each in value.items()}
+    return value
+
+
+def _attached(said: str, attachments: Mapping[str, Any]) -> str:
+    kept = attachments.get(said.removeprefix(ATTACHMENT)) if said.startswith(ATTACHMENT) else None
+    return kept if isinstance(kept, str) else said
+
+
+HANDOFF = "transfer_to_"
+"""What the names of tools begin with that hand a call to another agent."""
+
+_AGENT, _HANDOFF, _SCORER = "agent", "handoff", "scorer"
+_SCORING = frozenset({_SCORER, "scorers"})
+_CALLER = ROLES["user"]
+
+
+class Happening(NamedTuple):
+    """Hold an event that tells of a message or of a call of a tool, at its `place` among all events.
+
+    Times are microseconds since the epoch, the latency milliseconds.
+    """
+
+    place: int
+    event: SampleEvent
+    by: str
+    began: int | None
+    ended: int | None
+    latency_ms: float | None = None
+
+
+class AgentAtWork(NamedTuple):
+    """Say which agent was at work from an event on."""
+
+    place: int
+    name: str
+    began: int | None
+
+
+@dataclass
+class Happenings:
+    """Hold what the events of a sample tell.
+
+    `answers` are those of models by the id of their message, `nameless` those that no id tells apart, `tools` the
+    calls of tools by their id, `scored` when each scorer gave its score, `first` and `last` when the first and the last
+    event came.
+    """
+
+    answers: dict[str, list[Happening]] = field(default_factory=dict)
+    nameless: list[Happening] = field(default_factory=list)
+    tools: dict[str, Happening] = field(default_factory=dict)
+    agents: list[AgentAtWork] = field(default_factory=list)
+    scored: dict[str, int] = field(default_factory=dict)
+    hands_over: bool = False
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def has_agents(self) -> bool:
+        """Tell whether the agents say more than the tools do: there was more than one, or could have been."""
+        return bool(self.agents) and (self.hands_over or len({agent.name for agent in self.agents}) > 1)
+
+    def answer(
+        self, message: Mapping[str, Any], said: str, by: str, attachments: Mapping[str, Any]
+    ) -> Happening | None:
+        """Return the answer that became a message: that of its id, else the next of this side that says the same."""
+        found = self.answers.get(text_of(message.get("id")) or "")
+        if found:
+            return found.pop(0) if len(found) > 1 else found[0]
+        for index, each in enumerate(self.nameless):
+            if each.by == by and spoken(answered(each.event).get("content"), attachments) == said:
+                return self.nameless.pop(index)
+        return None
+
+
+def happenings_of(sample: Sample) -> Happenings:
+    """Return what the events of a sample tell; events of scorers are none of the call."""
+    found, spans, of_caller = Happenings(), _Spans(), set[str]()
+    for place, event in enumerate(sample.events):
+        began = time_of(event.timestamp)
+        if began is not None:
+            found.first = began if found.first is None else min(found.first, began)
+            found.last = max(found.last or began, time_of(event.completed) or began)
+        if event.event == "span_begin":
+            spans.add(event)
+            found.hands_over |= event.type == _HANDOFF
+        elif event.event == "score" and began is not None and not event.intermediate:
+            found.scored[spans.scorer(event.span_id) or ""] = began
+        elif event.event in ("model", "tool") and not spans.is_scoring(event.span_id):
+            _take(found, spans, of_caller, place, event)
+    return found
+
+
+def answered(event: SampleEvent) -> dict[str, Any]:
+    """Return the message that a model answered with, an empty one where there is none."""
+    choices = objects_of(object_of(event.output).get("choices"))
+    return object_of(choices[0].get("message")) if choices else {}
+
+
+def time_of(value: Any) -> int | None:
+    """Return a time in microseconds since the epoch, `None` for what is none."""
+    return parse_time(value) if isinstance(value, str) else None
+
+
+class _Spans:
+    """Hold the spans that were begun, each with the one that it lies in."""
+
+    def __init__(self) -> None:
+        self._spans: dict[str, SampleEvent] = {}
+
+    def add(self, event: SampleEvent) -> None:
+        if isinstance(event.id, str):
+            self._spans[event.id] = event
+
+    def agent(self, span: Any) -> str | None:
+        """Return the agent in whose span an event lies, the innermost."""
+        for each in self._around(span):
+            if each.type in (_AGENT, _HANDOFF) and (name := text_of(each.name)):
+                return name.removeprefix(HANDOFF) or name
+        return None
+
+    def scorer(self, span: Any) -> str | None:
+        return next((text_of(each.name) for each in self._around(span) if each.type == _SCORER), None)
+
+    def is_scoring(self, span: Any) -> bool:
+        return any(isinstance(each.type, str) and each.type in _SCORING for each in self._around(span))
+
+    def _around(self, span: Any) -> Iterable[SampleEvent]:
+        seen = set()
+        while isinstance(span, str) and span in self._spans and span not in seen:
+            seen.add(span)
+            yield self._spans[span]
+            span = self._spans[span].parent_id
+
+
+def _take(found: Happenings, spans: _Spans, of_caller: set[str], place: int, event: SampleEvent) -> None:
+    """Add an answer of a model or a call of a tool."""
+    began, ended = time_of(event.timestamp), time_of(event.completed)
+    if event.event == "model":
+        latency = _latency(event, began, ended)
+        if ended is None and began is not None and latency is not None:
+            ended = began + round(1000 * latency)
+        by = _CALLER if event.role == "user" else "agent"
+        message = answered(event)
+        happening = Happening(place, event, by, began, ended, latency)
+        key = text_of(message.get("id"))
+        if key is None or by == _CALLER:  # what a caller's model answered stands in the call under another id
+            found.nameless.append(happening)
+        else:
+            found.answers.setdefault(key, []).append(happening)
+        if by == _CALLER:
+            of_caller.update(call["id"] for call in objects_of(message.get("tool_calls")) if text_of(call.get("id")))
+        found.hands_over |= any(str(tool.name).startswith(HANDOFF) for tool in event.tools or ())
+    else:
+        key = text_of(event.id)
+        by = _CALLER if key in of_caller else "agent"
+        found.tools[key or f"\0{place}"] = Happening(place, event, by, began, ended)
+    agent = spans.agent(event.span_id)
+    if by == "agent" and agent is not None and (not found.agents or found.agents[-1].name != agent):
+        found.agents.append(AgentAtWork(place, agent, began))
+
+
+def _latency(event: SampleEvent, began: int | None, ended: int | None) -> float | None:
+    """Return how long a model took in milliseconds: without waiting for rate limits where that is told."""
+    for seconds in (event.working_time, _between(began, ended), object_of(event.output).get("time")):
+        if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= LONGEST / 1000:
+            return seconds * 1000.0
+    return None
+
+
+def _between(began: int | None, ended: int | None) -> float | None:
+    return None if began is None or ended is None else (ended - began) / 1e6

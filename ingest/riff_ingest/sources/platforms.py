@@ -1,0 +1,335 @@
+"""Share what the readers of platforms' calls need: records, the call as a whole, verdicts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from riff_ingest.contract import Contract
+from riff_ingest.conversation import Conversation
+from riff_ingest.observed_states import ObservedStates
+from riff_ingest.private_values import PrivateValues
+from riff_ingest.sources.lenient_json import as_text, clean, loads, number_of
+from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
+from riff_ingest.stream import read_stream
+from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_store.facts import JudgedScore, Skipped
+
+LATEST = 1e14
+"""The last time that is believed, in milliseconds since the epoch: more than a thousand years from now."""
+
+
+def moment(milliseconds: float | None) -> str | None:
+    """Return a time that is told in milliseconds since the epoch in RFC 3339, `None` for what is none."""
+    if milliseconds is None or not 0 < milliseconds <= LATEST:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def run_of_day(started_at: str | None, version: str | None) -> str | None:
+    """Return the day of a call, in UTC, with the version of its agent, `None` where its time is not known."""
+    if started_at is None:
+        return None
+    return f"{started_at[:10]}@v{version}" if version else started_at[:10]
+
+
+# Put what happened in a call into the order of time, where only some of it has a time.
+_T = TypeVar("_T")
+
+
+def in_time_order(items: Sequence[tuple[float | None, _T]], end: float | None = None) -> list[tuple[float | None, _T]]:
+    """Return items with their times, in seconds, the earliest first.
+
+    One without a time has that of the next that has one, the last ones that of the call's `end`; those of one time
+    keep their order, as do all where none has a time.
+    """
+    placed: list[tuple[float | None, _T]] = []
+    following = end
+    for t, item in reversed(items):
+        following = following if t is None else t
+        placed.append((following, item))
+    placed.reverse()
+    return sorted(placed, key=lambda each: float("inf") if each[0] is None else each[0])
+
+
+# Make a conversation of a call that a platform held: with its end, and with what a flow file says of that.
+UNKNOWN = "(unknown)"
+ESCALATED = "escalated"
+HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
+    "hangup",
+    "agent_hangup",
+    "terminal",
+    "transfer",
+    "voicemail",
+    "timeout",
+    "error",
+)
+
+
+class CallEnding(NamedTuple):
+    """Hold why a call ended, and whether somebody else was to take it.
+
+    `error` says why it does not count, `None` where it counts.
+    """
+
+    stop_reason: str | None
+    error: str | None = None
+    is_handed_over: bool = False
+
+
+def ended_call(
+    name: str,
+    flow: str,
+    states: ToolStates,
+    ending: CallEnding,
+    contract: Contract | None,
+    handing_over: str | None = None,
+) -> Conversation:
+    """Return a call as it went and ended.
+
+    Whether it was completed is told by the terminals of its flow's contract, and by nothing else: without one it is
+    not known, and states that were derived are none of the flow's. `handing_over` is the state that does nothing but
+    hand a call over, where there is no contract to say so.
+    """
+    if not isinstance(states, ObservedStates):
+        contract = None
+    measured: dict[str, float | None] = {}
+    completed, named = None, contract is not None and bool(contract.success_terminals or contract.escalation_terminals)
+    if contract is None and ending.is_handed_over and handing_over in states.states:
+        contract = Contract(escalation_terminals=[handing_over])
+        measured["correctness"] = None
+    stream = read_stream(states.events, contract)
+    final, stop = states.state, ending.stop_reason
+    if ending.is_handed_over and not stream.escalated and states.states:
+        final, contract = ESCALATED, with_escalation(contract)
+    if named:
+        completed = stream.succeeded
+    else:
+        measured["completion"] = None
+    if stream.succeeded:
+        stop = TERMINAL
+    elif stream.escalated:
+        stop = TRANSFER
+    failed = [call for call in states.tool_calls if call.error is not None]
+    return Conversation(
+        conversation_id=name,
+        flow=flow,
+        completed=completed,
+        stop_reason=ERROR if ending.error else stop,
+        final_state=final,
+        errored=ending.error is not None,
+        error=ending.error,
+        errors=[{"kind": "tool error", "message": str(call.error), "t": call.t} for call in failed],
+        contract=contract,
+        turns=states.turns,
+        events=states.events,
+        tool_calls=states.tool_calls,
+        origin="observed" if isinstance(states, ObservedStates) else DERIVED,
+        measured=measured,
+    )
+
+
+def with_escalation(contract: Contract | None) -> Contract | None:
+    """Return a contract to which a call that was handed over outside of the flow's own states has escalated."""
+    if contract is None or contract.escalation_terminals is None:
+        return contract
+    return msgspec.structs.replace(contract, escalation_terminals=[*contract.escalation_terminals, ESCALATED])
+
+
+# Hold what a platform's own judge said of a call.
+LONGEST_RATIONALE = 1000
+
+
+class PlatformVerdict(NamedTuple):
+    """Hold one verdict: a score from 0 to 10, `None` where there is none, and why."""
+
+    aspect: str
+    score: float | None
+    rationale: str | None = None
+
+    def of(self, judge: str, call: Conversation, judged_at: int | None) -> JudgedScore:
+        """Return the verdict as a judge's on a call; `judged_at` in microseconds since the epoch."""
+        return JudgedScore(
+            run=call.run_id or "",
+            conversation=call.conversation_id,
+            judge=judge,
+            score=self.score,
+            judged_at=judged_at,
+            aspect=self.aspect,
+            rationale=self.rationale,
+            flow=call.flow,
+            agent=call.agent_model,
+            trial=call.trial,
+        )
+
+
+def judged_at(*times: Any) -> int | None:
+    """Return the first of some times that is one, in milliseconds since the epoch, as microseconds."""
+    known = (number_of(each, lowest=1, highest=LATEST) for each in times)
+    milliseconds = next((each for each in known if each is not None), None)
+    return None if milliseconds is None else int(milliseconds * 1000)
+
+
+def yes_or_no(value: Any) -> float | None:
+    """Return the score of what is true or false, `None` for anything else."""
+    return (10.0 if value else 0.0) if isinstance(value, bool) else None
+
+
+def short(said: str | None, private: PrivateValues) -> str | None:
+    """Return a reason as it may be stored, cut where it is long."""
+    if said is None:
+        return None
+    said = private.text(said.strip())
+    return said if len(said) <= LONGEST_RATIONALE else f"{said[: LONGEST_RATIONALE - 1]}…"
+
+
+# Read the records of calls that a platform's API or its webhooks gave: one, a list, or one a line.
+#
+# Of several records of one call the one in which most is filled in counts, of equal ones the last.
+LISTS = ("items", "results", "calls")
+"""The keys under which answers of an API that come in pages keep their list."""
+
+_HEAD_LINES = 8
+_LIST_BEGINS = re.compile(r"\s*\[\s*")
+_NEXT_ENTRY = re.compile(r"\s*,\s*")
+_MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
+_list_decoder = msgspec.json.Decoder(list[msgspec.Raw])
+_page_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class Sketch(NamedTuple):
+    """Name the call that a record is of, and how much of it is filled in."""
+
+    call: str
+    filled: int
+
+
+Sketcher: TypeAlias = Callable[[Any], Sketch | None]
+"""Returns the sketch of a record, `None` for one that is no record of a call."""
+
+
+class CallRecord(NamedTuple):
+    """Hold a record with its number, that of its line or its place in the list, from 1."""
+
+    number: int
+    value: Any
+    filled: int
+
+
+def read_call_records(path: Path, sketch: Sketcher) -> Iterator[CallRecord | Skipped]:
+    """Yield the records of a file that count, each as plain JSON, and what had to be left out.
+
+    Of a list that is cut or breaks off, what comes before that is taken. Raises `BrokenInput` where the file is neither
+    JSON nor lines of it.
+    """
+    broken: list[BrokenInput] = []
+    if is_lines(path):
+        best: dict[str, tuple[int, int]] = {}
+        for number, line in read_lines(path, lambda problem: None):
+            _keep_best(best, sketch, number, line)
+        yield from _counting(read_lines(path, broken.append), best, sketch, "line")
+    else:
+        given, problem = _listed(read_whole(path, "calls_mib"))
+        broken += [problem] if problem else []
+        best = {}
+        for number, record in enumerate(given, start=1):
+            _keep_best(best, sketch, number, record)
+        yield from _counting(enumerate(given, start=1), best, sketch, "entry")
+    for problem in broken:
+        yield Skipped("skipped", problem.line, problem.reason)
+
+
+def is_lines(path: Path) -> bool:
+    """Tell whether a file has a value on each line, and is not one document."""
+    head = [line for _, line in islice(read_lines(path, lambda problem: None), _HEAD_LINES)]
+    if len(head) < 2 or head[0].lstrip()[:1] == b"[" or head[0].strip() == b"{":
+        return False
+    return any(map(_is_object, head))
+
+
+def records_of(value: Any) -> list[Any]:
+    """Return the records in a value that is one, a list of them, or a page of an API's answer."""
+    if isinstance(value, dict):
+        listed = next((value[key] for key in LISTS if isinstance(value.get(key), list)), None)
+        return [value] if listed is None else listed
+    return value if isinstance(value, list) else [value]
+
+
+def _is_object(line: bytes) -> bool:
+    if not line.startswith(b"{"):
+        return False
+    try:
+        return isinstance(loads(line), dict)
+    except BrokenInput:
+        return False
+
+
+def _keep_best(best: dict[str, tuple[int, int]], sketch: Sketcher, number: int, record: Any) -> None:
+    try:
+        found = sketch(_value(record, "record"))
+    except BrokenInput:
+        return
+    if found is not None:
+        best[found.call] = max(best.get(found.call, (-1, 0)), (found.filled, number))
+
+
+def _counting(
+    records: Any, best: dict[str, tuple[int, int]], sketch: Sketcher, what: str
+) -> Iterator[CallRecord | Skipped]:
+    for number, record in records:
+        try:
+            value = _value(record, what)
+        except BrokenInput as problem:
+            yield Skipped("skipped", number, problem.reason)
+            continue
+        found = sketch(value)
+        if found is None:
+            yield Skipped("skipped", number, f"{what} is not a call")
+        elif best.get(found.call) == (found.filled, number):
+            yield CallRecord(number, value, found.filled)
+
+
+def _value(record: Any, what: str) -> Any:
+    return loads(bytes(record), what=what) if isinstance(record, bytes | msgspec.Raw) else record
+
+
+def _listed(data: bytes) -> tuple[list[Any], BrokenInput | None]:
+    """Return the records of a document, as bytes where it is sound, so that one at a time is taken apart."""
+    try:
+        if data.lstrip()[:1] == b"[":
+            return list(_list_decoder.decode(data)), None
+        page = _page_decoder.decode(data)
+        for key in LISTS:
+            if key in page and bytes(page[key]).lstrip()[:1] == b"[":
+                return list(_list_decoder.decode(page[key])), None
+        return [msgspec.Raw(data)], None
+    except _MISREAD:
+        pass
+    try:
+        return records_of(loads(data, what="file")), None
+    except BrokenInput as problem:
+        if found := list(_before_the_break(data)):
+            return found, BrokenInput(f"{problem.reason}; what follows was not read")
+        raise
+
+
+def _before_the_break(data: bytes) -> Iterator[Any]:
+    """Yield the entries of a list that are whole, up to the first that is not."""
+    text = as_text(data, Counter())
+    match = _LIST_BEGINS.match(text)
+    decoder = json.JSONDecoder()
+    while match is not None:
+        try:
+            value, end = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            return
+        yield clean(value, Counter())
+        match = _NEXT_ENTRY.match(text, end)

@@ -1,0 +1,320 @@
+"""Read what was said and done in a call of Retell, with its nodes as states (docs/formats.md, section 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any, TypeAlias
+
+from riff_ingest.observed_states import ObservedStates, fill, say_aside
+from riff_ingest.private_values import PrivateValues
+from riff_ingest.sources.lenient_json import loads, number_of, object_of, objects_of, text_of
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.platforms import in_time_order
+from riff_ingest.tool_segments import ToolSegments
+from riff_ingest.tool_states import ToolStates
+
+AGENT, USER = "agent", "user"
+NODE, STATE, INVOCATION, RESULT, DIGIT = (
+    "node_transition",
+    "state_transition",
+    "tool_call_invocation",
+    "tool_call_result",
+    "dtmf",
+)
+NO_RESULT = "no result"
+STRAY_RESULT = "tool result without its invocation"
+
+_TRANSITIONS = (NODE, STATE)
+_BEFORE_THE_FIRST = frozenset({"start", "begin"})
+_TRANSFER = "transfer_call"
+_EXTRACTION = "extract_dynamic_variable"
+_ENDING_TOOLS = frozenset({"agent_swap", "bridge_transfer", "end_call", "transfer_call"})
+_SHOWN_DIGITS = 2
+
+Item: TypeAlias = dict[str, Any]
+
+
+@dataclass
+class RetellTranscript:
+    """Hold a call as it went; `handing_over` is the node that is a transfer, as its invocation has its name."""
+
+    states: ToolStates
+    handing_over: str | None = None
+    defects: dict[str, int] = field(default_factory=dict)
+
+
+def node_ids(items: Sequence[Item]) -> list[str]:
+    """Return the ids of the nodes that a call came through, in their order and each once."""
+    found: dict[str, None] = {}
+    for item in items:
+        if item.get("role") == NODE:
+            ends = (text_of(item.get(f"{end}_node_id")) for end in ("former", "new"))
+            found |= dict.fromkeys(each for each in ends if each and each not in _BEFORE_THE_FIRST)
+    return list(found)
+
+
+def read_transcript(
+    items: Sequence[Item],
+    private: PrivateValues,
+    *,
+    segments: ToolSegments,
+    names: Mapping[str, str],
+    reply_latencies: Sequence[float | None] = (),
+) -> RetellTranscript:
+    """Return what the items of a transcript tell; without transitions the states are the tools that were called.
+
+    `names` are those of nodes by id, `reply_latencies` what Retell measured of the agent's answers, in milliseconds:
+    they count where no word has a time, and where there is one for each answer.
+    """
+    has_states = any(item.get("role") in _TRANSITIONS for item in items)
+    states = ObservedStates() if has_states else ToolStates(segments)
+    ends = [t for item in items if (t := _last(item)) is not None]
+    ordered = in_time_order([(_first(item), item) for item in items], max(ends, default=None))
+    return _Reader(states, private, names, ordered, reply_latencies).read()
+
+
+class _Reader:
+    def __init__(
+        self,
+        states: ToolStates,
+        private: PrivateValues,
+        names: Mapping[str, str],
+        ordered: Sequence[tuple[float | None, Item]],
+        reply_latencies: Sequence[float | None],
+    ) -> None:
+        self._states = states
+        self._private = private
+        self._names = names
+        self._ordered = ordered
+        self._read = RetellTranscript(states)
+        self._latencies = _latencies(ordered, reply_latencies)
+        self._results = {key: item for _, item in ordered if item.get("role") == RESULT and (key := _key(item))}
+        self._invoked = {key for _, item in ordered if item.get("role") == INVOCATION and (key := _key(item))}
+
+    def read(self) -> RetellTranscript:
+        takers: dict[str, Callable[[float | None, Item], None]] = {
+            AGENT: self._say,
+            USER: self._say,
+            NODE: self._enter,
+            STATE: self._enter,
+            INVOCATION: self._call,
+            RESULT: self._result,
+        }
+        self._begin()
+        for place, (t, item) in enumerate(self._ordered):
+            role = item.get("role")
+            if role == DIGIT:
+                self._digit(place, t, item)
+            elif isinstance(role, str) and role in takers:
+                takers[role](t, item)
+        return self._read
+
+    def _begin(self) -> None:
+        """Enter the node that the first transition leaves, unless that only says that the call begins."""
+        first = next((each for each in self._ordered if each[1].get("role") in _TRANSITIONS), None)
+        if first is None or not isinstance(self._states, ObservedStates):
+            return
+        t, item = first
+        former, _ = self._ends(item)
+        if former is not None and not self._is_no_node(item):
+            self._states.enter(former, None if t is None else 0.0)
+
+    def _is_no_node(self, item: Item) -> bool:
+        """Tell whether what a transition leaves stands for the time before the first node."""
+        former, _ = self._ends(item)
+        if former is None:
+            return True
+        if former.lower() not in _BEFORE_THE_FIRST or text_of(item.get("former_node_id")) in self._names:
+            return False
+        before = takewhile(lambda each: each is not item, (each for _, each in self._ordered))
+        return not any(each.get("role") in (AGENT, USER) for each in before)
+
+    def _say(self, t: float | None, item: Item) -> None:
+        said = text_of(item.get("content"))
+        if said is None or not said.strip():
+            return
+        role, started = ("agent" if item["role"] == AGENT else "caller"), _first(item)
+        if _is_backchannel(item):
+            say_aside(self._states, role, self._private.text(said), started)
+        else:
+            self._states.say(role, self._private.text(said), started, self._latencies.get(id(item)))
+
+    def _enter(self, t: float | None, item: Item) -> None:
+        former, new = self._ends(item)
+        if new is None or not isinstance(self._states, ObservedStates):
+            return
+        if not self._states.states:  # what the first one leaves was no node
+            former = None
+        self._states.enter(new, t, left=former, reason=self._word(item.get("transition_type")))
+
+    def _ends(self, item: Item) -> tuple[str | None, str | None]:
+        """Return the states that a transition leads from and to."""
+        if item.get("role") == STATE:
+            return self._word(item.get("former_state_name")), self._word(item.get("new_state_name"))
+        former, new = (
+            self._names.get(text_of(item.get(f"{end}_node_id")) or "")
+            or self._word(item.get(f"{end}_node_name"))
+            or self._word(item.get(f"{end}_node_id"))
+            for end in ("former", "new")
+        )
+        return former, new
+
+    def _word(self, given: Any) -> str | None:
+        """Return what something is called."""
+        name = text_of(given)
+        return None if name is None else self._private.text(name)
+
+    def _call(self, t: float | None, item: Item) -> None:
+        name = self._word(item.get("name")) or self._word(item.get("type")) or "(unnamed tool)"
+        kind = text_of(item.get("type")) or name
+        result = self._results.get(_key(item) or "")
+        error = None
+        if result is None:
+            error = None if kind in _ENDING_TOOLS else NO_RESULT
+        elif result.get("successful") is False:
+            error = self._private.text(text_of(result.get("content")) or "it was not successful")
+        if kind == _TRANSFER and name == self._states.state:
+            self._read.handing_over = name
+        arguments = self._private.value(_arguments(item.get("arguments")))
+        answer = None if result is None or error is not None else self._private.value(result.get("content"))
+        self._states.call(name, t=t, arguments=arguments, result=answer, error=error)
+        if kind == _EXTRACTION and error is None and isinstance(arguments, dict):
+            for slot, value in arguments.items():
+                fill(self._states, slot, value, t)
+
+    def _result(self, t: float | None, item: Item) -> None:
+        if _key(item) not in self._invoked:
+            defects = self._read.defects
+            defects[STRAY_RESULT] = defects.get(STRAY_RESULT, 0) + 1
+
+    def _digit(self, place: int, t: float | None, item: Item) -> None:
+        """Take keys that were pressed: a menu's choice as it is, longer ones, which may be a secret, by their count."""
+        if place and self._ordered[place - 1][1].get("role") == DIGIT:
+            return
+        pressed = []
+        for _, each in self._ordered[place:]:
+            if each.get("role") != DIGIT:
+                break
+            pressed.append(text_of(each.get("digit")) or "?")
+        shown = "".join(pressed)
+        said = f"[pressed {shown}]" if len(shown) <= _SHOWN_DIGITS else f"[pressed {len(shown)} keys]"
+        self._states.say("caller", said, number_of(item.get("time_sec")))
+
+
+def spoken(call: Mapping[str, Any]) -> tuple[list[Item], bool]:
+    """Return the items of a call's transcript, and whether it is the one that Retell took personal data out of."""
+    for kept, is_scrubbed in kept_under(call, "transcript_with_tool_calls", "transcript_object", "transcript"):
+        if items := _from_text(kept) if isinstance(kept, str) else objects_of(kept):
+            return items, is_scrubbed
+    return [], False
+
+
+def _from_text(transcript: str) -> list[Item]:
+    """Return the lines of a transcript that is kept as a text, each with who says it."""
+    sides = {"Agent": AGENT, "User": USER}
+    found = []
+    for line in transcript.splitlines():
+        side, colon, said = line.partition(": ")
+        if colon and side in sides:
+            found.append({"role": sides[side], "content": said})
+    return found
+
+
+def _first(item: Item) -> float | None:
+    """Return when an item begins, in seconds since the call did."""
+    words = item.get("words")
+    start = _time_of(words, "start") if isinstance(words, list) else None
+    return number_of(item.get("time_sec")) if start is None else start
+
+
+def _last(item: Item) -> float | None:
+    """Return when an item ends, in seconds since the call began."""
+    words = item.get("words")
+    end = _time_of(reversed(words), "end") if isinstance(words, list) else None
+    return number_of(item.get("time_sec")) if end is None else end
+
+
+def _time_of(words: Iterable[Any], end: str) -> float | None:
+    """Return the first time among words, of which calls have thousands."""
+    for word in words:
+        if isinstance(word, dict) and (t := number_of(word.get(end))) is not None:
+            return t
+    return None
+
+
+def _latencies(
+    ordered: Sequence[tuple[float | None, Item]], measured: Sequence[float | None]
+) -> dict[int, float | None]:
+    """Return the latencies of the agent's answers by the identity of their items, in milliseconds.
+
+    One that began before the caller had ended has none.
+    """
+    replies: list[tuple[int, float | None, float | None]] = []
+    heard_until: float | None = None
+    is_owed = False
+    for _, item in ordered:
+        role = item.get("role")
+        if role not in (AGENT, USER) or _is_backchannel(item):
+            continue
+        if role == USER:
+            ends = [each for each in (heard_until if is_owed else None, _last(item)) if each is not None]
+            heard_until, is_owed = max(ends, default=None), True
+        elif is_owed:
+            replies.append((id(item), _first(item), heard_until))
+            is_owed = False
+    if any(start is not None and until is not None for _, start, until in replies):
+        return {key: _between(until, start) for key, start, until in replies}
+    if len(measured) != len(replies):
+        return {}
+    return {key: latency for (key, _, _), latency in zip(replies, measured, strict=True)}
+
+
+def _between(until: float | None, start: float | None) -> float | None:
+    if until is None or start is None or start < until:
+        return None
+    return round((start - until) * 1000, 3)
+
+
+def _is_backchannel(item: Item) -> bool:
+    return object_of(item.get("metadata")).get("is_backchannel") is True
+
+
+def _key(item: Item) -> str | None:
+    return text_of(item.get("tool_call_id"))
+
+
+def _arguments(given: Any) -> Any:
+    """Return the arguments of a tool as the JSON that they are, else as they stand, `None` where there are none."""
+    if not isinstance(given, str):
+        return given
+    if not given.strip():
+        return None
+    try:
+        return loads(given.encode(errors="replace"))
+    except BrokenInput:
+        return given
+
+
+def reply_latencies(call: Mapping[str, Any]) -> list[float | None]:
+    """Return what Retell measured between the caller's end and the agent's begin, in milliseconds."""
+    values = object_of(object_of(call.get("latency")).get("e2e")).get("values")
+    return [number_of(value) for value in values] if isinstance(values, list) else []
+
+
+# Prefer what Retell keeps without personal data to what it stands for: `scrubbed_` and the name of the other.
+_SCRUBBED = "scrubbed_"
+
+
+def kept_under(holder: Mapping[str, Any], *keys: str) -> Iterator[tuple[Any, bool]]:
+    """Yield what is kept under some keys, and whether it was scrubbed: all that was before any that was not."""
+    for prefix in (_SCRUBBED, ""):
+        for key in keys:
+            if value := holder.get(f"{prefix}{key}"):
+                yield value, bool(prefix)
+
+
+def preferred(holder: Mapping[str, Any], key: str) -> tuple[Any, bool]:
+    """Return what is kept under a key, `None` for nothing, and whether it was scrubbed."""
+    return next(kept_under(holder, key), (None, False))

@@ -1,0 +1,247 @@
+"""Make a conversation of the record of a call of Vapi."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.private_values import PrivateValues
+from riff_ingest.sources.coercion import parse_time
+from riff_ingest.sources.lenient_json import number_of, object_of, text_of
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.platforms import (
+    AGENT_HANGUP,
+    ERROR,
+    HANGUP,
+    TIMEOUT,
+    TRANSFER,
+    UNKNOWN,
+    CallEnding,
+    PlatformVerdict,
+    ended_call,
+    moment,
+    run_of_day,
+    short,
+    yes_or_no,
+)
+from riff_ingest.sources.source import ReadContext
+from riff_ingest.sources.vapi import REPORT
+from riff_ingest.sources.vapi.transcript import (
+    artifact_of,
+    call_of,
+    private_values,
+    read_transcript,
+    variables_of,
+)
+
+
+class ReadVapiCall(NamedTuple):
+    """Hold a conversation and the verdicts on it with their time."""
+
+    conversation: Conversation
+    verdicts: list[PlatformVerdict]
+    judged_at: int | None
+
+
+def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadVapiCall:
+    """Return what a record tells; raise `BrokenInput` where it is of no call that was held to its end."""
+    call, message = call_of(record)
+    name = text_of(call.get("id"))
+    if name is None:
+        raise BrokenInput("the call has no id")
+    if message not in (None, REPORT):
+        raise BrokenInput("the call had not ended when this was written", conversation=name)
+    if why := refusal(call):
+        raise BrokenInput(why, conversation=name)
+    private = private_values(call)
+    flow, agent = _flow(call), _agent(call)
+    states = read_transcript(call, private, context.tool_segments)
+    contract = context.contracts.get(flow)
+    conversation = ended_call(name, private.text(flow), states, ending_of(call, private), contract)
+    started, ended = (_time(call.get(key)) for key in ("startedAt", "endedAt"))
+    started = _time(call.get("createdAt")) if started is None else started
+    version = text_of(call.get("squadVersion")) or text_of(call.get("assistantVersion"))
+    conversation.started_at = moment(None if started is None else started / 1000)
+    conversation.run_id = run_of_day(conversation.started_at, version)
+    conversation.agent_model = private.text(f"{agent}@v{version}" if agent and version else agent or UNKNOWN)
+    if started is not None and ended is not None:
+        conversation.duration_s = number_of((ended - started) / 1e6)
+    conversation.final_status = reason_of(call, private)
+    variables = variables_of(artifact_of(call).get("variableValues"))
+    conversation.slots = {private.text(slot): private.value(value) for slot, value in variables.items()}
+    conversation.filled = filled
+    return ReadVapiCall(conversation, list(verdicts_of(call, private)), started if ended is None else ended)
+
+
+def _flow(call: Mapping[str, Any]) -> str:
+    """Return the flow of a call: its squad, its workflow or its assistant."""
+    return next((name for kind in ("squad", "workflow", "assistant") if (name := _named(call, kind))), UNKNOWN)
+
+
+def _agent(call: Mapping[str, Any]) -> str | None:
+    """Return who spoke: the assistant, the squad or the workflow."""
+    return next((name for kind in ("assistant", "squad", "workflow") if (name := _named(call, kind))), None)
+
+
+def _named(call: Mapping[str, Any], kind: str) -> str | None:
+    return text_of(object_of(call.get(kind)).get("name")) or text_of(call.get(f"{kind}Id"))
+
+
+def _time(given: Any) -> int | None:
+    """Return a time in microseconds since the epoch."""
+    return parse_time(given) if isinstance(given, str) else None
+
+
+# Tell how a call of Vapi ended, by the beginning of its reason (docs/formats.md, section 12).
+_BROKEN = (
+    "assistant-join-timed-out",
+    "assistant-not-",
+    "assistant-request-",
+    "call-start-error",
+    "call.in-progress.error-",
+    "call.ringing.error",
+    "call.start.",
+    "database-error",
+    "phone-call-provider-closed-websocket",
+    "pipeline-error-",
+    "pipeline-no-available-",
+    "unknown-error",
+    "worker-shutdown",
+)
+_NO_CALL = (
+    "call-deleted",
+    "call.ringing.sip-inbound-caller-hungup",
+    "customer-busy",
+    "customer-did-not-answer",
+    "customer-did-not-give-microphone-permission",
+    "manually-canceled",
+    "scheduled-call-deleted",
+    "sip-outbound-",
+    "twilio-",
+    "voicemail",
+    "vonage-failed",
+    "vonage-rejected",
+)
+_STOPS = (
+    ("customer-ended-call", HANGUP),
+    ("call.in-progress.sip-completed-call", HANGUP),
+    ("call.in-progress.twilio-completed-call", HANGUP),
+    ("vonage-completed", HANGUP),
+    ("vonage-disconnected", HANGUP),
+    ("assistant-ended-call", AGENT_HANGUP),
+    ("assistant-said-end-call-phrase", AGENT_HANGUP),
+    ("assistant-forwarded-call", TRANSFER),
+    ("call.ending.hook-executed-transfer", TRANSFER),
+    ("call.ringing.hook-executed-transfer", TRANSFER),
+    ("silence-timed-out", TIMEOUT),
+    ("exceeded-max-duration", TIMEOUT),
+)
+_DURING_A_TRANSFER = (
+    "call.forwarding.",
+    "customer-ended-call-after-warm-transfer",
+    "customer-ended-call-before-warm-transfer",
+    "customer-ended-call-during-transfer",
+)
+_NOT_ENDED = frozenset({"scheduled", "queued", "ringing", "in-progress", "forwarding"})
+
+
+def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
+    """Return how a call ended; what is not known of reasons stays as it is."""
+    reason = reason_of(call, private)
+    if reason is None:
+        return CallEnding(None)
+    if reason.startswith(_BROKEN):
+        return CallEnding(ERROR, f"it ended with {reason}")
+    stop = next((stop for beginning, stop in _STOPS if reason.startswith(beginning)), reason)
+    return CallEnding(stop, is_handed_over=stop == TRANSFER or reason.startswith(_DURING_A_TRANSFER))
+
+
+def refusal(call: Mapping[str, Any]) -> str | None:
+    """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one."""
+    reason = text_of(call.get("endedReason"))
+    if reason is not None:
+        return f"the call never came about: {reason}" if reason.startswith(_NO_CALL) else None
+    if text_of(call.get("status")) in _NOT_ENDED:
+        return "the call had not ended when this was written"
+    return None
+
+
+def reason_of(call: Mapping[str, Any], private: PrivateValues) -> str | None:
+    """Return the reason for the end as Vapi calls it."""
+    reason = text_of(call.get("endedReason"))
+    return None if reason is None else private.text(reason)
+
+
+# Take what Vapi's own models said of a call as verdicts of a judge (docs/formats.md, section 12).
+JUDGE = "vapi"
+
+_WORDS = {
+    **dict.fromkeys(("true", "pass", "passed", "yes", "success", "successful"), 10.0),
+    **dict.fromkeys(("false", "fail", "failed", "no", "failure", "unsuccessful"), 0.0),
+    "excellent": 10.0,
+    "good": 20 / 3,
+    "fair": 10 / 3,
+    "poor": 0.0,
+    "strongly agree": 10.0,
+    "agree": 7.5,
+    "neutral": 5.0,
+    "disagree": 2.5,
+    "strongly disagree": 0.0,
+}
+_PERCENT, _SCALES = "percentagescale", frozenset({"", "numericscale"})
+
+
+def verdicts_of(call: Mapping[str, Any], private: PrivateValues) -> Iterator[PlatformVerdict]:
+    """Yield the verdicts on a call: its evaluation, its scorecards, and structured outputs that are yes or no."""
+    analysis, artifact = object_of(call.get("analysis")), artifact_of(call)
+    given = analysis.get("successEvaluation")
+    if given is not None:
+        said = text_of(analysis.get("summary")) or (text_of(given) if not isinstance(given, bool) else None)
+        yield PlatformVerdict("success_evaluation", score_of(given, rubric_of(call)), short(said, private))
+    for key, card in object_of(artifact.get("scorecards")).items():
+        found = object_of(card)
+        score = number_of(found.get("scoreNormalized"), highest=100)
+        name = private.text(text_of(found.get("name")) or key)
+        yield PlatformVerdict(name, None if score is None else round(score / 10, 6))
+    for key, output in object_of(artifact.get("structuredOutputs")).items():
+        found = object_of(output)
+        if isinstance(found.get("result"), bool):
+            yield PlatformVerdict(private.text(text_of(found.get("name")) or key), yes_or_no(found["result"]))
+
+
+def rubric_of(call: Mapping[str, Any]) -> str:
+    """Return the rubric by which a call was evaluated, in lower-case letters, empty where the record does not say."""
+    plan = object_of(object_of(call.get("assistant")).get("analysisPlan"))
+    given = object_of(plan.get("successEvaluationPlan")).get("rubric") or plan.get("successEvaluationRubric")
+    return (text_of(given) or "").lower()
+
+
+def score_of(given: Any, rubric: str) -> float | None:
+    """Return an evaluation as a score from 0 to 10; `None` where it is not one number or word of a known scale."""
+    if isinstance(given, bool):
+        return yes_or_no(given)
+    if isinstance(given, int | float):
+        return _on_scale(float(given), rubric)
+    said = (text_of(given) or "").strip().rstrip(".").lower()
+    if said in _WORDS:
+        return round(_WORDS[said], 6)
+    amount, slash, of = said.partition("/")
+    if slash:
+        part, whole = _number(amount), _number(of)
+        return None if part is None or not whole or part > whole else round(10 * part / whole, 6)
+    value = _number(said.removesuffix("%"))
+    return None if value is None else _on_scale(value, _PERCENT if said.endswith("%") else rubric)
+
+
+def _on_scale(value: float, rubric: str) -> float | None:
+    if rubric == _PERCENT:
+        return round(value / 10, 6) if 0 <= value <= 100 else None
+    return value if rubric in _SCALES and 0 <= value <= 10 else None
+
+
+def _number(said: str) -> float | None:
+    try:
+        return number_of(float(said.strip()))
+    except ValueError:
+        return None

@@ -1,0 +1,298 @@
+"""Read what was said and done in a call of Vapi (docs/formats.md, section 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from riff_ingest.observed_states import ObservedStates, fill
+from riff_ingest.private_values import PrivateValues, addresses_in
+from riff_ingest.sources.lenient_json import loads, number_of, object_of, objects_of, text_of
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.platforms import LATEST, in_time_order
+from riff_ingest.sources.vapi import REPORT
+from riff_ingest.tool_segments import ToolSegments
+from riff_ingest.tool_states import ToolStates
+
+AGENT_ROLES, CALLER_ROLES = ("bot", "assistant"), ("user",)
+TOOL_CALLS = ("tool_calls", "tool_call")
+
+Message: TypeAlias = dict[str, Any]
+
+
+def read_transcript(call: Mapping[str, Any], private: PrivateValues, segments: ToolSegments) -> ToolStates:
+    """Return a call as it went; one that tells of no states has the tools that were called."""
+    placed = in_time_order([(seconds_of(message), message) for message in messages_of(call)])
+    messages = [message for _, message in placed]
+    entries = entries_of(call, messages)
+    states = ToolStates(segments) if entries is None else ObservedStates()
+    happened: list[tuple[float | None, Entry | Message]] = []
+    happened += in_time_order([(entry.t, entry) for entry in entries or ()], _end(messages))
+    happened += placed
+    ordered = in_time_order(happened)
+    latencies = _latencies(messages, _measured(call))
+    results = {key: message for message in messages if (key := text_of(message.get("toolCallId")))}
+    for t, each in ordered:
+        if isinstance(each, Entry):
+            _enter(states, each, t, private)
+        elif each.get("role") in TOOL_CALLS:
+            for tool in objects_of(each.get("toolCalls")):
+                _call(states, tool, results, t, private)
+        elif (role := _side(each)) and (said := _said(each)):
+            states.say(role, private.text(said), seconds_of(each), latencies.get(id(each)))
+    return states
+
+
+def _enter(states: ToolStates, entry: Entry, t: float | None, private: PrivateValues) -> None:
+    if not isinstance(states, ObservedStates):
+        return
+    states.enter(private.text(entry.state), t)
+    for slot, value in entry.slots.items():
+        fill(states, private.text(slot), private.value(value), t)
+
+
+def _call(
+    states: ToolStates, tool: Message, results: Mapping[str, Message], t: float | None, private: PrivateValues
+) -> None:
+    function = object_of(tool.get("function"))
+    name = text_of(function.get("name")) or text_of(tool.get("type")) or "(unnamed tool)"
+    answer = results.get(text_of(tool.get("id")) or "", {}).get("result")
+    arguments = private.value(_arguments(function.get("arguments")))
+    states.call(private.text(name), t=t, arguments=arguments, result=private.value(answer))
+
+
+def _arguments(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    try:
+        return loads(given.encode(errors="replace")) if given.strip() else None
+    except BrokenInput:
+        return given
+
+
+def _side(message: Message) -> str | None:
+    role = message.get("role")
+    return "agent" if role in AGENT_ROLES else "caller" if role in CALLER_ROLES else None
+
+
+def _said(message: Message) -> str | None:
+    said = text_of(message.get("message")) or text_of(message.get("content"))
+    return said if said is not None and said.strip() else None
+
+
+def _end(messages: Sequence[Message]) -> float | None:
+    known = [t for message in messages for t in (seconds_of(message), _until(message)) if t is not None]
+    return max(known, default=None)
+
+
+def _until(message: Message) -> float | None:
+    """Return when a message ended, in seconds since the call began."""
+    t, lasted = seconds_of(message), number_of(message.get("duration"))
+    return None if t is None or lasted is None else t + lasted / 1000
+
+
+def _measured(call: Mapping[str, Any]) -> list[float | None]:
+    """Return what Vapi measured of turns, in milliseconds."""
+    metrics = object_of(artifact_of(call).get("performanceMetrics"))
+    return [number_of(turn.get("turnLatency")) for turn in objects_of(metrics.get("turnLatencies"))]
+
+
+def _latencies(messages: Sequence[Message], measured: Sequence[float | None]) -> dict[int, float | None]:
+    """Return the latencies of the agent's turns by the identity of their messages, in milliseconds.
+
+    They are those that Vapi measured: for every turn, or for every answer where there are as many as answers.
+    Without any they are from the end of what the caller said to the agent's begin.
+    """
+    turns, answers = [], []
+    heard: Message | None = None
+    for message in messages:
+        side = _side(message) if _said(message) else None
+        if side == "caller":
+            heard = message
+        elif side == "agent":
+            turns.append(message)
+            if heard is not None:
+                answers.append((message, heard))
+            heard = None
+    if not measured:
+        return {id(message): _between(_until(before), seconds_of(message)) for message, before in answers}
+    of = [each for each, _ in answers] if len(measured) == len(answers) else turns
+    return {id(message): latency for message, latency in zip(of, measured, strict=False)}
+
+
+def _between(until: float | None, start: float | None) -> float | None:
+    return None if until is None or start is None or start < until else round((start - until) * 1000, 3)
+
+
+# Take the record of a call of Vapi out of what its API or its webhooks gave.
+def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """Return the call that a record holds, and the kind of the message that brought it, if one did.
+
+    A report tells most of a call beside the call and not in it.
+    """
+    message = object_of(record.get("message"))
+    if not message:
+        return dict(record), None
+    kind = message.get("type")
+    told = {key: value for key, value in message.items() if value is not None and key not in ("call", "type")}
+    call = {**object_of(message.get("call")), **(told if kind == REPORT else {})}
+    return call, kind if isinstance(kind, str) else None
+
+
+def artifact_of(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a call left behind."""
+    return object_of(call.get("artifact"))
+
+
+def messages_of(call: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the messages of a call, those of its nodes where it has no others."""
+    artifact = artifact_of(call)
+    for given in (artifact.get("messages"), call.get("messages")):
+        if messages := objects_of(given):
+            return _timed(messages)
+    nodes = objects_of(artifact.get("nodes"))
+    return _timed([message for node in nodes for message in objects_of(node.get("messages"))])
+
+
+def _timed(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages with the seconds since the call began also where only the time of day is told."""
+    begins = [_begin(message) for message in messages]
+    begin = next((each for each in begins if each is not None), None)
+    if begin is None:
+        begin = min((each for each in map(_time, messages) if each is not None), default=None)
+    if begin is None:
+        return messages
+    return [
+        {**message, "secondsFromStart": (t - begin) / 1000}
+        if message.get("secondsFromStart") is None and (t := _time(message)) is not None
+        else message
+        for message in messages
+    ]
+
+
+def _begin(message: Mapping[str, Any]) -> float | None:
+    """Return when the call began by a message that tells both its time and how long after the begin that was."""
+    t, seconds = _time(message), number_of(message.get("secondsFromStart"))
+    return None if t is None or seconds is None else t - seconds * 1000
+
+
+def _time(message: Mapping[str, Any]) -> float | None:
+    return number_of(message.get("time"), lowest=1, highest=LATEST)
+
+
+def private_values(call: Mapping[str, Any]) -> PrivateValues:
+    """Return what must not be stored of a call."""
+    return PrivateValues(_numbers(call), _tokens(object_of(call.get("transport"))), addresses_in(call))
+
+
+def _numbers(call: Mapping[str, Any]) -> Iterator[Any]:
+    transfers = objects_of(artifact_of(call).get("transfers"))
+    destinations = (object_of(transfer.get("destination")) for transfer in transfers)
+    for holder in (*(object_of(call.get(key)) for key in ("customer", "phoneNumber", "destination")), *destinations):
+        yield from (holder.get(key) for key in ("number", "callerId", "sipUri"))
+
+
+def _tokens(transport: Mapping[str, Any]) -> Iterator[Any]:
+    for key, value in transport.items():
+        if "token" in key.lower():
+            yield value
+
+
+# Tell which states a call of Vapi was in: nodes of a workflow, or assistants of a squad.
+_HANDING_OVER = ("handoff", "transfer")
+_OF_THE_CALL = frozenset(
+    {"call", "customer", "date", "day", "month", "now", "phoneNumber", "time", "transport", "year"}
+)
+
+
+class Entry(NamedTuple):
+    """Hold that a call entered a state, with the slots that it then filled there; `t` in seconds since it began."""
+
+    state: str
+    t: float | None
+    slots: Mapping[str, Any]
+
+
+def entries_of(call: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> list[Entry] | None:
+    """Return the states in their order, `None` where the call tells of none.
+
+    Those of a squad are seen by who speaks; where no message names an assistant, the next one of the squad's comes
+    with each call of a tool that hands over.
+    """
+    artifact = artifact_of(call)
+    if nodes := objects_of(artifact.get("nodes")):
+        return _nodes(nodes)
+    activations = objects_of(artifact.get("assistantActivations"))
+    names = [name for each in activations if (name := assistant_of(each))]
+    if not (call.get("squadId") or object_of(call.get("squad")) or len(dict.fromkeys(names)) > 1):
+        return None
+    by_id = {text_of(each.get("assistantId")): assistant_of(each) for each in activations}
+    spoken = _spoken(messages, {key: name for key, name in by_id.items() if key and name})
+    return _completed(spoken, names) if spoken else _handed_over(messages, names)
+
+
+def assistant_of(value: Mapping[str, Any]) -> str | None:
+    """Return what an assistant is called, by name else by id."""
+    return text_of(value.get("assistantName")) or text_of(value.get("assistantId"))
+
+
+def variables_of(given: Any) -> dict[str, Any]:
+    """Return the variables of a call that are its own, and not those that Vapi gives to every call."""
+    return {key: value for key, value in object_of(given).items() if key not in _OF_THE_CALL and value is not None}
+
+
+def seconds_of(message: Mapping[str, Any]) -> float | None:
+    """Return when a message began, in seconds since the call did."""
+    return number_of(message.get("secondsFromStart"))
+
+
+def _nodes(nodes: Sequence[dict[str, Any]]) -> list[Entry] | None:
+    found: list[Entry] = []
+    before: dict[str, Any] = {}
+    for node in nodes:
+        name = text_of(node.get("nodeName"))
+        if name is None:
+            continue
+        times = (seconds_of(message) for message in objects_of(node.get("messages")))
+        variables = variables_of(node.get("variableValues"))
+        new = {slot: value for slot, value in variables.items() if slot not in before or before[slot] != value}
+        found.append(Entry(name, next((t for t in times if t is not None), None), new))
+        before |= variables
+    return found or None
+
+
+def _spoken(messages: Sequence[dict[str, Any]], known: Mapping[str, str]) -> list[Entry]:
+    """Return the assistants by what they say; one that speaks on is in its state still."""
+    found: list[Entry] = []
+    for message in messages:
+        key = text_of(message.get("assistantId")) or ""
+        name = text_of(message.get("assistantName")) or known.get(key) or key
+        if name and (not found or found[-1].state != name):
+            found.append(Entry(name, seconds_of(message) if found else _first_second(messages), {}))
+    return found
+
+
+def _completed(spoken: list[Entry], names: Sequence[str]) -> list[Entry]:
+    """Return the assistants that spoke, and those that came after the last of them and did not."""
+    last = spoken[-1].state
+    silent = names[len(names) - names[::-1].index(last) :] if last in names else ()
+    return [*spoken, *(Entry(name, None, {}) for name in silent)]
+
+
+def _handed_over(messages: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Entry] | None:
+    times = [seconds_of(message) for message in messages if _hands_over(message)]
+    places = [_first_second(messages), *times, *[None] * len(names)]
+    return [Entry(name, t, {}) for name, t in zip(names, places, strict=False)] or None
+
+
+def _first_second(messages: Sequence[dict[str, Any]]) -> float | None:
+    known = (t for message in messages if (t := seconds_of(message)) is not None)
+    return min(known, default=None)
+
+
+def _hands_over(message: Mapping[str, Any]) -> bool:
+    for call in objects_of(message.get("toolCalls")):
+        name = text_of(object_of(call.get("function")).get("name")) or ""
+        if name.lower().startswith(_HANDING_OVER):
+            return True
+    return False

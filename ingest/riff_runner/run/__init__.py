@@ -1,0 +1,1 @@
+"""Run agents against flows: a caller, an agent and the flow between them, recorded as transcripts."""

@@ -1,0 +1,240 @@
+"""Record one call as it happens: what an agent does in it, when, and how long the caller waited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
+
+import msgspec
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.driver import Driver, SessionFacts
+from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered, TurnComplete
+from riff_runner.run.cases.case import CallCase
+from riff_runner.run.clock import RunClock, as_measured, speaking_s
+from riff_runner.run.protocol import AgentReply, AgentStopped, CallLimits, CallView
+from riff_runner.run.tools import ToolFailed, ToolSession
+from riff_runner.simulate.machine import Machine
+
+RETRIED = "retried"
+"""The kind of an error that an endpoint met and that another try got over; it is no fault of the agent."""
+LARGEST_RESULT = 16 * 1024
+
+CallStatus: TypeAlias = Literal["running", "retrying", "done", "errored"]
+
+
+class CallProgress(NamedTuple):
+    """Say where a call of a run stands."""
+
+    conversation_id: str
+    flow: str
+    status: CallStatus
+    state: str | None = None
+    turn: int = 0
+    why: str | None = None
+
+
+class AgentCall:
+    """Represent a call to the agent that is in it.
+
+    An agent that leaves the flow to the runner moves `machine`; one with a machine of its own tells its events with
+    `emit`. The call's clock `t` is made of measured latencies and of how long it takes to say what was said.
+    """
+
+    def __init__(
+        self,
+        case: CallCase,
+        limits: CallLimits,
+        clock: RunClock,
+        report: Callable[[CallProgress], None],
+    ) -> None:
+        self.case = case
+        self.flow = case.flow
+        self.limits = limits
+        self.tools: ToolSession
+        """What answers the tools of the flow, from the beginning of the call on."""
+        self.agent_model: str | None = None
+        """What the agent calls itself in this call, where that is known only now."""
+        self.requests: list[dict[str, Any]] = []
+        self.turns = 0
+        self.errors = 0
+        bus = EventBus()
+        self.driver = Driver(bus)
+        self._bus = bus
+        self._clock = clock
+        self._report = report
+        self._machine: Machine | None = None
+        self._filled: dict[str, Any] = {}
+        self._entered = 0
+        self.spent = 0.0
+        self._now = 0.0
+        self._asked_at: float | None = None
+        self._latency: float | None = None
+        self._lost = 0.0
+        self._has_completed_turn = False
+        self._timeout: asyncio.Timeout | None = None
+        bus.subscribe(self._watch)
+
+    # what an agent does
+
+    @property
+    def machine(self) -> Machine:
+        """Return the reference machine of the flow, which enters the first state when it is first asked for."""
+        if self._machine is None:
+            self._machine = Machine(self._bus, self.flow.initial, self.flow.successors, lambda: self.now)
+        return self._machine
+
+    def emit(self, event: Event) -> None:
+        """Take an event of the agent's own machine; it gets the time of the call."""
+        self._bus.emit(msgspec.structs.replace(event, t=self.now))
+
+    def speaks(self, ago: float = 0.0) -> None:
+        """Note that the agent's first word of this turn is there, which ends what the caller has to wait for.
+
+        `ago` says how many seconds it has been there already.
+        """
+        if self._latency is None and self._asked_at is not None:
+            now = self._clock.seconds()
+            self._latency = None if now is None else max(0.0, now - self._asked_at - self._lost - ago)
+
+    def unmeasured(self) -> None:
+        """Leave out how long this turn takes, as of a greeting that was there before anybody asked."""
+        self._asked_at = None
+
+    def retried(self, message: str, seconds: float) -> None:
+        """Note a request that failed and is tried again; the seconds that this took count for nobody."""
+        self._lost += seconds
+        self.driver.failed(RETRIED, message, t=self.now)
+        if self._timeout is not None and (deadline := self._timeout.when()) is not None:
+            self._timeout.reschedule(deadline + seconds)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Let time pass that counts for nobody, as before another try, in which the call does not run out of it."""
+        asked, began = self._clock.seconds(), asyncio.get_running_loop().time()
+        deadline = self._timeout.when() if self._timeout is not None else None
+        if self._timeout is not None and deadline is not None:
+            self._timeout.reschedule(None)
+        try:
+            yield
+        finally:
+            now = self._clock.seconds()
+            self._lost += 0.0 if now is None or asked is None else now - asked
+            if self._timeout is not None and deadline is not None:
+                self._timeout.reschedule(deadline + asyncio.get_running_loop().time() - began)
+            self.tell("running")
+
+    def waits(self, why: str) -> None:
+        """Say, for those who watch the run, that a request is about to be tried again."""
+        self.tell("retrying", why)
+
+    def requested(self, details: Mapping[str, Any]) -> None:
+        """Note what one request to a model took (docs/runner.md)."""
+        self.requests.append(as_measured(self._clock, details))
+
+    def note(self, kind: str, message: str) -> None:
+        """Note something that went wrong and did not end the call."""
+        self.driver.failed(kind, message, t=self.now)
+
+    async def use_tool(self, name: str, arguments: Any) -> Any:
+        """Return what a tool of the flow answers, and note the call of it; raises `ToolFailed`."""
+        try:
+            result = await self.tools.result(name, arguments)
+        except ToolFailed as error:
+            self.driver.called(name, arguments, t=self.now, error=str(error))
+            raise
+        self.tool_done(name, arguments, result)
+        return result
+
+    def tool_done(self, name: str, arguments: Any, result: Any = None, error: Any = None) -> None:
+        """Note the call of a tool that the agent made by itself; a large result is cut."""
+        self.driver.called(name, arguments, t=self.now, error=error, result=_bounded(result))
+
+    def mistake(self, name: str, arguments: Any, error: str) -> None:
+        """Note a tool call that makes no sense; raises `AgentStopped` where there were too many of them."""
+        self.driver.called(name, arguments, t=self.now, error=error)
+        self.errors += 1
+        if self.errors > self.limits.agent_errors:
+            raise AgentStopped("too_many_errors")
+
+    # what the runner does
+
+    @property
+    def now(self) -> float:
+        """Return the time of the call in seconds, what the agent has taken for this turn included."""
+        return round(self._now + self._taken(), 3)
+
+    @property
+    def state(self) -> str | None:
+        """Return the state entered last, `None` before the first."""
+        return self.driver.state
+
+    def view(self) -> CallView:
+        """Return what a caller may know."""
+        collected = self._machine.heard if self._machine is not None else self._filled
+        return CallView(self.state, self.turns, dict(collected), self._entered)
+
+    def begin_turn(self, timeout: asyncio.Timeout | None = None) -> None:
+        """Begin to measure what the caller waits."""
+        self._asked_at = self._clock.seconds()
+        self._latency, self._lost = None, 0.0
+        self._has_completed_turn = False
+        self._timeout = timeout
+
+    def end_turn(self, reply: AgentReply) -> None:
+        """Note what the agent said and what the caller waited for it; a turn without a word is none."""
+        self.speaks()
+        latency = None if self._latency is None else round(self._latency * 1000, 1)
+        taken = self._taken()
+        self.spent += taken
+        self._now += taken
+        self._asked_at = None
+        if reply.text:
+            self.turns += 1
+            self.driver.said("agent", reply.text, t=self.now, latency_ms=latency)
+            if not self._has_completed_turn:
+                self._bus.emit(TurnComplete(latency, self.now))
+            self._now += speaking_s(reply.text)
+        self.tell("running")
+
+    def caller_said(self, text: str) -> None:
+        """Note what the caller said."""
+        self.driver.said("caller", text, t=self.now)
+        self._now += speaking_s(text)
+
+    def finish(self, **facts: Unpack[SessionFacts]) -> Conversation:
+        """Return the conversation as it was recorded; slots hold what they hold at the end."""
+        if self._machine is not None:
+            for slot, value in self._machine.slots.items():
+                self.driver.slot(slot, value)
+        return self.driver.finish(self.case.conversation_id, self.flow.name, **facts)
+
+    def tell(self, status: CallStatus, why: str | None = None) -> None:
+        """Tell those who watch the run where the call stands."""
+        self._report(CallProgress(self.case.conversation_id, self.flow.name, status, self.state, self.turns, why))
+
+    def _taken(self) -> float:
+        """Return the seconds that this turn of the agent took so far, without what retries lost."""
+        if self._asked_at is None:
+            return 0.0
+        now = self._clock.seconds()
+        return 0.0 if now is None else max(0.0, now - self._asked_at - self._lost)
+
+    def _watch(self, event: Event) -> None:
+        if isinstance(event, SlotFilled):
+            self._filled[event.slot] = event.value
+        elif isinstance(event, TurnComplete):
+            self._has_completed_turn = True
+        elif isinstance(event, StateEntered):
+            self._entered += 1
+            self.tell("running")
+
+
+def _bounded(result: Any) -> Any:
+    """Return a result as it is kept: as it stands, or the beginning of its JSON where it is large."""
+    if result is None or isinstance(result, bool | int | float):
+        return result
+    text = msgspec.json.encode(result, enc_hook=str).decode(errors="replace")
+    return result if len(text) <= LARGEST_RESULT else f"{text[:LARGEST_RESULT]} (cut)"

@@ -1,0 +1,95 @@
+"""Describe simulated agents, callers' personas, and the nights on which they meet."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+from importlib import resources
+from typing import TypeVar
+
+import msgspec
+
+from riff_runner.simulate.flow_file import Weakness
+
+
+class AgentProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Describe how an agent behaves; the fields are explained in speech/agents.toml."""
+
+    name: str
+    median_ms: float
+    spread: float
+    tail_share: float
+    tail: float
+    errors: float
+    repetition: float
+    competence: float
+    lead_ins: list[str]
+
+
+class CallerPersona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Describe how a caller talks; the fields are explained in speech/personas.toml."""
+
+    name: str
+    before: list[str]
+    after: list[str]
+    full_answer: float
+    early: float
+    mishears: float
+    corrects: float
+    pause_s: float
+    brief: bool = False
+    patience: int = 5
+
+
+class Override(Weakness, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Describe a weakness that a flow has in one run only."""
+
+    flow: str
+
+
+class SimulatedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Describe one night of calls, the commit that was tried, and what that commit made worse or better."""
+
+    id: str
+    label: str
+    commit: str
+    branch: str
+    start: datetime
+    overrides: list[Override] = []
+
+
+class _Agents(msgspec.Struct):
+    agents: list[AgentProfile]
+
+
+class _Personas(msgspec.Struct):
+    personas: list[CallerPersona]
+
+
+class _Runs(msgspec.Struct):
+    runs: list[SimulatedRun]
+
+
+T = TypeVar("T")
+
+
+def _load(name: str, shape: type[T]) -> T:
+    return msgspec.toml.decode(resources.files(__package__).joinpath(name).read_bytes(), type=shape)
+
+
+@lru_cache(maxsize=1)
+def agents() -> tuple[AgentProfile, ...]:
+    """Return the four agents."""
+    return tuple(_load("speech/agents.toml", _Agents).agents)
+
+
+@lru_cache(maxsize=1)
+def personas() -> tuple[CallerPersona, ...]:
+    """Return the five personas; `front_loader` says most of its slots before it is asked."""
+    return tuple(_load("speech/personas.toml", _Personas).personas)
+
+
+@lru_cache(maxsize=1)
+def runs() -> tuple[SimulatedRun, ...]:
+    """Return the ten runs, in order of time."""
+    return tuple(_load("runs.toml", _Runs).runs)

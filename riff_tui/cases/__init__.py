@@ -1,1 +1,0 @@
-"""Make cases of stored calls: what broke yesterday is what the next agent is tried on."""
