@@ -28,7 +28,7 @@ from riff_tui.tui.widgets.field import FieldRequest
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from riff_tui.tui.data.backend import CaseText, ShowView
+    from riff_tui.tui.data.backend import ShowView
     from riff_tui.tui.data.loader import LoadedView
 
 
@@ -273,20 +273,18 @@ CASE_ENDING = ".toml"
 CASE_HINT = "riff-tui run --scenarios FILE makes the call again · Enter writes"
 
 
-def case_name(place: Location) -> str:
-    """Return the name proposed for the case of the call at a location."""
-    return file_name(place.crumb or place.view) + CASE_ENDING
-
-
-def case_writer(case_text: CaseText, place: Location) -> WriteFile:
-    """Return what writes the case of the call at a location into the file that was typed."""
-    where = place.where.text
+def _write_case(controls: Controls) -> None:
+    location, case_text = controls.here, controls.backend.case_text
+    if case_text is None:
+        return
 
     def write(typed: str, export: FileExport, over: bool) -> Path:
-        path = case_path(typed)
+        path = typed_path(typed)
+        if path.suffix != CASE_ENDING:
+            raise UsageError(f"a case is read from a file that ends in {CASE_ENDING}")
         if not over and path.is_file() and not path.is_symlink():
             raise Exists
-        text = case_text(where)
+        text = case_text(location.where.text)
 
         def put(stream: TextIO) -> None:
             stream.write(text)
@@ -294,21 +292,7 @@ def case_writer(case_text: CaseText, place: Location) -> WriteFile:
         write_whole(path, put)
         return path
 
-    return write
-
-
-def case_path(typed: str) -> Path:
-    """Return where to write a case; raise `UsageError` where the name does not end as one."""
-    path = typed_path(typed)
-    if path.suffix != CASE_ENDING:
-        raise UsageError(f"a case is read from a file that ends in {CASE_ENDING}")
-    return path
-
-
-def _write_case(controls: Controls) -> None:
-    location, case_text = controls.here, controls.backend.case_text
-    if case_text is not None:
-        ask_for_file(controls, case_name(location), case_writer(case_text, location), hint=CASE_HINT)
+    ask_for_file(controls, file_name(location.crumb or location.view) + CASE_ENDING, write, hint=CASE_HINT)
 
 
 WRITES: tuple[Action, ...] = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Row
 from riff_tui.tui.controllers.navigator import PATIENCE_S, Navigator
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
-from riff_tui.tui.data.query_worker import QueryWorker, Work
+from riff_tui.tui.data.query_worker import Work
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -181,27 +181,10 @@ class Opening:
         self._host.say(text)
 
 
-class BackgroundWork(Protocol):
-    """Do work in the background and report its errors."""
-
-    @property
-    def worker(self) -> QueryWorker:
-        """Return the thread that queries the store."""
-        ...
-
-    def run(self, work: Work, group: str) -> Worker[Any]:
-        """Do some work in the background."""
-        ...
-
-    def fail(self, error: Exception) -> None:
-        """Report an error."""
-        ...
-
-
 class PageLoader:
     """Load the missing pages of long lists in the background, each once however often it is wanted."""
 
-    def __init__(self, host: BackgroundWork) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
         self._wanted: set[tuple[int, int]] = set()
         self._loading: set[Worker[Any]] = set()
