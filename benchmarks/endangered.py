@@ -14,7 +14,7 @@ from tests.support.judge_endpoint import serving, well
 from tests.support.judged_calls import KEY, KEY_VARIABLE, settings
 from tests.support.postgresql_server import Server, programs, running
 from tests.support.store_places import InFiles, OnServer, Place
-from tests.support.store_works import StoreWork, migrations, store_works
+from tests.support.store_works import StoreWork, migration, store_works
 
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 _FOLDERS = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -31,7 +31,7 @@ class Surroundings:
     def store_works(self) -> Iterator[tuple[str, Place, list[StoreWork]]]:
         """Yield by engine what is done to stores; call it inside `few_are_many`."""
         folder = _made(self.folder / "in-files")
-        yield "SQLite", InFiles(folder), [*store_works(folder), *migrations(folder)]
+        yield "SQLite", InFiles(folder), [*store_works(folder), migration(folder)]
         if self.server is not None:
             folder = _made(self.folder / "on-server")
             yield "PostgreSQL", OnServer(self.server, folder), store_works(folder)

@@ -138,10 +138,16 @@ def invoke(arguments: Sequence[str]) -> int:
 
 
 def complete(shell: str, arguments: Sequence[str]) -> None:
-    """Answer a shell that asks what completes a command line."""
-    from riff_tui.commands.shell_completion.answers import answer
+    """Print what completes a command line, for a shell that asks; whatever goes wrong, print nothing."""
+    from riff_tui.commands.shell_completion import answer, typed_line
 
-    answer(shell, arguments, COMMANDS, lambda name: typer.main.get_command(build((name,) if name else COMMANDS)))
+    try:
+        line = typed_line(shell, arguments)
+        named = [word for word in line.words if word in COMMANDS][:1]
+        # Without a command there is no need of the options of all of them.
+        answer(shell, line, typer.main.get_command(build(named)), () if named else COMMANDS)
+    except Exception:  # a shell that completes shows errors amid what is typed
+        return
 
 
 def usage_message(error: click.ClickException) -> str:
@@ -153,7 +159,7 @@ def usage_message(error: click.ClickException) -> str:
 
 
 def _set_up_completion(shell: str, *, show: bool) -> None:
-    from riff_tui.commands.shell_completion.scripts import SCRIPTS, install, shell_named
+    from riff_tui.commands.shell_completion import SCRIPTS, install, shell_named
     from riff_tui.output.streams import say
 
     named = shell_named(shell, os.environ)

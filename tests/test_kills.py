@@ -14,7 +14,7 @@ from tests.support.judged_calls import KEY, KEY_VARIABLE, settings
 from tests.support.kills import Killable, KilledCommand, KilledStoreWork, kill_at_a_step
 from tests.support.postgresql_server import Server
 from tests.support.store_places import InFiles, OnServer
-from tests.support.store_works import few_are_many, migrations, store_works
+from tests.support.store_works import few_are_many, migration, store_works
 
 IN_STORES, ON_SERVER, COMMANDS = 16, 4, 10
 """How many kills there are of each kind; `python -m benchmarks.kills` makes hundreds, at random moments."""
@@ -29,7 +29,7 @@ def _small() -> Iterator[None]:
 @pytest.mark.usefixtures("_small")
 def test_what_is_done_to_a_store_in_a_file_can_be_killed(tmp_path: Path) -> None:
     place = InFiles(tmp_path)
-    works = random.Random().sample([*store_works(tmp_path), *migrations(tmp_path)], 8)
+    works = random.Random().sample([*store_works(tmp_path), migration(tmp_path)], 8)
     kill_some([KilledStoreWork(place, work) for work in works], IN_STORES)
 
 

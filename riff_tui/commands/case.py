@@ -6,7 +6,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from riff_tui.commands.options import DebugOption, OutputOption, StoreOption, settings_for
+from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, settings_for
 
 EXAMPLES = (
     "riff-tui case --where 'run=nightly-2026-06-22 conversation=c-000029' -o cases/stuck.toml",
@@ -14,10 +14,6 @@ EXAMPLES = (
     "riff-tui case --where 'conversation=c-000029' --flows my_flow.toml",
 )
 
-CallOption = Annotated[
-    str,
-    typer.Option("--where", metavar="EXPR", help="The call, such as 'run=R conversation=C'.", show_default=False),
-]
 UntilOption = Annotated[
     int | None,
     typer.Option("--until", metavar="TURN", min=1, help="Keep what was said up to this turn.", show_default=False),

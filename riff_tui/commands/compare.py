@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
@@ -31,8 +32,13 @@ _SIDE = "A run (the beginning of its id is enough), latest, previous, or agent:N
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help=_SIDE, show_default=False)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The other one, of the same kind.", show_default=False)],
+    a: Annotated[str, typer.Argument(metavar="A", autocompletion=completion.sides, help=_SIDE, show_default=False)],
+    b: Annotated[
+        str,
+        typer.Argument(
+            metavar="B", autocompletion=completion.sides, help="The other one, of the same kind.", show_default=False
+        ),
+    ],
     where: WhereOption = "",
     failures: Annotated[
         bool,

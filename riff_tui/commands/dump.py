@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
@@ -61,6 +62,7 @@ ViewArgument = Annotated[
     str,
     typer.Argument(
         metavar="VIEW",
+        autocompletion=completion.view_names,
         help="{views}.",
         show_default=False,
     ),
@@ -70,6 +72,7 @@ ByOption = Annotated[
     typer.Option(
         "--by",
         metavar="KEY[,KEY]",
+        autocompletion=completion.group_keys,
         help=f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
         show_default=False,
     ),
@@ -79,6 +82,7 @@ AspectOption = Annotated[
     typer.Option(
         "--aspect",
         metavar="ASPECT",
+        autocompletion=completion.aspects,
         help="What {aspects} explains: an aspect such as humanness, else quality.",
         show_default=False,
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
@@ -40,17 +41,30 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 BaselineOption = Annotated[
     str,
-    typer.Option("--baseline", metavar="A", help="The run to compare with: its id, or previous.", show_default=False),
+    typer.Option(
+        "--baseline",
+        metavar="A",
+        autocompletion=completion.runs,
+        help="The run to compare with: its id, or previous.",
+        show_default=False,
+    ),
 ]
 CandidateOption = Annotated[
     str,
-    typer.Option("--candidate", metavar="B", help="The run to decide on: its id, or latest.", show_default=False),
+    typer.Option(
+        "--candidate",
+        metavar="B",
+        autocompletion=completion.runs,
+        help="The run to decide on: its id, or latest.",
+        show_default=False,
+    ),
 ]
 MaxDropOption = Annotated[
     list[str] | None,
     typer.Option(
         "--max-drop",
         metavar="ASPECT=X",
+        autocompletion=completion.tolerances,
         help="How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
         " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE, of voice calls"
         " yield_rate and the like; repeatable.",

@@ -46,7 +46,7 @@ class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in cl
 
     @property
     def choices(self) -> list[str]:
-        """Return the kinds that there are, under the name by which shells complete them."""
+        """Return the kinds that there are."""
         from riff_ingest.sources.registry import sources
 
         return [source.kind for source in sources()]
@@ -60,6 +60,7 @@ KindOption = Annotated[
     typer.Option(
         "--as",
         click_type=SourceKind(),
+        autocompletion=lambda: SourceKind().choices,
         help="The kind of all the files; else their content decides.",
         show_default=False,
     ),

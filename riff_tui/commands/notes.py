@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import (
+    CallOption,
     CsvRawOption,
     DebugOption,
     OutputOption,
@@ -49,13 +51,15 @@ AuthorOption = Annotated[
         show_default=False,
     ),
 ]
-CallOption = Annotated[
-    str,
-    typer.Option("--where", metavar="EXPR", help="The call, such as 'run=R conversation=C'.", show_default=False),
-]
 CallsOption = Annotated[
     str,
-    typer.Option("--where", metavar="EXPR", help="Only notes on calls that match.", show_default=False),
+    typer.Option(
+        "--where",
+        metavar="EXPR",
+        autocompletion=completion.terms,
+        help="Only notes on calls that match.",
+        show_default=False,
+    ),
 ]
 
 
@@ -81,7 +85,13 @@ def add(
     ] = None,
     code: Annotated[
         str | None,
-        typer.Option("--code", metavar="C", help="What went wrong, in a word or a few.", show_default=False),
+        typer.Option(
+            "--code",
+            metavar="C",
+            autocompletion=completion.codes,
+            help="What went wrong, in a word or a few.",
+            show_default=False,
+        ),
     ] = None,
     note: Annotated[
         str | None, typer.Option("--note", metavar="TEXT|-", help="A remark; - reads it.", show_default=False)
@@ -171,9 +181,18 @@ def export(
 
 
 def rename(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The code as it is.", show_default=False)],
+    old: Annotated[
+        str,
+        typer.Argument(metavar="OLD", autocompletion=completion.codes, help="The code as it is.", show_default=False),
+    ],
     new: Annotated[
-        str, typer.Argument(metavar="NEW", help="What to call it; one in use merges both.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NEW",
+            autocompletion=completion.codes,
+            help="What to call it; one in use merges both.",
+            show_default=False,
+        ),
     ],
     where: CallsOption = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be renamed.")] = False,

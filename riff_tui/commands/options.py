@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 import typer
 
+from riff_tui.commands import completion
+
 if TYPE_CHECKING:
     from riff_store.database import Store
     from riff_tui.settings import Settings
@@ -52,13 +54,30 @@ WhereOption = Annotated[
     typer.Option(
         "--where",
         metavar="EXPR",
+        autocompletion=completion.terms,
         help="Show only what matches, such as 'flow:dent stall>0.3'.",
+        show_default=False,
+    ),
+]
+CallOption = Annotated[
+    str,
+    typer.Option(
+        "--where",
+        metavar="EXPR",
+        autocompletion=completion.terms,
+        help="The call, such as 'run=R conversation=C'.",
         show_default=False,
     ),
 ]
 SortOption = Annotated[
     str | None,
-    typer.Option("--sort", metavar="KEY|-KEY", help="Sort by a column, with - downwards.", show_default=False),
+    typer.Option(
+        "--sort",
+        metavar="KEY|-KEY",
+        autocompletion=completion.sort_keys,
+        help="Sort by a column, with - downwards.",
+        show_default=False,
+    ),
 ]
 LimitOption = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=0, help="At most N rows.", show_default=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits
 
 if TYPE_CHECKING:
@@ -234,7 +235,11 @@ def _judge(name: str | None, no_judge: bool) -> str | None:
 FlowsOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--flows", metavar="F,F", help="Built-in flows, or paths of flow files; repeatable.", show_default=False
+        "--flows",
+        metavar="F,F",
+        autocompletion=completion.flows,
+        help="Built-in flows, or paths of flow files; repeatable.",
+        show_default=False,
     ),
 ]
 OutOption = Annotated[
@@ -248,6 +253,7 @@ AgentOption = Annotated[
     typer.Option(
         "--agent",
         metavar="openai:MODEL@URL|command:CMD|python:MODULE:NAME",
+        autocompletion=lambda: ("openai:", "command:", "python:"),
         help="The agent that answers the calls.",
         show_default=False,
     ),
@@ -266,7 +272,12 @@ _ENV = "A variable that its command may see as well; repeatable."
 AgentEnvOption = Annotated[list[str] | None, typer.Option("--agent-env", metavar="VAR", help=_ENV, show_default=False)]
 CallerOption = Annotated[
     str,
-    typer.Option("--caller", metavar="scripted|frozen|openai:MODEL@URL|command:CMD", help="Who makes the calls."),
+    typer.Option(
+        "--caller",
+        metavar="scripted|frozen|openai:MODEL@URL|command:CMD",
+        autocompletion=lambda: ("scripted", "frozen", "openai:", "command:"),
+        help="Who makes the calls.",
+    ),
 ]
 CallerKeyOption = Annotated[
     str | None,
@@ -279,7 +290,12 @@ CallerEnvOption = Annotated[
 ]
 ToolsOption = Annotated[
     str,
-    typer.Option("--tools", metavar="stubbed|command:CMD", help="What answers tools; stubbed: the flow file does."),
+    typer.Option(
+        "--tools",
+        metavar="stubbed|command:CMD",
+        autocompletion=lambda: ("stubbed", "command:"),
+        help="What answers tools; stubbed: the flow file does.",
+    ),
 ]
 ToolsEnvOption = Annotated[list[str] | None, typer.Option("--tools-env", metavar="VAR", help=_ENV, show_default=False)]
 TrialsOption = Annotated[
@@ -290,6 +306,7 @@ ScenariosOption = Annotated[
     typer.Option(
         "--scenarios",
         metavar="all|NAME,FILE,..",
+        autocompletion=completion.scenarios,
         help="Only these of the flows, case files, or directories of those; repeatable.",
         show_default=False,
     ),
@@ -299,6 +316,7 @@ PersonasOption = Annotated[
     typer.Option(
         "--personas",
         metavar="all|NAME,..",
+        autocompletion=completion.personas,
         help="Play every scenario with each of these callers; else with one.",
         show_default=False,
     ),

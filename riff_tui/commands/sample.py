@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
@@ -47,7 +48,11 @@ SeedOption = Annotated[
 WhereOption = Annotated[
     str,
     typer.Option(
-        "--where", metavar="EXPR", help="Draw only calls that match, such as 'flow:dent'.", show_default=False
+        "--where",
+        metavar="EXPR",
+        autocompletion=completion.terms,
+        help="Draw only calls that match, such as 'flow:dent'.",
+        show_default=False,
     ),
 ]
 ReplaceOption = Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest
 
 if TYPE_CHECKING:
@@ -36,7 +37,13 @@ OutOption = Annotated[
 ]
 FlowsOption = Annotated[
     list[str] | None,
-    typer.Option("--flows", metavar="F,F", help="Only these of the built-in flows.", show_default=False),
+    typer.Option(
+        "--flows",
+        metavar="F,F",
+        autocompletion=completion.flows,
+        help="Only these of the built-in flows.",
+        show_default=False,
+    ),
 ]
 OneRunOption = Annotated[
     str | None,

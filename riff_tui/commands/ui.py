@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.browser import is_in_browser
+from riff_tui.commands import completion
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for, split_keys
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ EXAMPLES = (
 
 ViewArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[VIEW]", help="The first screen; else where you were last.", show_default=False),
+    typer.Argument(
+        metavar="[VIEW]",
+        autocompletion=completion.view_names,
+        help="The first screen; else where you were last.",
+        show_default=False,
+    ),
 ]
 SidesArgument = Annotated[
     list[str] | None,
@@ -36,7 +42,13 @@ SidesArgument = Annotated[
 ]
 ByOption = Annotated[
     list[str] | None,
-    typer.Option("--by", metavar="KEY[,KEY]", help="Tell the rows apart as dump does.", show_default=False),
+    typer.Option(
+        "--by",
+        metavar="KEY[,KEY]",
+        autocompletion=completion.group_keys,
+        help="Tell the rows apart as dump does.",
+        show_default=False,
+    ),
 ]
 AtOption = Annotated[
     str | None,
@@ -44,11 +56,23 @@ AtOption = Annotated[
 ]
 SortOption = Annotated[
     str | None,
-    typer.Option("--sort", metavar="KEY|-KEY", help="Sort the first screen by a column.", show_default=False),
+    typer.Option(
+        "--sort",
+        metavar="KEY|-KEY",
+        autocompletion=completion.sort_keys,
+        help="Sort the first screen by a column.",
+        show_default=False,
+    ),
 ]
 AspectOption = Annotated[
     str | None,
-    typer.Option("--aspect", metavar="ASPECT", help="What effects explains instead of quality.", show_default=False),
+    typer.Option(
+        "--aspect",
+        metavar="ASPECT",
+        autocompletion=completion.aspects,
+        help="What effects explains instead of quality.",
+        show_default=False,
+    ),
 ]
 FreshOption = Annotated[
     bool,

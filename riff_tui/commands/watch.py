@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from riff_tui.commands import completion
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, settings_for
 from riff_tui.text.safe_text import cell_width
 
@@ -37,13 +38,21 @@ _LISTED = 100
 RunOption = Annotated[
     str,
     typer.Option(
-        "--run", metavar="R", help="A run's directory, or the id of a run in the store, or latest.", show_default=False
+        "--run",
+        metavar="R",
+        autocompletion=completion.runs,
+        help="A run's directory, or the id of a run in the store, or latest.",
+        show_default=False,
     ),
 ]
 BaselineOption = Annotated[
     str | None,
     typer.Option(
-        "--baseline", metavar="RUN", help="The run to compare with so far; else the one before it.", show_default=False
+        "--baseline",
+        metavar="RUN",
+        autocompletion=completion.runs,
+        help="The run to compare with so far; else the one before it.",
+        show_default=False,
     ),
 ]
 JsonOption = Annotated[

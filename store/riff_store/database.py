@@ -236,9 +236,9 @@ def _opened(engine: Engine, *, write: bool, create: bool) -> Store:
     if version > models.SCHEMA_VERSION:
         known = f"schema {version}, this one knows {models.SCHEMA_VERSION}"
         raise NewerStore(f"{engine.location}: written by a newer riff-tui ({known})", "upgrade riff-tui")
-    if version < models.SCHEMA_VERSION and not write:
-        raise _older(engine.location, version)
-    copy = engine.migrate(version) if version < models.SCHEMA_VERSION else None
+    if version < models.SCHEMA_VERSION:
+        _check_older(engine.location, version, write=write)
+    copy = engine.migrate() if version < models.SCHEMA_VERSION else None
     engine.open(write=write)
     if engine.opened_schema() != models.SCHEMA_VERSION:
         # What a killed migration had written of the header was rolled back when the file was opened.
@@ -259,14 +259,19 @@ def is_writable(location: str | Path) -> bool:
         engine.close()
 
 
-def _older(location: str, version: int) -> OlderStore:
-    import shlex
+def _check_older(location: str, version: int, *, write: bool) -> None:
+    """Raise `OlderStore` where a store cannot be migrated, or is to be read alone and so is left as it is."""
+    from riff_store.migrations import check_steps
 
-    return OlderStore(
-        f"{location}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION}",
-        "any `riff-tui ingest` into it migrates it, and so does"
-        f" `riff-tui doctor --migrate --store {shlex.quote(location)}`; a copy is kept",
-    )
+    check_steps(version, location)
+    if not write:
+        import shlex
+
+        raise OlderStore(
+            f"{location}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION}",
+            "any `riff-tui ingest` into it migrates it, and so does"
+            f" `riff-tui doctor --migrate --store {shlex.quote(location)}`; a copy is kept",
+        )
 
 
 @contextmanager

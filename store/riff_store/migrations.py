@@ -1,4 +1,4 @@
-"""Bring an older store in SQLite to the present schema, in one transaction, after a copy."""
+"""Bring an older store to the present schema, in one transaction, and one in SQLite after a copy."""
 
 from __future__ import annotations
 
@@ -12,42 +12,15 @@ from pathlib import Path
 from riff_store import models, quality, rollups, verdicts
 from riff_store.columns import keeping
 from riff_store.engines.engine import Connection
-from riff_store.engines.sqlite_connection import SqliteConnection, connect
+from riff_store.engines.sqlite_connection import connect
 from riff_store.engines.sqlite_errors import store_error_of
-from riff_store.engines.sqlite_schema import check_schema
-from riff_store.errors import NO_ROOM, StoreError, StoreReadOnly
-from riff_store.first_schema import FIRST
-from riff_store.migration_steps import (
-    CALLERS,
-    EDITS_AND_EVIDENCE,
-    IDENTITY_AND_QUALITY,
-    INTERACTION_AND_NOTES,
-    READING,
-    SCALE,
-)
+from riff_store.engines.sqlite_schema import check_plain, check_schema
+from riff_store.errors import NO_ROOM, OlderStore, StoreError, StoreReadOnly
 
-Step = Callable[[SqliteConnection], None]
+Step = Callable[[Connection], None]
 
-
-def _statements(step: str) -> Step:
-    def run(connection: SqliteConnection) -> None:
-        for statement in step.split(";\n"):
-            connection.execute(statement)
-
-    return run
-
-
-FIRST_STEP = _statements(FIRST)
-"""What makes an empty store of schema 1."""
-STEPS: Mapping[int, Step] = {
-    1: _statements(EDITS_AND_EVIDENCE),
-    2: _statements(IDENTITY_AND_QUALITY),
-    3: _statements(CALLERS),
-    4: _statements(INTERACTION_AND_NOTES),
-    5: _statements(READING),
-    6: _statements(SCALE),
-}
-"""From a schema version to the step that leads to the next one."""
+STEPS: Mapping[int, Step] = {}
+"""From a schema version to the step that leads to the next one; no release wrote a store of a schema below 7."""
 
 
 def backup_path(path: Path, version: int) -> Path:
@@ -55,32 +28,44 @@ def backup_path(path: Path, version: int) -> Path:
     return path.with_name(f"{path.name}.schema-{version}.bak")
 
 
-def migrate(
-    path: Path, version: int, steps: Mapping[int, Step] = STEPS, target: int = models.SCHEMA_VERSION
-) -> Path | None:
-    """Copy the store, then run every step from its version on; returns the copy's path.
+def check_steps(version: int, location: str) -> None:
+    """Raise `OlderStore` where no steps lead from a schema version to the present one."""
+    if not all(number in STEPS for number in range(version, models.SCHEMA_VERSION)):
+        raise OlderStore(
+            f"{location}: schema {version} cannot be migrated to {models.SCHEMA_VERSION}",
+            "ingest again into a new store",
+        )
+
+
+def run_steps(connection: Connection, version: int, location: str) -> None:
+    """Bring the tables of an older store to the present schema, in a transaction that is open; `derive` follows."""
+    check_steps(version, location)
+    for number in range(version, models.SCHEMA_VERSION):
+        STEPS[number](connection)
+
+
+def migrate(path: Path) -> Path | None:
+    """Copy a store in SQLite, then run every step from its version on; returns the copy's path.
 
     A failing step leaves the store as it was. Where another process migrated first there is nothing left to do,
     and the copy is that one's: `None`.
     """
-    missing = [number for number in range(version, target) if number not in steps]
-    if missing:
-        raise StoreError(f"{path}: schema {version} cannot be migrated to {target}", "ingest again into a new store")
     connection = connect(str(path))
     connection.bound(path)
+    copy = None
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
         # From here on nobody else writes, so that what is copied is what is migrated.
         connection.execute("BEGIN IMMEDIATE")
         try:
             found = connection.execute("PRAGMA user_version").fetchone()[0]
-            check_schema(connection, found, str(path))
-            copy = _copy(path, backup_path(path, found)) if found < target else None
-            for number in range(found, target):
-                steps[number](connection)
-            if found < target:
+            if found < models.SCHEMA_VERSION:
+                check_plain(connection, str(path))
+                copy = _copy(path, backup_path(path, found))
+                run_steps(connection, found, str(path))
+                check_schema(connection, str(path))
                 derive(connection)
-            connection.execute(f"PRAGMA user_version = {max(found, target)}")
+                connection.execute(f"PRAGMA user_version = {models.SCHEMA_VERSION}")
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
             if broken:
                 raise StoreError(f"{path}: migration would lose rows of {broken[0]}; the store was left as it is")

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.promises.breaking import Copy, Outcome
 from tests.promises.descriptions import ROOT, Break, Promise, promises
 
-HEAD = "| promise | line that was changed | instead | test that failed | s |\n|---|---|---|---|---:|"
+HEAD = "| promise | code | how it was changed | test that failed | s |\n|---|---|---|---|---:|"
 
 
 def outcomes(chosen: list[Promise], jobs: int, limit: float) -> Iterator[Outcome]:
@@ -35,13 +35,22 @@ def outcomes(chosen: list[Promise], jobs: int, limit: float) -> Iterator[Outcome
         yield from workers.map(lambda pair: one(*pair), breaks)
 
 
+def how(broken: Break) -> str:
+    """Return in words what a break changes."""
+    if broken.returns:
+        return f"returns `{broken.returns}`"
+    if not broken.replacement:
+        return f"without `{broken.replaces or broken.drops}`"
+    return f"`{broken.replaces}` becomes `{broken.replacement}`"
+
+
 def row(outcome: Outcome) -> str:
     """Return the line of a break in the table."""
     broken = outcome.broken
     cells = (
         outcome.promise.id,
-        f"{broken.file}: `{broken.line}`",
-        f"`{broken.instead}`",
+        f"`{broken.code}`",
+        how(broken),
         outcome.caught_by.rpartition("::")[2] or f"**none** ({outcome.told})",
         f"{outcome.seconds:.1f}",
     )

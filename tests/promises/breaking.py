@@ -6,6 +6,7 @@ from the copy, also in programs that tests start and in those to which no variab
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import itertools
 import os
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -27,6 +28,7 @@ from tests.promises.descriptions import Break, Promise
 _PACKAGES = (".", "store", "ingest")
 _PROGRAM = "#!{python}\nimport sys\nfrom riff_tui.cli import main\nsys.exit(main())\n"
 _FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 _TESTS_FAILED = 1  # pytest's exit code where tests ran and some failed
 
 
@@ -42,7 +44,7 @@ class Outcome:
 
 
 class Copy:
-    """A copy of the project's files, in which one line at a time is changed."""
+    """A copy of the project's files, in which one function at a time is changed."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._folder = folder.resolve()
@@ -68,9 +70,10 @@ class Copy:
 
     def outcome(self, promise: Promise, broken: Break, limit: float) -> Outcome:
         """Break a promise, run its tests for at most so many seconds, and put back what was there."""
-        path = self._folder / broken.place
+        place, names = place_of(self._folder, broken.code)
+        path = self._folder / place
         text = path.read_text(encoding="utf-8")
-        self._write(path, applied(text, broken))
+        self._write(path, applied(text, names, broken))
         begun = time.monotonic()
         try:
             code, printed = self._tests(promise.tests_of(broken), limit)
@@ -130,19 +133,87 @@ def _files(root: Path) -> list[str]:
     return [name for name in names if (root / name).is_file()]
 
 
-def places(text: str, broken: Break) -> list[int]:
-    """Return the numbers of the lines, from 0, that a break names."""
-    return [number for number, line in enumerate(text.split("\n")) if line.strip() == broken.line]
-
-
-def applied(text: str, broken: Break) -> str:
-    """Return the text of a file with the line in it that breaks the promise.
+def place_of(root: Path, code: str) -> tuple[Path, list[str]]:
+    """Return the file of a dotted name, from the root of the project, and the names in it that lead to the code.
 
     Raises:
-        ValueError: where the line stands there not at all or more than once.
+        ValueError: where no module begins the name.
     """
-    (number,) = places(text, broken)
-    lines = text.split("\n")
-    indentation = lines[number][: -len(broken.line)]
-    lines[number] = indentation + broken.instead
-    return "\n".join(lines)
+    names = code.split(".")
+    for count in range(len(names) - 1, 0, -1):
+        for package in _PACKAGES:
+            module = Path(package, *names[:count])
+            for file in (module.with_suffix(".py"), module / "__init__.py"):
+                if (root / file).is_file():
+                    return file, names[count:]
+    raise ValueError(f"no module is called {code}")
+
+
+def applied(text: str, names: Sequence[str], broken: Break) -> str:
+    """Return the text of a module in which the code of these names breaks the promise.
+
+    Raises:
+        ValueError: where that code is not there, or its fragment stands in it not at all or more than once.
+    """
+    node = _found(ast.parse(text), names)
+    lines = text.splitlines(keepends=True)
+    begin, end = _first_line(node) - 1, node.end_lineno
+    if broken.returns:
+        begin = _first_line(_first_statement(node)) - 1
+        indentation = " " * (node.col_offset + 4)
+        changed = f"{indentation}return {broken.returns}\n"
+    else:
+        code = "".join(lines[begin:end])
+        ((first, last),) = _places(code, broken.replaces or broken.drops)
+        is_statement = re.search(r"\n *$", code[:first]) and re.match(r" *(#.*)?\n", code[last:])
+        changed = code[:first] + ("pass" if broken.drops and is_statement else broken.replacement) + code[last:]
+    return "".join([*lines[:begin], changed, *lines[end:]])
+
+
+def _places(code: str, fragment: str) -> list[tuple[int, int]]:
+    """Return where a fragment stands in code, however either is laid out."""
+    signs = "".join(fragment.split())
+    # A formatter puts a comma before what closes, where it breaks lines.
+    pattern = r"\s*".join((r",?\s*" if sign in ")]}" else "") + re.escape(sign) for sign in signs)
+    ends = [r"\b" if re.match(r"\w", sign) else "" for sign in (signs[0], signs[-1])]
+    return [found.span() for found in re.finditer(ends[0] + pattern + ends[1], code)]
+
+
+def _found(tree: ast.Module, names: Sequence[str]) -> ast.stmt:
+    within: ast.AST = tree
+    for name in names:
+        named = [node for node in _defined(within) if _name_of(node) == name]
+        if not named:
+            raise ValueError(f"{'.'.join(names)} is not there")
+        within = named[-1]  # those before are its overloads
+    assert isinstance(within, ast.stmt)
+    return within
+
+
+def _defined(within: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the functions, classes and constants of a module, a class or a function, also those below an `if`."""
+    for node in ast.iter_child_nodes(within):
+        if isinstance(node, _NAMED):
+            yield node
+        else:
+            yield from _defined(node)
+
+
+def _name_of(node: ast.stmt) -> str:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+    return ""
+
+
+def _first_line(node: ast.stmt) -> int:
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    decorators = node.decorator_list if isinstance(node, named) else []
+    return min([node.lineno, *(each.lineno for each in decorators)])
+
+
+def _first_statement(function: ast.stmt) -> ast.stmt:
+    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    return function.body[bool(ast.get_docstring(function))]

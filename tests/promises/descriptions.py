@@ -10,20 +10,24 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 class Break(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of the code and what breaks the promise in its place; both without their indentation.
+    """A function or a constant, and how to change it so that the promise does not hold.
 
+    `code` is its dotted name: the module, then the name in it. Either `replaces` is a fragment that stands in it once
+    and `with` takes its place, or `drops` is one that goes, or `returns` becomes all that the function does.
     `tests` are those of the promise that have to fail; empty for all of them.
     """
 
-    file: str
-    line: str
-    instead: str
+    code: str
+    replaces: str = ""
+    replacement: str = msgspec.field(default="", name="with")
+    drops: str = ""
+    returns: str = ""
     tests: tuple[str, ...] = ()
 
-    @property
-    def place(self) -> Path:
-        """Return the file that holds the line, from the root of the project."""
-        return Path(self.file)
+    def __post_init__(self) -> None:
+        """Refuse a break of none or of several kinds."""
+        if sum(map(bool, (self.replaces, self.drops, self.returns))) != 1:
+            raise ValueError(f"{self.code} is broken by one of replaces, drops and returns")
 
 
 class Promise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -34,7 +34,6 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     "store/riff_store/health.py": {"(module)", "_disagreement"},
     "store/riff_store/histories.py": {"forget_histories"},
     "store/riff_store/identities.py": {"_found"},
-    "store/riff_store/migrations.py": {"migrate"},
     "store/riff_store/names.py": {"_add"},
     "store/riff_store/notes.py": {"(module)", "_held", "read_notes"},
     "store/riff_store/quality.py": {"settle_all", "settle_quality"},

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import models
 from riff_store.database import BUSY_SECONDS, open_store
-from riff_store.engines.engine import APPLICATION_ID
+from riff_store.engines.engine import APPLICATION_ID, Connection
 from riff_store.errors import DiskFull, NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing
 from riff_store.migrations import backup_path, migrate
 from riff_store.models import SCHEMA_VERSION as NOW
 from riff_store.models import Run
+from tests.support.earlier_schema import EARLIER, STEP, made_earlier, stepped
 from tests.support.facts import broken_rows, call, contents, fresh, put
 
 
@@ -96,39 +96,37 @@ def test_a_store_of_version_zero_is_none_of_ours(filled: Path) -> None:
 
 
 def test_an_older_store_is_copied_and_migrated_in_one_transaction(filled: Path) -> None:
-    def step(connection: sqlite3.Connection) -> None:
-        connection.execute("ALTER TABLE run ADD COLUMN note TEXT")
-
-    copy = migrate(filled, NOW, {NOW: step}, NOW + 1)
-    assert copy is not None
-    assert copy == backup_path(filled, NOW)
-    assert _version(copy) == NOW
-    assert _version(filled) == NOW + 1
-    assert contents(filled) == contents(copy)
+    before = contents(filled)
+    with stepped():
+        copy = migrate(made_earlier(filled))
+    assert copy == backup_path(filled, EARLIER)
+    assert (_version(copy), _version(filled)) == (EARLIER, NOW)
+    assert contents(filled) == before
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(filled: Path) -> None:
-    def first(connection: sqlite3.Connection) -> None:
+    def first(connection: Connection) -> None:
         connection.execute("DELETE FROM conversation")
 
-    def second(connection: sqlite3.Connection) -> None:
+    def second(connection: Connection) -> None:
         raise RuntimeError("bad step")
 
-    before = contents(filled)
-    with pytest.raises(RuntimeError):
-        migrate(filled, NOW, {NOW: first, NOW + 1: second}, NOW + 2)
+    before = contents(made_earlier(filled, EARLIER - 1))
+    with stepped({EARLIER - 1: first, EARLIER: second}), pytest.raises(RuntimeError):
+        migrate(filled)
     assert contents(filled) == before
-    assert _version(filled) == NOW
+    assert _version(filled) == EARLIER - 1
 
 
 def test_a_migration_that_would_lose_rows_is_refused(filled: Path) -> None:
-    def step(connection: sqlite3.Connection) -> None:
+    def step(connection: Connection) -> None:
+        connection.execute(STEP)
         connection.execute("DELETE FROM flow")
 
-    with pytest.raises(StoreError, match="lose rows"):
-        migrate(filled, NOW, {NOW: step}, NOW + 1)
-    assert contents(filled)["calls"]
+    with stepped({EARLIER: step}), pytest.raises(StoreError, match="lose rows"):
+        migrate(made_earlier(filled))
+    assert contents(filled)["conversation"]
 
 
 def test_what_would_make_a_missing_store_can_be_typed_as_it_is_said(tmp_path: Path) -> None:
@@ -142,11 +140,10 @@ def test_a_home_of_nobody_is_called_so() -> None:
         open_store("~no-such-person/x.db", write=True, create=True)
 
 
-def test_an_older_store_is_not_migrated_by_reading(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "SCHEMA_VERSION", NOW + 1)
-    with pytest.raises(OlderStore, match=f"has schema {NOW}"):
-        open_store(filled)
-    assert _version(filled) == NOW
+def test_an_older_store_is_not_migrated_by_reading(filled: Path) -> None:
+    with stepped(), pytest.raises(OlderStore, match=f"has schema {EARLIER}, this riff-tui needs {NOW}"):
+        open_store(made_earlier(filled))
+    assert _version(filled) == EARLIER
 
 
 def test_reading_changes_nothing_and_cannot(filled: Path) -> None:

@@ -15,7 +15,7 @@ from tests.support.failing_statements import BROKEN_DISK, FULL_DISK, LOST_CONNEC
 from tests.support.faults import Fault
 from tests.support.postgresql_server import Server
 from tests.support.store_places import InFiles, OnServer, Place, fail_once, spread, undisturbed
-from tests.support.store_works import StoreWork, few_are_many, migrations, store_works
+from tests.support.store_works import StoreWork, few_are_many, migration, store_works
 
 IN_FILES, ON_A_SERVER = 36, 6
 """How many statements fail at least, spread over all works; `python -m benchmarks.faults` lets each of them fail."""
@@ -61,7 +61,7 @@ def test_a_fault_at_any_statement_leaves_the_store_as_it_was(tmp_path: Path) -> 
 
 
 def test_a_statement_in_a_file_that_fails(works: list[StoreWork], tmp_path: Path) -> None:
-    assert_survived(InFiles(tmp_path), [*works, *migrations(tmp_path)], (FULL_DISK, BROKEN_DISK), IN_FILES)
+    assert_survived(InFiles(tmp_path), [*works, migration(tmp_path)], (FULL_DISK, BROKEN_DISK), IN_FILES)
 
 
 def test_a_statement_on_a_server_that_fails(works: list[StoreWork], postgresql: Server, tmp_path: Path) -> None:

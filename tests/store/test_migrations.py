@@ -1,10 +1,12 @@
-"""Stores of every earlier schema come forward whole; `schemas/` holds one of each as SQL."""
+"""A store of an earlier schema comes forward whole, and one from which no steps lead is refused."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sqlite3
+import stat
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,17 +16,15 @@ import pytest
 from riff_store.database import open_store
 from riff_store.engines import sqlite_connection
 from riff_store.engines.sqlite_connection import connect
-from riff_store.errors import OlderStore, StoreBusy, StoreReadOnly
+from riff_store.errors import NotAStore, OlderStore, StoreBusy, StoreReadOnly
 from riff_store.health import examine
-from riff_store.migrations import STEPS, backup_path, migrate
+from riff_store.migrations import backup_path, migrate
 from riff_store.models import SCHEMA_VERSION
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
 from riff_store.queries.quality import timeline
+from tests.support.earlier_schema import EARLIER, STEP, earlier_store, made_earlier, stepped, store_of_today
 from tests.support.facts import broken_rows, contents, fresh, put, verdict
-from tests.support.older_stores import SCHEMAS, of_today, restore
-
-OLDER = range(1, SCHEMA_VERSION)
 
 
 @pytest.fixture
@@ -58,14 +58,16 @@ def answers(path: Path) -> Any:
         return flow_cells(store), judges(store), timeline(store)
 
 
-def test_there_is_a_step_and_a_store_of_each_earlier_schema() -> None:
-    assert list(STEPS) == list(OLDER)
-    assert {file.name for file in SCHEMAS.iterdir()} == {f"{version}.sql" for version in OLDER}
+@pytest.fixture
+def _stepped() -> Iterator[None]:
+    with stepped():
+        yield
 
 
-@pytest.mark.parametrize("version", OLDER)
-def test_an_older_store_becomes_what_a_new_one_is(version: int, path: Path) -> None:
-    older, new = restore(version, path), of_today(path.with_name("new.db"))
+@pytest.mark.usefixtures("_stepped")
+def test_an_older_store_becomes_what_a_new_one_is(path: Path) -> None:
+    older, new = earlier_store(path), store_of_today(path.with_name("new.db"))
+    assert schema(older) != schema(new)
     open_store(older, write=True).close()
     assert schema(older) == schema(new)
     assert contents(older) == contents(new)
@@ -75,45 +77,51 @@ def test_an_older_store_becomes_what_a_new_one_is(version: int, path: Path) -> N
         assert examine(store).wrong == []
 
 
-def test_the_turn_taking_of_older_stores_gets_its_own_scale(path: Path) -> None:
-    connection = sqlite3.connect(restore(2, path))
-    connection.execute("INSERT INTO aspect (name) VALUES ('turn_taking')")
-    connection.execute(
-        "INSERT INTO aspect_score (conversation_id, aspect_id, judge_id, value)"
-        " SELECT c.id, a.id, 1, 7.5 FROM conversation c, aspect a WHERE a.name = 'turn_taking' AND NOT c.errored"
-    )
-    connection.commit()
-    connection.close()
-    with open_store(path, write=True) as store:
-        assert {cell.aspects["turn_taking"].mean for cell in flow_cells(store) if cell.n} == {0.75}
-        assert examine(store).wrong == []
-
-
-@pytest.mark.parametrize("version", OLDER)
-def test_the_copy_made_before_is_the_older_store(version: int, path: Path) -> None:
-    restore(version, path)
-    before = sqlite3.connect(path)
-    dumped = list(before.iterdump())
-    before.close()
+@pytest.mark.usefixtures("_stepped")
+def test_the_copy_made_before_is_the_older_store(path: Path) -> None:
+    before = dumped(earlier_store(path))
     open_store(path, write=True).close()
-    copy = sqlite3.connect(backup_path(path, version))
-    assert list(copy.iterdump()) == dumped
-    copy.close()
+    assert dumped(backup_path(path, EARLIER)) == before
+    assert stat.S_IMODE(backup_path(path, EARLIER).stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("version", OLDER)
-def test_reading_an_older_store_says_what_to_do_and_changes_nothing(version: int, path: Path) -> None:
-    restore(version, path)
-    before = path.read_bytes()
-    with pytest.raises(OlderStore, match=r"riff-tui ingest.* migrates it"):
+def dumped(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
+@pytest.mark.usefixtures("_stepped")
+def test_reading_an_older_store_says_what_to_do_and_changes_nothing(path: Path) -> None:
+    before = earlier_store(path).read_bytes()
+    with pytest.raises(OlderStore, match=rf"has schema {EARLIER}, .*riff-tui ingest.* migrates it"):
         open_store(path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("version", OLDER)
-def test_what_is_written_to_a_migrated_store_is_what_a_new_one_takes(version: int, path: Path) -> None:
-    older, new = restore(version, path), of_today(path.with_name("new.db"))
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+@pytest.mark.parametrize("write", [False, True])
+def test_a_store_of_a_schema_that_no_release_wrote_is_refused_with_both_versions(
+    version: int, write: bool, path: Path
+) -> None:
+    before = made_earlier(store_of_today(path), version).read_bytes()
+    wanted = f"schema {version} cannot be migrated to {SCHEMA_VERSION}; ingest again into a new store"
+    with pytest.raises(OlderStore, match=wanted):
+        open_store(path, write=write)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_store_that_steps_lead_to_no_store_of_ours_is_left_as_it_was(path: Path) -> None:
+    before = dumped(earlier_store(path))
+    with stepped({EARLIER: lambda connection: None}), pytest.raises(NotAStore, match="its table run has other columns"):
+        open_store(path, write=True)
+    assert dumped(path) == before
+
+
+@pytest.mark.usefixtures("_stepped")
+def test_what_is_written_to_a_migrated_store_is_what_a_new_one_takes(path: Path) -> None:
+    older, new = earlier_store(path), store_of_today(path.with_name("new.db"))
     more = [verdict("c-3", 4.0, run="night-2", prompt_version="2", evidence=[1, 4])]
     for place in (older, new):
         with open_store(place, write=True) as store:
@@ -133,48 +141,49 @@ def test_a_verdict_is_kept_with_the_version_of_its_prompt_and_its_evidence(path:
     assert [(version, told and json.loads(told)) for version, told in rows] == [("2", [1, 4]), (None, None), (None, [])]
 
 
+@pytest.mark.usefixtures("_stepped")
 def test_a_store_that_cannot_be_copied_is_left_as_it_is(path: Path) -> None:
-    restore(1, path)
-    before = path.read_bytes()
-    backup_path(path, 1).mkdir()
-    (backup_path(path, 1) / "taken").touch()
+    before, copy = earlier_store(path).read_bytes(), backup_path(path, EARLIER)
+    copy.mkdir()
+    (copy / "taken").touch()
     with pytest.raises(StoreReadOnly, match="no copy can be made"):
         open_store(path, write=True)
     assert path.read_bytes() == before
-    assert sorted(path.parent.iterdir()) == [path, backup_path(path, 1)]
-    shutil.rmtree(backup_path(path, 1))
+    assert sorted(path.parent.iterdir()) == [path, copy]
+    shutil.rmtree(copy)
     open_store(path, write=True).close()
 
 
+@pytest.mark.usefixtures("_stepped")
 def test_who_comes_second_leaves_the_copy_of_the_first_alone(path: Path) -> None:
-    restore(1, path)
-    assert migrate(path, 1) == backup_path(path, 1)
-    kept = backup_path(path, 1).read_bytes()
-    assert migrate(path, 1) is None
-    assert backup_path(path, 1).read_bytes() == kept
-    assert version_of(backup_path(path, 1)) == 1
+    copy = backup_path(earlier_store(path), EARLIER)
+    assert migrate(path) == copy
+    kept = copy.read_bytes()
+    assert migrate(path) is None
+    assert copy.read_bytes() == kept
+    assert version_of(copy) == EARLIER
 
 
 def test_a_store_that_another_holds_is_called_busy_and_not_waited_for_without_end(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    restore(1, path)
+    earlier_store(path)
     monkeypatch.setattr(sqlite_connection, "BUSY_SECONDS", 0.1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreBusy):
-            migrate(path, 1)
+            migrate(path)
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.usefixtures("_stepped")
 def test_a_migration_that_was_killed_as_it_ended_is_done_again(path: Path) -> None:
-    restore(1, path)
+    earlier_store(path)
     killed, journal = path.with_name("killed.db"), path.with_name("killed.db-journal")
     with closing(connect(str(path))) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the journal is whole before the end
         connection.execute("BEGIN IMMEDIATE")
-        for number in range(1, SCHEMA_VERSION):
-            STEPS[number](connection)
+        connection.execute(STEP)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         shutil.copy(f"{path}-journal", journal)
         connection.execute("COMMIT")
@@ -182,9 +191,9 @@ def test_a_migration_that_was_killed_as_it_ended_is_done_again(path: Path) -> No
     with pytest.raises(OlderStore):
         open_store(killed)
     with open_store(killed, write=True) as store:
-        assert store.copy_before == backup_path(killed, 1)
+        assert store.copy_before == backup_path(killed, EARLIER)
         assert examine(store).wrong == []
-    assert version_of(backup_path(killed, 1)) == 1
+    assert version_of(backup_path(killed, EARLIER)) == EARLIER
 
 
 def version_of(path: Path) -> int:

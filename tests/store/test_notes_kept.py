@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -17,8 +16,8 @@ from riff_store.facts import Annotation
 from riff_store.health import examine
 from riff_store.notes import add_notes, read_notes
 from riff_store.queries.annotations import notes_by_call
+from tests.support.earlier_schema import made_earlier, stepped, store_of_today
 from tests.support.facts import call, fresh, put
-from tests.support.older_stores import restore
 
 TIMES = 10
 AT_ONCE = 200
@@ -83,18 +82,11 @@ def test_what_was_said_to_be_written_outlives_the_process(tmp_path: Path) -> Non
 
 
 def test_notes_of_an_older_store_are_there_after_it_was_migrated(tmp_path: Path) -> None:
-    path = restore(5, tmp_path / "calls.db")
-    connection = sqlite3.connect(path)
-    connection.execute(
-        "INSERT INTO annotation VALUES ('n-1', NULL, NULL, NULL, NULL, 'c-1', NULL, 3, NULL, 'fail', 'loop', 'why',"
-        " '[\"agent\"]', 'ann', 7, NULL, 0)"
-    )
-    connection.commit()
-    connection.close()
+    path = store_of_today(tmp_path / "calls.db")
+    wanted = Annotation("n-1", "c-1", "ann", turn=3, verdict="fail", code="loop", note="why", labels=["agent"], at=7)
     with open_store(path, write=True) as store:
-        wanted = Annotation(
-            "n-1", "c-1", "ann", turn=3, verdict="fail", code="loop", note="why", labels=["agent"], at=7
-        )
+        add_notes(store, [wanted])
+    with stepped(), open_store(made_earlier(path), write=True) as store:
         assert wanted in read_notes(store)
         assert examine(store).wrong == []
 

@@ -19,10 +19,10 @@ from riff_tui.cli import run
 from riff_tui.commands.gate import SUMMARY_VARIABLE
 from riff_tui.errors import ExitCode
 from tests.support import tiny_store, two_runs
+from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.failing_files import file_faults
 from tests.support.faults import NEVER, Fault
 from tests.support.judged_calls import call, write_calls
-from tests.support.older_stores import restore
 
 OLD = "what stood there before\n"
 _OF_THE_MOMENT = ("run.json", "progress.jsonl")
@@ -71,6 +71,7 @@ class FileWork:
             contextlib.redirect_stdout(io.StringIO()),
             contextlib.redirect_stderr(said),
             pytest.MonkeyPatch.context() as patch,
+            stepped(),
         ):
             if self.grows:
                 patch.setenv(SUMMARY_VARIABLE, str(folder / self.grows))
@@ -99,7 +100,7 @@ def file_works(inputs: Path) -> list[FileWork]:
         FileWork("judge", f"judge {calls} --judge played --out FOLDER --judged-at {_TIME}", by_lines=True),
         FileWork("ingest", f"ingest {calls} --store FOLDER/calls.db"),
         FileWork("copy", f"copy {tiny} FOLDER/copy.db"),
-        FileWork("migrate", "doctor --migrate --store FOLDER/old.db", begin=lambda at: restore(3, at / "old.db")),
+        FileWork("migrate", "doctor --migrate --store FOLDER/old.db", begin=lambda at: earlier_store(at / "old.db")),
     ]
 
 

@@ -25,7 +25,7 @@ from riff_store.reading_list import KeptList, keep_list
 from riff_store.sampling import Drawn
 from riff_store.writer import Writer
 from tests.support import tiny_store
-from tests.support.older_stores import SCHEMAS, restore
+from tests.support.earlier_schema import earlier_store, stepped
 
 Work = Callable[[str], None]
 """Does something to the store at a place, opening it itself."""
@@ -77,13 +77,9 @@ def store_works(folder: Path) -> list[StoreWork]:
     ]
 
 
-def migrations(folder: Path) -> list[StoreWork]:
-    """Return the migration from each schema that was released."""
-    versions = sorted(int(path.stem) for path in SCHEMAS.iterdir())
-    return [
-        StoreWork(f"migration from schema {version}", restore(version, folder / f"{version}.db"), _migrate)
-        for version in versions
-    ]
+def migration(folder: Path) -> StoreWork:
+    """Return the migration from a made-up earlier schema."""
+    return StoreWork("migration", earlier_store(folder / "earlier.db"), _migrate)
 
 
 def _change(folder: Path) -> None:
@@ -141,4 +137,5 @@ def _copy(source: Path, location: str) -> None:
 
 
 def _migrate(location: str) -> None:
-    open_store(location, write=True).close()
+    with stepped():
+        open_store(location, write=True).close()

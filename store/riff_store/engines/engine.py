@@ -80,7 +80,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def migrate(self, version: int) -> Path | None:
+    def migrate(self) -> Path | None:
         """Bring an older store to the present schema; return where a copy of it as it was lies, if there is one."""
 
     @abstractmethod

@@ -113,11 +113,15 @@ class PostgresqlEngine(Engine):
             raise other
         return int(rows[0][1])
 
-    def migrate(self, version: int) -> Path | None:
-        from riff_store.engines.postgresql_migrations import migrate
+    def migrate(self) -> Path | None:
+        from riff_store.migrations import derive, run_steps
 
         with self._locked():
-            migrate(self.connection, self.opened_schema(), self.location)
+            if (version := self.opened_schema()) < models.SCHEMA_VERSION:
+                run_steps(self.connection, version, self.location)
+                derive(self.connection)
+                header = f"UPDATE {postgresql_schema.TABLE} SET schema_version = ?"
+                self.connection.execute(header, (models.SCHEMA_VERSION,))
         return None
 
     def open(self, *, write: bool) -> None:

@@ -103,10 +103,10 @@ class SqliteEngine(Engine):
             raise NotAStore(f"{path}: an SQLite file, but not a riff-tui store; nothing was changed")
         return int(version)
 
-    def migrate(self, version: int) -> Path | None:
+    def migrate(self) -> Path | None:
         from riff_store.migrations import migrate
 
-        return migrate(self.path, version)
+        return migrate(self.path)
 
     def open(self, *, write: bool) -> None:
         if write and not self.can_write():
@@ -130,7 +130,7 @@ class SqliteEngine(Engine):
                     raise
                 connection.execute("SELECT count(*) FROM sqlite_master")
             if _version_of(connection) == models.SCHEMA_VERSION:
-                check_schema(connection, models.SCHEMA_VERSION, self.location)
+                check_schema(connection, self.location)
         except BaseException:
             connection.close()
             raise

@@ -20,18 +20,8 @@ import peewee as pw
 from riff_store import models
 from riff_store.errors import NotAStore
 
-KNOWN = frozenset(
-    {
-        "3ecc6997ab625190200760293c202844",
-        "0a577e413b0bd4339e3614ad1419d534",
-        "5df4741c8aca3a21806c177300570fcb",
-        "008cc5eb3bd6d09f5b02e7f915cc366a",
-        "320774c3b03bdb66364d839f2ac4044e",
-        "4c0cb6d8c9f51d418ab1e51898de871c",
-        "308ce81eacbd45a89569b708aa8343d6",
-    }
-)
-"""The digests of what stores of the present schema hold: made as such, or migrated from a store of each older one."""
+KNOWN = frozenset({"308ce81eacbd45a89569b708aa8343d6"})
+"""The digests of what stores of the present schema hold: made as such, or migrated."""
 _STATISTICS = frozenset(
     {
         ("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
@@ -47,24 +37,37 @@ _PLAIN = re.compile(
 )
 """All that the tables and indexes of any schema are made with; no word that brings in an expression."""
 _MOST_OBJECTS = 500
+_MOST_READ = _MOST_OBJECTS + len(_STATISTICS)
 _KINDS = {"TEXT": "text", "DOUBLE": "real", "BLOB": "blob"}
 """What SQLite calls the values of a column; those of all others are whole numbers."""
 
 _Object = tuple[str, str, str, str | None]
 
 
-def check_schema(connection: sqlite3.Connection, version: int, location: str) -> None:
-    """Raise `NotAStore` where a store holds anything but the tables and indexes of a version of the schema."""
-    objects = connection.execute(
-        f"SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT {_MOST_OBJECTS}"
-    ).fetchall()
-    found = [each for each in objects if each not in _STATISTICS]
-    if version == models.SCHEMA_VERSION and digest(found) in KNOWN:
+def check_schema(connection: sqlite3.Connection, location: str) -> None:
+    """Raise `NotAStore` where a store holds anything but the tables and indexes of the present schema."""
+    objects = _objects(connection)
+    if digest(objects) in KNOWN:
         return
-    problem = next(_strange(found), None) if len(objects) < _MOST_OBJECTS else "it holds too many tables"
+    problem = next(_strange(objects), None)
     if problem is None:
-        with closing(_made(version)) as made:
+        with closing(_made()) as made:
             problem = next(_differing(_described(connection), _described(made)), None)
+    _refuse(problem, location)
+
+
+def check_plain(connection: sqlite3.Connection, location: str) -> None:
+    """Raise `NotAStore` where a store of any schema holds what may run something."""
+    _refuse(next(_strange(_objects(connection)), None), location)
+
+
+def _objects(connection: sqlite3.Connection) -> list[_Object]:
+    """Return what a schema holds, and of more than a store can have as many as tell that."""
+    objects = connection.execute(f"SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT {_MOST_READ}").fetchall()
+    return [each for each in objects if each not in _STATISTICS]
+
+
+def _refuse(problem: str | None, location: str) -> None:
     if problem is not None:
         raise NotAStore(
             f"{location}: {problem}, so it is no store that riff-tui made; nothing of it was read",
@@ -96,6 +99,8 @@ def _is_strange(field: pw.Field) -> str:
 
 def _strange(objects: Sequence[_Object]) -> Iterator[str]:
     """Yield what may run something, whatever it is called."""
+    if len(objects) >= _MOST_OBJECTS:
+        yield "it holds too many tables"
     for kind, name, _, sql in objects:
         if kind not in ("table", "index"):
             yield f"it holds a {kind}, {name}"
@@ -138,20 +143,11 @@ def _described_index(connection: sqlite3.Connection, name: str) -> tuple[Any, ..
     return (*columns, ((made and made[0]) or "").partition("WHERE")[2].strip())
 
 
-def _made(version: int) -> sqlite3.Connection:
-    """Return an empty store of a version, held in memory."""
-    connection: sqlite3.Connection
-    if version == models.SCHEMA_VERSION:
-        database = pw.SqliteDatabase(":memory:")
-        create_tables(database)
-        connection = database.connection()
-        return connection
-    from riff_store.engines.sqlite_connection import connect
-    from riff_store.migrations import FIRST_STEP, STEPS
-
-    connection = connect(":memory:")
-    for step in (FIRST_STEP, *(STEPS[number] for number in range(1, version))):
-        step(connection)
+def _made() -> sqlite3.Connection:
+    """Return an empty store, held in memory."""
+    database = pw.SqliteDatabase(":memory:")
+    create_tables(database)
+    connection: sqlite3.Connection = database.connection()
     return connection
 
 

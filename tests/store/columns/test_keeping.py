@@ -16,8 +16,8 @@ from riff_store.database import Store, open_store
 from riff_store.facts import Skipped
 from riff_store.health import examine
 from riff_store.writer import Writer
+from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.older_stores import restore
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, world
 
@@ -155,8 +155,9 @@ def test_doctor_finds_what_is_packed_otherwise_than_it_is(path: Path) -> None:
 def test_an_older_store_of_many_calls_is_packed_when_it_is_migrated(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    earlier = earlier_store(path)
     monkeypatch.setattr(layout, "GROUP_CALLS", 2)
     monkeypatch.setattr(layout, "FEWEST_CALLS", 3)
-    with open_store(restore(6, path), write=True) as store:
+    with stepped(), open_store(earlier, write=True) as store:
         assert groups(store) == [0, 1]
         assert examine(store).wrong == []

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import models
+from riff_store import migrations, models
 from riff_store.database import Store, is_writable, open_store
-from riff_store.engines import postgresql_migrations
 from riff_store.errors import (
     Interrupted,
     NewerStore,
@@ -151,10 +150,19 @@ def test_a_newer_store_is_refused_with_both_versions(postgresql: Server, filled:
         open_store(filled, write=True)
 
 
+def test_a_store_of_a_schema_that_no_release_wrote_is_refused_with_both_versions(
+    postgresql: Server, filled: str
+) -> None:
+    postgresql.run(f"UPDATE {schema_of(filled)}.store SET schema_version = {NOW - 1}")
+    for write in (False, True):
+        with pytest.raises(OlderStore, match=f"schema {NOW - 1} cannot be migrated to {NOW}; ingest again"):
+            open_store(filled, write=write)
+
+
 def test_an_older_store_is_migrated_by_writing_alone(filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = {NOW: lambda connection: connection.execute('ALTER TABLE run ADD COLUMN "color" TEXT')}
     monkeypatch.setattr(models, "SCHEMA_VERSION", NOW + 1)
-    monkeypatch.setattr(postgresql_migrations, "STEPS", steps)
+    monkeypatch.setattr(migrations, "STEPS", steps)
     with pytest.raises(OlderStore, match=f"has schema {NOW}"):
         open_store(filled)
     with open_store(filled, write=True) as store:
@@ -168,7 +176,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(filled: str, monkeypa
 
     with monkeypatch.context() as newer:
         newer.setattr(models, "SCHEMA_VERSION", NOW + 1)
-        newer.setattr(postgresql_migrations, "STEPS", {NOW: step})
+        newer.setattr(migrations, "STEPS", {NOW: step})
         with pytest.raises(RuntimeError):
             open_store(filled, write=True)
     with open_store(filled) as store:

@@ -15,10 +15,10 @@ from riff_store.engines import sqlite_schema
 from riff_store.engines.sqlite_schema import KNOWN, digest
 from riff_store.errors import NotAStore, StoreError
 from riff_store.migrations import migrate
-from riff_store.models import SCHEMA_VERSION, Run
+from riff_store.models import Run
+from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put
 from tests.support.lying_stores import LIES, tell_a_lie
-from tests.support.older_stores import restore
 
 
 @pytest.fixture(scope="module")
@@ -30,16 +30,11 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def of_each_schema(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
-    """A store that was made by each schema, and migrated."""
-    folder = tmp_path_factory.mktemp("migrated")
-    made = {}
-    for version in range(1, SCHEMA_VERSION + 1):
-        made[version] = folder / f"{version}.db"
-        if version < SCHEMA_VERSION:
-            restore(version, made[version])
-        open_store(made[version], write=True, create=True).close()
-    return made
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = earlier_store(tmp_path_factory.mktemp("migrated") / "calls.db")
+    with stepped():
+        open_store(path, write=True).close()
+    return path
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -58,29 +53,28 @@ def test_the_sentence_names_what_is_strange_and_what_to_do(honest: Path, tmp_pat
         open_store(path)
 
 
-@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
-def test_a_lie_in_a_store_of_an_earlier_schema_is_refused_before_it_is_migrated(version: int, tmp_path: Path) -> None:
-    path = tell_a_lie(restore(version, tmp_path / "calls.db"), LIES["an endless view in the place of calls"])
+def test_a_lie_in_a_store_of_an_earlier_schema_is_refused_before_it_is_migrated(tmp_path: Path) -> None:
+    lie = LIES["an endless view in the place of calls"]
+    path = tell_a_lie(earlier_store(tmp_path / "calls.db"), lie)
     before = path.read_bytes()
-    with pytest.raises(NotAStore, match="it holds a view, conversation"):
-        migrate(path, version)
+    with stepped(), pytest.raises(NotAStore, match="it holds a view, conversation"):
+        migrate(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_each_way_in_which_a_store_came_to_its_schema_is_known(of_each_schema: dict[int, Path]) -> None:
-    found = set()
-    for path in of_each_schema.values():
+def test_each_way_in_which_a_store_came_to_its_schema_is_known(honest: Path, migrated: Path) -> None:
+    for path in (honest, migrated):
         with closing(sqlite3.connect(path)) as connection:
-            found.add(digest(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()))
-    assert found == KNOWN
+            held = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+        assert digest(held) in KNOWN
 
 
 def test_a_store_that_came_to_its_schema_in_another_way_is_looked_at_closely(
-    of_each_schema: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+    honest: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_schema, "KNOWN", frozenset())
-    for path in of_each_schema.values():
+    for path in (honest, migrated):
         open_store(path).close()
 
 
@@ -100,5 +94,5 @@ def test_a_schema_without_end_is_refused(honest: Path, tmp_path: Path) -> None:
 
 
 def test_every_table_is_looked_at() -> None:
-    with closing(sqlite_schema._made(SCHEMA_VERSION)) as made:
+    with closing(sqlite_schema._made()) as made:
         assert sqlite_schema._described(made).keys() == {model._meta.table_name for model in models.ALL}

@@ -20,8 +20,8 @@ from riff_store.models import SCHEMA_VERSION
 from riff_store.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from tests.support.earlier_schema import EARLIER, earlier_store, stepped
 from tests.support.golden import assert_golden
-from tests.support.older_stores import restore
 from tests.support.tiny_store import name
 
 Captured = pytest.CaptureFixture[str]
@@ -55,12 +55,13 @@ def test_the_doctor_names_what_is_wrong_and_exits_4(tiny: Path, tmp_path: Path, 
 def test_the_doctor_migrates_an_older_store_as_its_refusal_says_and_tells_of_the_copy(
     tmp_path: Path, capsys: Captured
 ) -> None:
-    path = restore(1, tmp_path / "of last year.db")
-    assert run(["dump", "flows", "--store", str(path)]) == ExitCode.STORE
-    said = re.search(r"`riff-tui (doctor --migrate .*)`", capsys.readouterr().err)
-    assert said is not None
-    assert run(shlex.split(said[1])) == ExitCode.OK
-    assert str(backup_path(path, 1)) in capsys.readouterr().err
+    path = earlier_store(tmp_path / "of last year.db")
+    with stepped():
+        assert run(["dump", "flows", "--store", str(path)]) == ExitCode.STORE
+        said = re.search(r"`riff-tui (doctor --migrate .*)`", capsys.readouterr().err)
+        assert said is not None
+        assert run(shlex.split(said[1])) == ExitCode.OK
+    assert str(backup_path(path, EARLIER)) in capsys.readouterr().err
     assert run(["dump", "flows", "--store", str(path)]) == ExitCode.OK
 
 
@@ -117,7 +118,7 @@ def test_programs_are_told_what_is_wrong_and_what_to_do(tiny: Path, tmp_path: Pa
 def test_programs_are_told_of_a_store_that_cannot_be_opened(kind: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "store.db"
     if kind == "older":
-        restore(1, path)
+        earlier_store(path)
     elif kind == "no store":
         path.write_text("nothing of ours", encoding="utf-8")
     assert run(["doctor", "--json", "--store", str(path)]) == ExitCode.STORE

@@ -8,6 +8,7 @@ import json
 import sqlite3
 import subprocess
 from collections.abc import Mapping
+from contextlib import closing
 from hashlib import sha1
 from itertools import count
 from pathlib import Path
@@ -18,7 +19,6 @@ import pytest
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.facts import call, fresh, put
-from tests.support.older_stores import restore
 from tests.support.repositories import DAY, START, Repo
 
 Captured = pytest.CaptureFixture[str]
@@ -309,20 +309,17 @@ def test_what_goes_by_time_says_so_wherever_it_is_shown(repo: Repo, store: Path,
     assert dumped(store, "flows", capsys)["rows"][0]["last_edit"]["basis"] == "commit"
 
 
-def test_what_an_earlier_version_read_goes_by_time_until_it_is_read_again(
+def test_edits_without_their_history_go_by_time_until_it_is_read_again(
     repo: Repo, store: Path, capsys: Captured
 ) -> None:
     commit = repo.commit("Begin", {FLOW: text()}, day=0)
-    connection = sqlite3.connect(restore(2, store))
-    connection.execute('UPDATE run SET "commit" = ?', (commit,))
-    connection.execute("UPDATE flow SET name = 'viewing'")
-    connection.execute("UPDATE conversation SET started_at = ?", (START + DAY,))
-    connection.execute("UPDATE call_rollup SET first_at = ?", (START + DAY,))
-    row = (commit, "viewing", 0, commit, START, "Ada", "Begin", FLOW)
-    connection.execute("INSERT INTO flow_edit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    connection.commit()
-    connection.close()
-    assert run(["doctor", "--migrate", "--store", str(store)]) == ExitCode.OK
+    ingest(store, {"one": (commit, 1)})
+    read(repo, store)
+    with closing(sqlite3.connect(store)) as connection:
+        for table in ("known_commit", "history_node", "repository"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.commit()
+    capsys.readouterr()
     assert set(exported(store, capsys).values()) == {("Begin", "time")}
     read(repo, store)
     assert "nothing new" in capsys.readouterr().err

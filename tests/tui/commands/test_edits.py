@@ -9,7 +9,7 @@ import pytest
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from tests.support.older_stores import restore
+from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.repositories import Repo
 
 Captured = pytest.CaptureFixture[str]
@@ -122,10 +122,11 @@ def edits_in(store: Path, capsys: Captured) -> list[str]:
 
 
 def test_an_older_store_is_migrated_by_its_edits(repo: Repo, tmp_path: Path, capsys: Captured) -> None:
-    store = restore(1, tmp_path / "old.db")
-    assert run(["dump", "edits", "--store", str(store)]) == ExitCode.STORE
-    assert "migrates it" in capsys.readouterr().err
-    assert record(repo, store) == ExitCode.OK
+    store = earlier_store(tmp_path / "old.db")
+    with stepped():
+        assert run(["dump", "edits", "--store", str(store)]) == ExitCode.STORE
+        assert "migrates it" in capsys.readouterr().err
+        assert record(repo, store) == ExitCode.OK
     assert edits_in(store, capsys) == ["Ask for the date first", "Begin", "Begin"]
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.lying_stores import LIES, tell_a_lie
-from tests.support.older_stores import restore
 
 LIE = LIES["an endless view in the place of calls"]
 COMMANDS: Sequence[Sequence[str]] = (
@@ -37,11 +37,12 @@ def test_a_command_refuses_a_store_that_lies(
     command: Sequence[str], tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lying = tell_a_lie(Path(shutil.copy(tiny, tmp_path / "lying.db")), LIE)
-    older = tell_a_lie(restore(1, tmp_path / "older.db"), LIE)
+    older = tell_a_lie(earlier_store(tmp_path / "older.db"), LIE)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "notes.jsonl").write_text('{"conversation": "c-1", "note": "warm", "author": "ann"}\n')
     places = {"lying": str(lying), "older": str(older), "tiny": str(tiny), "folder": str(tmp_path)}
     before = lying.read_bytes(), older.read_bytes()
-    assert run([part.format(**places) for part in command]) == ExitCode.STORE
+    with stepped():
+        assert run([part.format(**places) for part in command]) == ExitCode.STORE
     assert "it is no store that riff-tui made" in capsys.readouterr().err
     assert (lying.read_bytes(), older.read_bytes()) == before

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from riff_ingest import Conversation, store_conversations
 from riff_ingest.annotation_lines import line_of
@@ -24,9 +23,8 @@ from riff_store.database import open_store
 from riff_store.facts import Annotation
 from riff_store.notes import read_notes
 from riff_tui.cli import run
-from riff_tui.command_line import COMMANDS, build
+from riff_tui.command_line import complete
 from riff_tui.commands.notes import PARTS
-from riff_tui.commands.shell_completion.answers import answer
 from riff_tui.errors import ExitCode
 from riff_tui.notes.selection import lines_where
 
@@ -301,7 +299,7 @@ def test_codes_in_use_complete_the_line(store: Path, capsys: Captured) -> None:
     noted("conversation=c-1", "--code", "slow")
     for line in ("riff-tui notes rename s", "riff-tui notes add --code s"):
         capsys.readouterr()
-        answer("bash", [line], COMMANDS, lambda name: typer.main.get_command(build((name,) if name else COMMANDS)))
+        complete("bash", [line])
         assert capsys.readouterr().out.splitlines() == ["slow"]
 
 

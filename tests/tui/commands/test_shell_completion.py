@@ -13,10 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.cli import run
-from riff_tui.command_line import COMMANDS
-from riff_tui.commands.shell_completion.answers import answer
-from riff_tui.commands.shell_completion.scripts import SCRIPTS, install
-from riff_tui.commands.shell_completion.words import split_line
+from riff_tui.command_line import complete
+from riff_tui.commands.shell_completion import SCRIPTS, install, split_line
 from riff_tui.errors import ExitCode
 
 Captured = pytest.CaptureFixture[str]
@@ -44,12 +42,8 @@ def asked(store: Path | str, line: str, shell: str = "bash") -> list[str]:
 
 def answered(store: Path, line: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> list[str]:
     """The same in this process."""
-    import typer
-
-    from riff_tui.command_line import build
-
     monkeypatch.setenv("RIFF_TUI_STORE", str(store))
-    answer("bash", [line], COMMANDS, lambda name: typer.main.get_command(build((name,) if name else COMMANDS)))
+    complete("bash", [line])
     return capsys.readouterr().out.splitlines()
 
 
@@ -68,6 +62,7 @@ def answered(store: Path, line: str, monkeypatch: pytest.MonkeyPatch, capsys: Ca
         ("riff-tui dump flows --where 'flow=vie", ["flow=viewing"]),
         ("riff-tui dump flows --where flow=vie", ["viewing"]),
         ("riff-tui dump flows --where=flow=vie", ["viewing"]),
+        ("riff-tui dump flows --where='flow=vie", ["flow=viewing"]),
         ("riff-tui dump flows --where 'flow=viewing pers", ["flow=viewing persona="]),
         ('riff-tui dump flows --where "agent:qw', ["agent:qwen"]),
         ("riff-tui compare run", ["run-1", "run-2"]),

@@ -1,14 +1,27 @@
-"""Hold the scripts that make shells ask, and put them where a shell finds them."""
+"""Complete command lines in bash, zsh and fish: the shell asks riff-tui for each word, and is told what fits.
+
+What fits is found by click, and by the functions of `completion` that options and arguments name. The scripts are not
+those of typer: its bash loses all words behind the first `=` or `:`, its zsh ends a filter after each term with a quote
+and a space, and its fish asks twice for each word. Nor does typer write what shells read whole or not at all.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import click
+from click.shell_completion import ShellComplete
+
 from riff_tui.errors import UsageError, writing
 
+_SAFE = re.compile(r"[\w@%+=:,./><#-]*")
+_BREAKS = "=:><"
 _BASH = """\
 _riff_tui() {
     local IFS=$'\\n'
@@ -50,7 +63,7 @@ SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 class Installed(NamedTuple):
-    """Say where the script of a shell lies, and which file of the shell now reads it, where it takes that."""
+    """Name the script of a shell, and the file of the shell that now reads it, where it takes one."""
 
     script: Path
     read_by: Path | None
@@ -101,3 +114,63 @@ def _written(path: Path, text: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda file: file.writelines([text]))
     return path
+
+
+class TypedLine(NamedTuple):
+    """Describe a line up to the cursor: its whole words, the one that is typed, and the quote that is open in it."""
+
+    words: list[str]
+    current: str
+    quote: str = ""
+
+
+def typed_line(shell: str, arguments: Sequence[str]) -> TypedLine:
+    """Return the line up to the cursor, of which bash passes the whole and other shells the words as they are typed."""
+    if shell == "bash":
+        line = split_line("".join(arguments))
+        return line._replace(words=line.words[1:])
+    *before, last = arguments or ("",)
+    return split_line(last)._replace(words=[split_line(word).current for word in before])
+
+
+def split_line(line: str) -> TypedLine:
+    """Split a line up to the cursor as shells do; a quote may be open."""
+    for quote in ("", "'", '"'):
+        try:
+            words = shlex.split(line + quote)
+        except ValueError:
+            continue
+        if words and (quote or not line[-1].isspace()):
+            return TypedLine(words[:-1], words[-1], quote)
+        return TypedLine(words, "")
+    return TypedLine([], "")
+
+
+def answer(shell: str, line: TypedLine, command: click.Command, others: Sequence[str] = ()) -> None:
+    """Print a line for each word of a command that completes what was typed, or of others."""
+    words = [*line.words]
+    if words and words[-1].startswith("-") and line.current.startswith("-"):
+        words.insert(-1, "--")  # else click takes a value such as that of --sort for an option
+    items = ShellComplete(command, {}, command.name or "", "").get_completions(words, line.current)
+    option = line.current[: line.current.find("=") + 1] if line.current.startswith("-") else ""
+    found = [f"{option}{item.value}" for item in items if item.type == "plain"]
+    found += [each for each in others if each.startswith(line.current)]
+    for each in _replies(shell, line, option, list(dict.fromkeys(found))):
+        sys.stdout.write(f"{each}\n")
+    sys.stdout.flush()
+
+
+def _replies(shell: str, line: TypedLine, option: str, found: Sequence[str]) -> Iterator[str]:
+    """Yield what the shell is to be told: what stays one word as it is quoted there.
+
+    Bash puts a reply in the place of what follows the last sign that breaks a word, or the quote that is open.
+    """
+    printable = [each for each in found if each.isprintable()]
+    if shell != "bash":
+        yield from printable
+    elif not line.quote:
+        behind = max(line.current.rfind(sign) for sign in _BREAKS) + 1
+        yield from (each[behind:] for each in printable if _SAFE.fullmatch(each))
+    else:
+        ends = {"'": "'", '"': '"$`\\'}[line.quote]
+        yield from (each.removeprefix(option) for each in printable if not any(sign in each for sign in ends))
