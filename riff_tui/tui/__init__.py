@@ -1,8 +1,7 @@
-"""Hold the explorer, the only part that knows Textual."""
+"""Run the explorer, the only part that knows Textual."""
 
 from __future__ import annotations
 
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.launch import StartOptions, run_explorer
+from riff_tui.tui.app import Explorer, StartOptions, run_explorer
 
 __all__ = ["Explorer", "StartOptions", "run_explorer"]

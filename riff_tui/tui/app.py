@@ -1,12 +1,16 @@
-"""Run the explorer as a Textual application: signals, saving, and an end that leaves the terminal as it was."""
+"""Run the explorer as a Textual application: colours, signals, saving, an end that leaves the terminal as it was."""
 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
-from collections.abc import Callable, Sequence
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TextIO
 
 from rich.console import RenderableType
 from textual import events
@@ -16,22 +20,24 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from riff_store.signals import ENDED_BY, exit_code_of, handlers_given_back
-from riff_tui.browser import PLACE
-from riff_tui.errors import ExitCode, OutputError
+from riff_tui.browser import PLACE, is_in_browser
+from riff_tui.errors import ExitCode, OutputError, UsageError
 from riff_tui.notes.notebook import Notebook
-from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.settings import Settings, state_directory, store_place, store_to_name, wants_color
+from riff_tui.text.glyphs import UNICODE, Glyphs, glyphs
+from riff_tui.tui.actions.action import textual_keys
 from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.backend import Backend, CaseText, NameSource, NoteSource, ShowView
+from riff_tui.tui.data.backend import Backend, CaseText, NameSource, NoteSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker, Work
-from riff_tui.tui.data.store_watcher import StoreWatcher
+from riff_tui.tui.data.session import SessionFile, session_path
+from riff_tui.tui.data.store_watcher import KnownNames, NotesOfCalls, StoreWatcher
 from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.links import is_place, open_link
 from riff_tui.tui.navigation.location import START, Stack
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.screens.explorer import ExplorerScreen
-from riff_tui.tui.session.session_file import SessionFile
-from riff_tui.tui.terminal.keys import textual_keys
+from riff_tui.tui.render.styled_lines import PALETTES, Palette
+from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_meta, write_sequence
-from riff_tui.tui.widgets.text_field import TextField
+from riff_tui.tui.widgets.field import TextField
 from riff_tui.watching.growing_run import GrowingRun
 
 MOST_REPEATED = 3
@@ -235,3 +241,144 @@ class Explorer(QuietApp, inherit_bindings=False):
     def send(self, sequence: str) -> None:
         """Write an escape sequence of our own to the terminal."""
         write_sequence(self, sequence)
+
+
+@dataclass(frozen=True, slots=True)
+class StartOptions:
+    """Describe where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left.
+
+    `sides` are compared, `by` tells rows apart, and `at` is the moment of a call to begin at: `turn:7`, `state:NAME`.
+    `read_only` takes no notes.
+    """
+
+    view: str | None = None
+    where: str = ""
+    sort: str | None = None
+    fresh: bool = False
+    aspect: str = ""
+    sides: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    at: str = ""
+    read_only: bool = False
+
+
+def run_explorer(location: str, start: StartOptions, settings: Settings, case_text: CaseText | None = None) -> int:
+    """Open the explorer on a store, with `case_text` to make cases of its calls; return the exit code.
+
+    Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
+    ended the explorer.
+    """
+    from riff_tui.notes.kept_notes import open_to_read, told_of_kept_notes
+    from riff_tui.notes.notebook import Notebook
+    from riff_tui.output.streams import say
+
+    if start.at and not is_place(start.at):
+        raise UsageError(f"--at {start.at}: it takes turn:N, such as turn:7, or state:NAME")
+    if settings.theme is not None and settings.theme not in PALETTES:
+        raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
+    wanted = open_link(start.view or "flows", start.where, start.aspect, sides=start.sides, by=start.by, at=start.at)
+    opened_store = open_to_read(location)
+    place = store_place(location)
+    named = store_to_name(place)
+    watcher = StoreWatcher(opened_store, named)
+    session = SessionFile(
+        session_path(opened_store.location, state_directory()), store_place(opened_store.location), fresh=start.fresh
+    )
+    found = detect_capabilities(
+        theme=settings.theme, remembered=session.state.theme, ascii_only=settings.ascii, mouse=settings.mouse
+    )
+    explorer = Explorer(
+        watcher.show,
+        watcher.age,
+        start=_begin(session, start, wanted),
+        palette=found.palette,
+        glyphs=found.glyphs,
+        session=session,
+        watcher=watcher,
+        names=KnownNames(opened_store),
+        notes=NotesOfCalls(opened_store),
+        notebook=None if start.read_only else Notebook(place, settings.author),
+        notice=told_of_kept_notes(opened_store),
+        case_text=case_text,
+        growing=GrowingRun(opened_store),
+        paused=settings.live is False,
+        store=named,
+        on_page=is_in_browser(),
+    )
+    explorer.run(mouse=found.mouse)
+    for said in explorer.write_pending_notes():
+        say(said)
+    if explorer.failure is None:
+        # What ended the explorer against its will is no place to come back to.
+        _write(session, said=explorer.is_unsaved)
+    # Where a query is still on its way, the process ends without waiting for it; the store was only read.
+    if explorer.worker.idle:
+        watcher.close()
+    if explorer.failure is not None:
+        raise explorer.failure
+    return explorer.return_code or 0
+
+
+def _write(session: SessionFile, *, said: bool) -> None:
+    """Write what lasts; where that fails, a line says so, unless it was `said` before."""
+    from riff_tui.output.streams import say
+
+    try:
+        session.write()
+    except OutputError as error:
+        if not said:
+            say(f"The session was not saved: {error}")
+
+
+def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
+    """Return the location that was asked for, else the last one."""
+    if start.sort is not None:
+        wanted = (*wanted[:-1], replace(wanted[-1], sort=start.sort))
+    if start.view is None and session.state.stack:
+        return session.state.stack
+    session.opened(wanted)
+    return wanted
+
+
+_NEEDED = "·…›▲█▒─◆●⏎"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """Describe what to draw with and whether to take the mouse."""
+
+    palette: Palette
+    glyphs: Glyphs
+    mouse: bool
+
+
+def detect_capabilities(
+    *,
+    theme: str | None = None,
+    remembered: str | None = None,
+    ascii_only: bool | None = None,
+    mouse: bool | None = None,
+    environ: Mapping[str, str] = os.environ,
+    stream: TextIO | None = None,
+) -> Capabilities:
+    """Return what the environment says, overridden by what the user asked for.
+
+    Over SSH the mouse stays with the terminal, and its own colours are taken whatever theme is
+    `remembered`. A page is black and has no colours of its own. Without colours there are reverse, bold and the marks.
+    """
+    remote = bool(environ.get("SSH_CONNECTION"))
+    usual = "dark" if is_in_browser(environ) else "ansi"
+    theme = theme or (None if remote else remembered)
+    named = "plain" if not wants_color(True, environ) else usual if theme not in PALETTES else str(theme)
+    if ascii_only is None:
+        ascii_only = environ.get("TERM") == "linux" or not _can_show(stream or sys.stderr)
+    return Capabilities(PALETTES[named], glyphs(ascii_only), not remote if mouse is None else mouse)
+
+
+def _can_show(stream: TextIO) -> bool:
+    try:
+        encoding = codecs.lookup(stream.encoding or "ascii").name
+        _NEEDED.encode(encoding)
+    except (LookupError, UnicodeEncodeError, AttributeError):
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""Say what a controller may ask of the screen that it serves."""
+"""List what a controller may ask of the screen that it serves."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from riff_tui.table import Severity
-    from riff_tui.tui.backend import ShowView
+    from riff_tui.tui.data.backend import ShowView
     from riff_tui.tui.data.loader import LoadedView
     from riff_tui.tui.data.query_worker import QueryWorker, Work
+    from riff_tui.tui.data.session import SessionFile
     from riff_tui.tui.navigation.history import History
     from riff_tui.tui.navigation.location import Location
-    from riff_tui.tui.panes.transcript import Transcript
-    from riff_tui.tui.session.session_file import SessionFile
     from riff_tui.tui.widgets.line_table import LineTable
+    from riff_tui.tui.widgets.transcript import Transcript
 
 
 class Host(Protocol):
@@ -76,11 +76,11 @@ class Host(Protocol):
         """
         ...
 
-    def arrive(self, history: History, loaded: LoadedView) -> None:
+    def show(self, history: History, loaded: LoadedView) -> None:
         """Show a location that was loaded."""
         ...
 
-    def stay(self) -> None:
+    def resume_loading(self) -> None:
         """Go on where one is, after going elsewhere was given up or failed."""
         ...
 
@@ -93,11 +93,11 @@ class Host(Protocol):
         ...
 
     def say(self, text: str, severity: Severity | None = None) -> None:
-        """Say something in the bottom line until the next key; `text` is raw."""
+        """Show something in the bottom line until the next key; `text` is raw."""
         ...
 
     def fail(self, error: Exception) -> None:
-        """Say what went wrong, and keep the error for whoever wants to know more."""
+        """Report what went wrong, and keep the error for whoever wants to know more."""
         ...
 
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:

@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.backend import ShowView
-from riff_tui.tui.panes import detail_controller
-from riff_tui.tui.terminal.capabilities import detect_capabilities
+from riff_tui.tui.app import Explorer, detect_capabilities
+from riff_tui.tui.controllers import detail
+from riff_tui.tui.data.backend import ShowView
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.hostile import HOSTILE
@@ -101,7 +100,7 @@ def _spoiled(row: Row, index: int) -> Row:
 def main() -> None:
     """Run the explorer that was asked for and end with its code."""
     if len(sys.argv) > 2:
-        detail_controller.RESTS_AFTER_S = float(sys.argv[2])
+        detail.RESTS_AFTER_S = float(sys.argv[2])
     found = detect_capabilities()
     kinds = (walk, big, slow, broken, hostile, voice, hostile_voice)
     show = {kind.__name__: kind for kind in kinds}[sys.argv[1]]()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Stack
-from riff_tui.tui.widgets.picker import Picker
+from riff_tui.tui.widgets.menu import Menu
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.fake_names import FakeNames
 from tests.support.walker import Walker
@@ -18,16 +18,16 @@ class Finding(Walker):
 
     @property
     def verdict(self) -> str:
-        return "".join(text for text, _ in self.controls.prompt.verdict.lines[0]).strip()
+        return "".join(text for text, _ in self.controls.prompt.foot.lines[0]).strip()
 
     @property
     def typed(self) -> str:
         return self.controls.prompt.field.value
 
     @property
-    def picker(self) -> Picker:
-        assert self.controls.picker.is_open
-        return self.controls.picker
+    def picker(self) -> Menu:
+        assert self.controls.menu.is_open
+        return self.controls.menu
 
     @property
     def offered(self) -> list[str]:

@@ -21,11 +21,11 @@ from riff_tui import catalog
 from riff_tui.cases import case_text_at
 from riff_tui.notes.kept_notes import open_to_read
 from riff_tui.notes.notebook import Notebook
-from riff_tui.tui.actions.controls import Controls
+from riff_tui.tui.actions.action import Controls
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.notes_of_calls import NotesOfCalls
+from riff_tui.tui.data.store_watcher import NotesOfCalls
 from riff_tui.tui.navigation.location import START, Stack
-from riff_tui.tui.screens.explorer import ExplorerScreen
+from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal.textual_internals import InputParser
 from tests.support.fake_catalog import FakeCatalog
 

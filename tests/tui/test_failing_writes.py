@@ -13,7 +13,7 @@ import pytest
 from riff_store.facts import Annotation
 from riff_tui.errors import OutputFull
 from riff_tui.notes.kept_notes import append_kept, read_kept
-from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.tui.data.session import SessionFile
 from tests.support.failing_files import SHORT, file_faults, no_file_larger_than
 from tests.support.faults import Fault
 from tests.support.file_works import FileWork, assert_survived, fail_write, file_works, undisturbed_files

@@ -16,23 +16,21 @@ TITLE = "Add a view"
 IN_EXPLORER = """
 from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
-from riff_tui.text.glyphs import UNICODE
-from riff_tui.tui.actions.handlers import HANDLERS
-from riff_tui.tui.actions.registry import ActionContext, action
-from riff_tui.tui.navigation.kept_place import choose
+from riff_tui.tui.actions.help import help_lines
+from riff_tui.tui.actions.registry import action
 from riff_tui.tui.navigation.location import START, Location, crumbs, descend
+from riff_tui.tui.navigation.narrowing import choose
 from riff_tui.tui.render.counts import count_text
-from riff_tui.tui.render.help_lines import help_lines
-from riff_tui.tui.render.palette import PALETTES
+from tests.support.controls import controls_at
 
 here = choose(START, "personas")[-1]
 row = Row("", {"persona": "angry", "n": 1}, where="persona=angry")
 print(*crumbs((here, descend(here, Table("personas", "", (), [row]), row))))
 once = choose((*START, Location("segments", scope=Filter("flow=dental"))), "personas")
 print(repr(once[-1].scope.text), repr(choose(once, "personas")[-1].scope.text))
-print(action("view:personas").keys, "view:personas" in HANDLERS, here.view)
+print(action("view:personas").keys, action("view:personas").group, here.view)
 print(count_text(here, Table("personas", "", (), ()), None))
-for line in help_lines(None, ActionContext(view="personas"), 100, UNICODE, next(iter(PALETTES.values()))):
+for line in help_lines(controls_at("personas"), 100):
     print("".join(text for text, _ in line))
 """
 
@@ -133,7 +131,7 @@ def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]
     done = python(tree, "-c", IN_EXPLORER, path=path)
     walked, widened, first, count, *helped = done.stdout.splitlines()
     assert (walked, widened) == ("personas angry", "'flow=dental' ''"), done.stderr
-    assert (first, count) == ("('Y',) True personas", "0 personas"), done.stderr
+    assert (first, count) == ("('Y',) Go personas", "0 personas"), done.stderr
     text = " ".join(" ".join(helped).split())
     assert "Drill into a persona" in text
     assert " Y Who called, and how often that went wrong; press again to widen." in text
@@ -168,11 +166,10 @@ def test_a_broken_distribution_is_told_of_and_stops_nothing(
 
 
 KEYS = """
-from riff_tui.tui.actions.handlers import HANDLERS
 from riff_tui.tui.actions.registry import action
 
 print(action("sort").keys, action("view:worklist").keys, action("view:quit").keys, action("quit").keys)
-print(HANDLERS["quit"] is HANDLERS["view:quit"])
+print(action("quit").run is action("view:quit").run)
 """
 
 

@@ -1,21 +1,25 @@
-"""Load the tables that a location shows."""
+"""Load the tables that a location shows, put two rows side by side, and keep what was loaded lately."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from riff_tui.errors import RiffError
+from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
-from riff_tui.table import Deferred, Table, in_one_step, run_steps, with_deferred
-from riff_tui.tui.backend import ShowView
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of
-from riff_tui.tui.navigation.folding import folded_by, wants_folding
-from riff_tui.tui.navigation.location import Location, Stack
-from riff_tui.tui.navigation.pairs import load_pair
-from riff_tui.tui.navigation.scope_filters import without_bare_words
+from riff_tui.table import Deferred, Row, Table, in_one_step, run_steps, with_deferred
+from riff_tui.tui.data.backend import ShowView
+from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of, loaded_indices
+from riff_tui.tui.navigation.history import folded_by, wants_folding
+from riff_tui.tui.navigation.location import CacheKey, Location, Stack, scope_of, sides_of
+from riff_tui.tui.navigation.narrowing import place_name
+from riff_tui.tui.navigation.scope import about_calls, narrow, without_bare_words
+from riff_tui.view_queries.sort_limit import ordered
 from riff_tui.view_registry import spec_of
+from riff_tui.views.side_by_side import VIEW, label, side_by_side
 
 STALLED_FIRST = "-stall"
 READING_CALLS = "reading the conversations"
@@ -23,7 +27,7 @@ READING_CALLS = "reading the conversations"
 
 @dataclass(frozen=True, slots=True)
 class LoadedView:
-    """Hold the table that is walked and, for a state, its neighbours with its metrics and latencies."""
+    """Keep the table that is walked and, for a state, its neighbours with its metrics and latencies."""
 
     main: Table
     neighbors: Table | None = None
@@ -150,3 +154,130 @@ def _paged(table: Table, location: Location) -> Table:
     if location.row and not location.index:
         rows.find(location.row)
     return replace(table, rows=rows)
+
+
+def pair_ids(marked: Sequence[str], row: Row | None) -> tuple[str, ...]:
+    """Return the ids of the rows to compare: both marked ones, or the one marked and the one under the cursor."""
+    if len(marked) == 1 and row is not None and row.id != marked[0]:
+        return (marked[0], row.id)
+    return tuple(marked) if len(marked) == 2 else ()
+
+
+def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Location:
+    """Return the location that compares two rows of a list, under the conditions on calls that hold there.
+
+    Of two runs the earlier one comes first, in whatever order they were marked: the question is what changed.
+    """
+    ids = _in_time(table, ids)
+    # A call is what it is, wherever it was found.
+    is_call = spec_of(table.view).row_kind == "call"
+    scope = None if is_call else narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
+    return Location(
+        VIEW,
+        crumb=_pair_crumb(table, ids),
+        scope=Filter.of(scope),
+        of=table.view,
+        pair=tuple(ids),
+        by=location.splits,
+        aspect=location.aspect,
+    )
+
+
+def tested_location(location: Location, table: Table, ids: Sequence[str]) -> Location | None:
+    """Return the location of the tested comparison of two rows, if they are two runs or two agents of one flow."""
+    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
+    rows = [found[row_id] for row_id in _in_time(table, ids) if row_id in found]
+    if len(rows) != 2:
+        return None
+    pair = side_by_side(table, *rows)
+    sides = sides_of(pair)
+    if not sides:
+        return None
+    scope = narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
+    within = scope_of(pair, scope)
+    crumb = ": ".join(
+        filter(None, (place_name(within, location.scope.predicate), _pair_crumb(table, [row.id for row in rows])))
+    )
+    return Location("compare", crumb, Filter.of(within), sides=sides)
+
+
+def swapped(location: Location) -> Location:
+    """Return the same two rows, the other one first."""
+    a, b = location.pair
+    return replace(location, pair=(b, a))
+
+
+def load_pair(show: ShowView, location: Location) -> Table:
+    """Ask for both rows and put them side by side; raise `UsageError` if one of them is gone."""
+    (first, a), (second, b) = (_load_row(show, location, row_id) for row_id in location.pair)
+    keys = {column.key for column in first.columns}
+    columns = [*first.columns, *(column for column in second.columns if column.key not in keys)]
+    table = side_by_side(replace(first, columns=columns), a, b)
+    return ordered(table, location.sort) if location.sort else table
+
+
+def _load_row(show: ShowView, location: Location, row_id: str) -> tuple[Table, Row]:
+    scope, aspect = location.scope.predicate, location.aspect or None
+    # A level of a factor is what it is among all others; the id of any other row is a filter that finds it.
+    where = Filter.of(scope if spec_of(location.of).aspects else narrow(scope, Filter(row_id).predicate))
+    asked = Request(where=where.text, predicate=where.predicate, by=location.by, aspect=aspect)
+    table = show(location.of, asked)
+    row = next((row for row in table.rows if row.id == row_id), None)
+    if row is None:
+        raise UsageError(f"no call of {row_id} is left here, so it cannot be compared")
+    return table, row
+
+
+def _in_time(table: Table, ids: Sequence[str]) -> Sequence[str]:
+    """Return the ids in order of time if they are of runs in the table, both with a time; else as they are."""
+    if spec_of(table.view).row_kind != "run":
+        return ids
+    began = {row.id: row.record.get("started_at") for row in table.rows if row.id in ids}
+    times = [began.get(row_id) for row_id in ids]
+    return ids if None in times else sorted(ids, key=lambda row_id: began[row_id] or 0)
+
+
+def _pair_crumb(table: Table, ids: Sequence[str]) -> str:
+    """Return both rows in few words if they are loaded."""
+    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
+    rows = [found[row_id] for row_id in ids if row_id in found]
+    return " | ".join(label(table, row, rows) for row in rows) if len(rows) == len(ids) else "comparison"
+
+
+MAX_VIEWS = 12
+
+
+class ResultCache:
+    """Keep the views of the locations visited last; those above the present one are never dropped."""
+
+    def __init__(self) -> None:
+        self._views: OrderedDict[CacheKey, LoadedView] = OrderedDict()
+        self._stale: CacheKey | None = None
+
+    def recall(self, location: Location) -> LoadedView | None:
+        """Return what was loaded for a location of the same query, if it is kept."""
+        return self._views.get(location.cache_key)
+
+    def keep(self, stack: Stack, loaded: LoadedView) -> None:
+        """Keep what was loaded for the location on top of a stack."""
+        key = stack[-1].cache_key
+        if self._views.get(key) is not loaded and self._stale == key:
+            self._stale = None
+        self._views[key] = loaded
+        for location in stack:
+            if location.cache_key in self._views:
+                self._views.move_to_end(location.cache_key)
+        while len(self._views) > max(MAX_VIEWS, len(stack)):
+            self._views.popitem(last=False)
+
+    def is_stale(self, location: Location) -> bool:
+        """Return whether what is kept of a location was loaded before the data changed."""
+        return location.cache_key == self._stale
+
+    def forget(self, but: Location | None = None) -> None:
+        """Drop everything, or everything but one location, which becomes stale."""
+        kept = self.recall(but) if but is not None else None
+        self._stale = but.cache_key if but is not None else None
+        self._views.clear()
+        if but is not None and kept is not None:
+            self._views[but.cache_key] = kept

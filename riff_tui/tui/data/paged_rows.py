@@ -1,18 +1,16 @@
-"""Hold a long list as pages: a row that is not loaded is blank until its page has come."""
+"""Keep a long list as pages: a row that is not loaded is blank until its page has come."""
 
 from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, overload
 
 from riff_tui.table import LazyRows, Row
-from riff_tui.tui.data.query_worker import QueryWorker, Work
 
 if TYPE_CHECKING:
-    from textual.worker import Worker
+    pass
 
 PAGE = 256
 _MAX_PAGES = 32
@@ -23,7 +21,7 @@ _SEARCHED_PAGES = 8
 
 
 class PagedRows(Sequence[Row]):
-    """Hold pages of `rows`, which may query the store when they are touched.
+    """Keep pages of `rows`, which may query the store when they are touched.
 
     Touching a row that is not loaded gives a blank one and passes its index to `missing`; `load` loads a page and
     belongs on another thread.
@@ -105,56 +103,6 @@ class PagedRows(Sequence[Row]):
                 if row.id == row_id:
                     return page * PAGE + offset
         return index
-
-
-class BackgroundWork(Protocol):
-    """Do work in the background and report its errors."""
-
-    @property
-    def worker(self) -> QueryWorker:
-        """Return the thread that queries the store."""
-        ...
-
-    def run(self, work: Work, group: str) -> Worker[Any]:
-        """Do some work in the background."""
-        ...
-
-    def fail(self, error: Exception) -> None:
-        """Report an error."""
-        ...
-
-
-class PageLoader:
-    """Load the missing pages of long lists in the background, each once however often it is wanted."""
-
-    def __init__(self, host: BackgroundWork) -> None:
-        self._host = host
-        self._wanted: set[tuple[int, int]] = set()
-        self._loading: set[Worker[Any]] = set()
-
-    def load(self, rows: Sequence[Row], index: int, then: Callable[[], None]) -> None:
-        """Load the page that a row is on, and call `then` when it has come."""
-        page = index // PAGE
-        if isinstance(rows, PagedRows) and (id(rows), page) not in self._wanted:
-            self._wanted.add((id(rows), page))
-            self._loading = {each for each in self._loading if not each.is_finished}
-            self._loading.add(self._host.run(partial(self._load, rows, page, then), "pages"))
-
-    def give_way(self) -> None:
-        """Load no more of what is on its way; rows that are drawn without their page ask for it anew."""
-        for each in self._loading:
-            each.cancel()
-        self._loading.clear()
-
-    async def _load(self, rows: PagedRows, page: int, then: Callable[[], None]) -> None:
-        try:
-            await self._host.worker.ask(lambda: rows.load(page))
-        except Exception as error:  # said; the rows stay blank and are wanted again when they are drawn
-            self._host.fail(error)
-        else:
-            then()
-        finally:
-            self._wanted.discard((id(rows), page))
 
 
 def is_loaded(rows: Sequence[Row], index: int) -> bool:

@@ -1,11 +1,14 @@
-"""Watch a store that others fill, replace or take away while it is looked at, and query it for views and names."""
+"""Watch a store that others fill, replace or take away while it is looked at, and query it for views, names, notes."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from riff_store.answers.calls import CallNames
 from riff_store.database import Store
 from riff_store.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly
 from riff_tui import catalog
@@ -16,7 +19,9 @@ from riff_tui.text.safe_text import one_line
 from riff_tui.views.parts.cells import shell_quoted
 
 if TYPE_CHECKING:
+    from riff_store.facts import Annotation
     from riff_store.predicates import Predicate
+
 
 WRITING_S = 10.0
 """For how long somebody is said to be writing after a batch."""
@@ -54,7 +59,7 @@ class StoreWatcher:
         except StoreReadOnly:
             # A writer was killed: only opening takes back what it left half done.
             self._store.reopen()
-            self.distrust()
+            self.mark_stale()
             return self._show(view, request)
 
     def look(self) -> StoreChange:
@@ -77,7 +82,7 @@ class StoreWatcher:
 
     @property
     def hears_of_writers(self) -> bool:
-        """Say if those who write to the store tell so: then looking costs next to nothing."""
+        """Return whether those who write to the store announce it: then looking costs next to nothing."""
         return self._store.engine.tells
 
     def writing(self) -> str:
@@ -90,7 +95,7 @@ class StoreWatcher:
         self._store.reopen()
         self._remember()
 
-    def distrust(self) -> None:
+    def mark_stale(self) -> None:
         """Find the store changed when it is looked at next."""
         self._seen = None
 
@@ -161,3 +166,31 @@ def ago(seconds: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)} {unit} ago"
     return "just now"
+
+
+@dataclass(frozen=True, slots=True)
+class NotesOfCalls:
+    """Ask one store; its methods belong on the thread of the query worker."""
+
+    store: Store
+
+    def codes(self) -> list[tuple[str, int]]:
+        """Return the codes in use, each with how many calls it has, most first."""
+        from riff_store.queries.annotations import notes_by_call
+
+        given = ({note.code for note in notes if note.code} for notes in notes_by_call(self.store).values())
+        counts = Counter(code for codes in given for code in codes)
+        return sorted(counts.items(), key=lambda found: (-found[1], found[0]))
+
+    def read_by(self, author: str) -> set[CallNames]:
+        """Return the calls that somebody noted anything on."""
+        from riff_store.queries.annotations import notes_by_call
+        from riff_store.queries.call_names import names_of_calls
+
+        noted = notes_by_call(self.store).items()
+        keys = [key for key, notes in noted if any(note.author == author for note in notes)]
+        return set(names_of_calls(self.store, keys))
+
+    def keep(self, notes: Sequence[Annotation]) -> None:
+        """Read these notes with the store, for they could not be written into it."""
+        self.store.kept_notes = [*self.store.kept_notes, *notes]

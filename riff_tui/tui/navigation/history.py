@@ -1,18 +1,22 @@
-"""Remember the ways through the store: the locations that one came through, and the steps back and forward."""
+"""Remember the ways through the store: the locations one came through, the steps back and forward, folded rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from riff_tui.filters import Filter
+from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.location import START, Location, Stack
+from riff_tui.tui.navigation.scope import fixed_fields, name_term, narrow
+from riff_tui.view_registry import spec_of
 
 MOST_STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Hold the stack of locations that is shown, those before and after it, and the last one of another view."""
+    """Keep the stack of locations that is shown, those before and after it, and the last one of another view."""
 
     stacks: tuple[Stack, ...] = (START,)
     at: int = 0
@@ -60,7 +64,7 @@ class History:
         return replace(self.alter(replace(self.here, sort=order, row="", index=0)), last=self.stack)
 
     def regroup(self, by: tuple[str, ...]) -> History:
-        """Tell the rows of this location apart by other names; `last` holds how they were told apart before."""
+        """Split the rows of this location by other names; `last` keeps how they were split before."""
         here = replace(self.here, by=by, sort=None, row="", index=0)
         return replace(self.alter(here), last=self.stack)
 
@@ -102,3 +106,54 @@ def is_same(first: Stack, second: Stack) -> bool:
         return [replace(location, row="", column="", index=0, sort=None, by=()) for location in stack]
 
     return plain(first) == plain(second)
+
+
+MOST_UNFOLDED = 40
+"""With more rows than these, a matrix that can be regrouped begins with a row for each of its first names."""
+
+
+def folded_by(location: Location) -> tuple[str, ...]:
+    """Return the names by which the rows of a location fold, none where they do not."""
+    spec = spec_of(location.view)
+    return spec.keys[:1] if spec.regroups and len(spec.keys) > 1 and not location.pair else ()
+
+
+def is_folded(location: Location) -> bool:
+    """Return whether a location shows its rows folded."""
+    return bool(location.by) and location.by == folded_by(location)
+
+
+def wants_folding(location: Location, table: Table) -> bool:
+    """Return whether the rows of a location are too many, and nobody said how to tell them apart."""
+    by = folded_by(location)
+    if not by or location.by or set(by) & fixed_fields(location.where.predicate):
+        return False
+    # Rows that are read as they come into view are not all read for this.
+    is_long = isinstance(table.rows, list | tuple) and len(table.rows) > MOST_UNFOLDED
+    return is_long and len({row.record.get(by[0]) for row in table.rows}) < len(table.rows)
+
+
+def with_folding(history: History, table: Table) -> History:
+    """Return the history with how the rows that were loaded are told apart, where that is not the view's own way."""
+    here, by = history.here, folded_by(history.here)
+    columns = {column.key for column in table.columns}
+    folded = bool(by) and not here.by and not columns & set(spec_of(here.view).keys[1:])
+    return history.alter(replace(here, by=by)) if folded else history
+
+
+def fold(history: History, row: Row | None) -> History:
+    """Return where the key that folds leads: from a folded row into it, from there back, else to the folded rows."""
+    here = history.here
+    by = folded_by(here)
+    if is_folded(here):
+        name = str((row.record.get(by[0]) if row else None) or "")
+        scope = narrow(here.scope.predicate, name_term(by[0], name))
+        return history.down(Location(here.view, name, Filter.of(scope), here.filter, by=spec_of(here.view).keys))
+    above = history.stack[-2:-1]
+    return history.up() if above and is_folded(above[0]) else history.regroup(by)
+
+
+def unfold_all(history: History) -> History:
+    """Return every row of this location, or from there the folded ones."""
+    here = history.here
+    return history.regroup(spec_of(here.view).keys if is_folded(here) else folded_by(here))

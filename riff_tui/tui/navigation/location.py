@@ -1,4 +1,4 @@
-"""Say where in the store one is, and find the locations above, below and beside it.
+"""Describe where in the store one is, find the locations above, below and beside it, and name sides to compare.
 
 Nothing here knows the screen; every step gives a new value.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.scope_filters import (
+from riff_tui.tui.navigation.scope import (
     Scope,
     about_calls,
     filter_below,
@@ -23,10 +23,11 @@ from riff_tui.tui.navigation.scope_filters import (
     named_judges,
     narrow,
     row_filter,
+    split_by_field,
 )
-from riff_tui.tui.navigation.sides import named_sides, scope_of, sides_of
 from riff_tui.view_registry import find, spec_of
 from riff_tui.views import side_by_side
+from riff_tui.views.compare import side_argument
 from riff_tui.views.spec import ScreenKind
 
 SIDE_BY_SIDE = side_by_side.VIEW
@@ -39,7 +40,7 @@ CacheKey = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Hold a view of the store, what it is narrowed to, and where the cursor stood.
+    """Describe a view of the store, what it is narrowed to, and where the cursor stood.
 
     `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
     breadcrumb, empty for a view of everything. `sort` is the order chosen here, empty for the view's own; where it is
@@ -183,11 +184,11 @@ def locations_above(stack: Stack, view: str, scope: Scope) -> Stack:
 
 def crumbs(stack: Stack) -> list[str]:
     """Return the breadcrumb's parts, raw: names from above, and the filter typed at each location."""
-    return [f"{_label(location)}{f' [{location.filter}]' if location.filter else ''}" for location in stack]
-
-
-def _label(location: Location) -> str:
-    return f"{location.crumb or noun(location.view)}{f' on {location.aspect}' if location.aspect else ''}"
+    found = []
+    for each in stack:
+        aspect = f" on {each.aspect}" if each.aspect else ""
+        found.append(f"{each.crumb or noun(each.view)}{aspect}{f' [{each.filter}]' if each.filter else ''}")
+    return found
 
 
 def row_crumb(record: Mapping[str, Any], scope: Scope) -> str:
@@ -209,3 +210,63 @@ def _other_names(table: Table, row: Row, scope: Scope) -> list[str]:
         keys = [column.key for column in table.columns if column.kind == "name"]
     said = _NAMES | fixed_fields(scope)
     return [str(row.record[key]) for key in keys if key not in said and row.record.get(key)]
+
+
+Sides = tuple[str, ...]
+_SIDE_NAMES = ("flow", "agent", "run", "persona", "archetype")
+_OUTCOMES = ("Newly ", "Nothing is newly", "B is, in")
+"""How the notes of a comparison begin that say what came out of it."""
+
+
+def sides_of(table: Table) -> Sides:
+    """Return both sides, as the command takes them, of rows that differ in run or in agent alone; else nothing."""
+    a, b = _side_names(table)
+    kind = _side_kind(a, b)
+    return tuple(side_argument(kind, str(side[kind])) for side in (a, b)) if kind else ()
+
+
+def named_sides(table: Table) -> Sides:
+    """Return both sides of a comparison by the names that `latest` and `previous` stood for when it was made."""
+    return tuple(side_argument(str(side["kind"]), str(side["name"])) for side in (table.extras["a"], table.extras["b"]))
+
+
+def scope_of(table: Table, scope: Scope) -> Scope:
+    """Return what two sides are compared within: the location's own conditions, and the names that both rows have."""
+    a, b = _side_names(table)
+    kind = _side_kind(a, b)
+    _, conditions = split_by_field(scope, (kind,))
+    for field in _SIDE_NAMES:
+        if field != kind and a.get(field) is not None:
+            conditions = narrow(conditions, name_term(field, a[field]))
+    return conditions
+
+
+def heading(table: Table, within: str = "") -> list[str]:
+    """Return what is compared within, who is who, with how many calls, and what came out of it; names are raw text."""
+    lines = [f"In {within}"] if within and table.view == "compare" else []
+    lines += [_side_line(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
+    lines += [table.lead] if table.lead else []
+    return [*lines, *(note for note in table.notes[:2] if table.view == "compare" and note.startswith(_OUTCOMES))]
+
+
+def _side_names(table: Table) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the names of both rows; a level of a factor is called by it, as an agent is one of `agent`."""
+    found = (table.extras.get("a"), table.extras.get("b"))
+    a, b = ({} if not isinstance(names, Mapping) else _as_names(names) for names in found)
+    return a, b
+
+
+def _as_names(names: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {str(names["factor"]): names["level"]} if names.keys() == {"factor", "level"} else names
+
+
+def _side_kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
+    """Return the field in which alone the rows differ, if that makes them two sides."""
+    differing = [name for name in a if a[name] != b.get(name)]
+    kind = differing[0] if differing in (["run"], ["agent"]) and a.keys() == b.keys() <= {*_SIDE_NAMES} else ""
+    return kind if kind and a[kind] is not None and b[kind] is not None else ""
+
+
+def _side_line(letter: str, side: Mapping[str, Any]) -> str:
+    errored = f", {side['excluded']} errored" if side["excluded"] else ""
+    return f"{letter}  {side['kind']} {side['name']}   n {side['n']}{errored}"

@@ -1,17 +1,24 @@
-"""Choose the columns that a screen shows, and write their titles and cells."""
+"""Choose the columns that a screen shows, write their titles and cells, and lay them out on a line.
+
+A line begins with the row's mark in one cell; the first column stands right behind it. Then a number, a flag or a
+text has two cells before it, a blank and its severity mark, a name one, which is both. Names stay, numbers are never
+cut, the rest scrolls by column.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from riff_store.metrics import METRICS
 from riff_tui.charts.sparklines import WHOLE
 from riff_tui.table import Column, Row, Table
+from riff_tui.text.column_fit import ELASTIC_KINDS, NameCut, fitted, name_cut, shrink
 from riff_tui.text.glyphs import Glyphs, in_ascii
-from riff_tui.text.numbers import cell_text, ends_text, fixed
-from riff_tui.text.safe_text import one_line
+from riff_tui.text.numbers import cell_text, ends_text, fixed, is_right
+from riff_tui.text.safe_text import cell_width, one_line
+from riff_tui.tui.data.list_state import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
 from riff_tui.tui.data.paged_rows import all_loaded
-from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import ViewSpec
 
@@ -153,3 +160,219 @@ def _is_shown_unasked(column: Column, table: Table, known: Sequence[Row]) -> boo
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
     # A trend that is not there yet will be.
     return column is TREND or any(column.key in row.display or column.value(row.record) is not None for row in rows)
+
+
+NARROWEST = 10
+NARROWEST_NAME = 12
+NARROWEST_FIRST = 18
+NARROWEST_TEXT = 20
+_WIDEST_NAME = 80
+_WIDEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Place a column on a line: its text begins in cell `start`, after `gap` blank cells."""
+
+    index: int
+    start: int
+    gap: int
+    width: int
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLayout:
+    """Describe the slots of a line, and whether columns lie beyond its ends.
+
+    The first `pinned` columns stay; `first` is how many after them are scrolled away.
+    """
+
+    slots: tuple[Slot, ...] = ()
+    pinned: int = 0
+    first: int = 0
+    more_left: bool = False
+    more_right: bool = False
+
+    @property
+    def end(self) -> int:
+        """Return the cell behind the last column."""
+        return self.slots[-1].start + self.slots[-1].width if self.slots else 1
+
+    def shows(self, index: int, width: int = 0) -> bool:
+        """Return whether a column is on the line, in at least so many cells."""
+        return any(slot.index == index and slot.width >= width for slot in self.slots)
+
+    def column_at(self, x: int) -> int | None:
+        """Return the index of the column that covers a cell of the line."""
+        covering = (slot for slot in self.slots if slot.start - slot.gap <= x < slot.start + slot.width)
+        return next((slot.index for slot in covering), None)
+
+
+class ColumnWidths:
+    """Measure rows as they come into view, and lay out columns as wide as the widest cell seen so far.
+
+    Titles are long where everything fits with them or if the layout is to be `wide`, short elsewhere. The title of
+    the column that rows are sorted by carries an arrow. Names that have no room are cut where they are alike; what
+    all of them begin with is only left out where `whole` says that every row is measured.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], glyphs: Glyphs, sort: str | None, *, wide: bool = False, whole: bool = False
+    ) -> None:
+        self._columns = columns
+        self._glyphs = glyphs
+        self._sort = sort
+        self._wide = wide
+        self._whole = whole
+        self._needed = [0] * len(columns)
+        self._names: list[dict[str, None]] = [{} for _ in columns]
+        self._cuts: dict[tuple[int, int], NameCut] = {}
+        self.titles: list[str] = []
+
+    def measure(self, rows: Iterable[Row]) -> bool:
+        """Take in some rows; return whether any column has to be wider for them."""
+        before = list(self._needed)
+        for row in rows:
+            for index, column in enumerate(self._columns):
+                text = text_of(column, row, self._glyphs)
+                length = cell_width(text)
+                if column.kind == "name" and text != self._glyphs.not_measured:
+                    self._names[index][text] = None
+                if length > self._needed[index]:
+                    narrow = column.kind == "name" and not self._wide
+                    self._needed[index] = min(length, _WIDEST_NAME if narrow else _WIDEST)
+        is_wider = self._needed != before
+        if is_wider:
+            self._cuts.clear()
+        return is_wider
+
+    def cell(self, slot: Slot, text: str) -> str:
+        """Return the text of a cell in the cells of its slot."""
+        if self._columns[slot.index].kind == "name":
+            text = self._cut(slot).text(text, self._glyphs.ellipsis)
+        return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)
+
+    def head(self, slot: Slot) -> str:
+        """Return a title in the cells of its slot, with what the names below begin with where that is left out."""
+        title, prefix = self.titles[slot.index], self._cut(slot).prefix
+        text = f"{title} {prefix}{self._glyphs.ellipsis}" if prefix else title
+        return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)
+
+    def _cut(self, slot: Slot) -> NameCut:
+        place = (slot.index, slot.width)
+        if place not in self._cuts:
+            # A name without letters begins like no other.
+            names = [*self._names[slot.index], *([] if self._whole else [""])]
+            self._cuts[place] = name_cut(names, slot.width, self._glyphs.ellipsis) if names else NameCut(slot.width)
+        return self._cuts[place]
+
+    def layout(self, width: int, first: int, wanted: int) -> ColumnLayout:
+        """Return the columns on a line, scrolled so that the wanted one is on it."""
+        if self._wide:
+            return self._titled_layout(width, first, wanted, short=False)[0]
+        found, is_cut = self._titled_layout(width, first, wanted, short=False)
+        return self._titled_layout(width, first, wanted, short=True)[0] if is_cut else found
+
+    def _titled_layout(self, width: int, first: int, wanted: int, *, short: bool) -> tuple[ColumnLayout, bool]:
+        """Return a layout with titles of one kind, and whether a column is cut or left out."""
+        self.titles = [title(each, self._glyphs, short=short) + self._arrow(each) for each in self._columns]
+        widths = [max(cell_width(text), needed) for text, needed in zip(self.titles, self._needed, strict=True)]
+        found = scroll_to_column(self._columns, widths, width, first, wanted, wide=self._wide)
+        shrunk = any(slot.width < widths[slot.index] for slot in found.slots)
+        return found, found.more_left or found.more_right or shrunk
+
+    def _arrow(self, column: Column) -> str:
+        arrows = {column.key: self._glyphs.rising, f"-{column.key}": self._glyphs.falling}
+        return arrows.get(self._sort or "", "")
+
+
+def layout_columns(
+    columns: Sequence[Column], widths: Sequence[int], total: int, first: int = 0, *, wide: bool = False
+) -> ColumnLayout:
+    """Lay out columns on a line of `total` cells; `first` is how many after the pinned ones are scrolled away.
+
+    If `wide`, no width gives way but that of a pinned name that would leave less than half of the line. Where columns
+    go on at the right the last cell is free to say so.
+    """
+    found = _laid_out(columns, widths, total, first, wide=wide)
+    is_full = found.more_right and found.end >= total
+    return _laid_out(columns, widths, total - 1, first, wide=wide) if is_full else found
+
+
+def _laid_out(columns: Sequence[Column], widths: Sequence[int], total: int, first: int, *, wide: bool) -> ColumnLayout:
+    natural, widths = widths, list(widths) if wide else _shrunk(columns, widths, total)
+    pinned = _pinned_count(columns, widths, total)
+    if wide and pinned < len(columns):
+        widths[:1] = [min(width, max(total // 2, NARROWEST_FIRST)) for width in widths[:1]]
+    if pinned == len(columns):
+        first = 0
+    slots: list[Slot] = []
+    x = 1
+    for index, column in enumerate(columns):
+        if pinned <= index < pinned + first:
+            continue
+        gap = _gap(column) if slots else 0
+        room = total - x - gap
+        width = min(widths[index], room) if column.kind in ELASTIC_KINDS else widths[index]
+        if width > room or width < 1 or (width < widths[index] and width < NARROWEST // 2):
+            break
+        slots.append(Slot(index, x + gap, gap, width, is_right(column)))
+        x += gap + width
+    last = slots[-1].index if slots else -1
+    more = last < len(columns) - 1 or (wide and bool(slots) and slots[-1].width < widths[last])
+    return ColumnLayout(tuple(_widened(slots, natural, total)), pinned, first, first > 0, more)
+
+
+def scroll_to_column(
+    columns: Sequence[Column], widths: Sequence[int], total: int, first: int, wanted: int, *, wide: bool = False
+) -> ColumnLayout:
+    """Return the layout nearest to `first` that shows the wanted column; if `wide`, whole where it can be."""
+    found = layout_columns(columns, widths, total, first, wide=wide)
+    if not columns or wanted < found.pinned:
+        return found
+    least = widths[wanted] if wide else 0
+    if found.shows(wanted, least):
+        return found
+    if wanted < found.pinned + first:
+        return layout_columns(columns, widths, total, wanted - found.pinned, wide=wide)
+    while not found.shows(wanted, least) and first < min(wanted, len(columns) - 1) - found.pinned:
+        first += 1
+        found = layout_columns(columns, widths, total, first, wide=wide)
+    return found
+
+
+def _pinned_count(columns: Sequence[Column], widths: Sequence[int], total: int) -> int:
+    """Return how many leading name columns stay while the rest scrolls: at least one, at most half of the line."""
+    used = count = 0
+    for column, width in zip(columns, widths, strict=True):
+        used += width + 1
+        if column.kind != "name" or (count and used > total // 2):
+            break
+        count += 1
+    return min(max(1, count), len(columns))
+
+
+def _shrunk(columns: Sequence[Column], widths: Sequence[int], total: int) -> list[int]:
+    """Return widths with which a line holds all columns, if names and texts can give that much."""
+    floors = {"name": NARROWEST_NAME, "text": NARROWEST_TEXT, "object": NARROWEST}
+    least = [floors.get(column.kind, width) for column, width in zip(columns, widths, strict=True)]
+    least[:1] = [NARROWEST_FIRST if column.kind == "name" else least[0] for column in columns[:1]]
+    return shrink(widths, least, 1 + sum(widths) + sum(_gap(column) for column in columns[1:]) - total)
+
+
+def _widened(slots: Sequence[Slot], natural: Sequence[int], total: int) -> list[Slot]:
+    """Give cells that are left over back to the columns that shrank, from the left."""
+    found: list[Slot] = []
+    spare = total - 1 - (slots[-1].start + slots[-1].width) if slots else 0
+    shift = 0
+    for slot in slots:
+        more = max(0, min(spare, natural[slot.index] - slot.width))
+        found.append(replace(slot, start=slot.start + shift, width=slot.width + more))
+        spare -= more
+        shift += more
+    return found
+
+
+def _gap(column: Column) -> int:
+    return 2 if is_right(column) or column.kind in ("flag", "text") else 1

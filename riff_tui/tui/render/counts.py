@@ -1,4 +1,4 @@
-"""Say which of how many rows a location shows, and what to do if it shows nothing."""
+"""Write which of how many rows a location shows, and what to do if it shows nothing."""
 
 from __future__ import annotations
 

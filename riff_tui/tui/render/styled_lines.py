@@ -1,4 +1,7 @@
-"""Build the lines of a screen out of safe text in few runs of one style: each change costs a terminal a dozen bytes."""
+"""Define the colours of the explorer, and build the lines of a screen out of safe text in few runs of one style.
+
+Colours are foregrounds only, so that the terminal's background stays; each change costs a terminal a dozen bytes.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from riff_tui.charts import transcript
+from riff_tui.charts.transcript import Tone
+from riff_tui.table import Row, Severity
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 
@@ -48,7 +54,7 @@ def add_style(base: Style | None, style: Style | None) -> Style | None:
 
 @dataclass(slots=True)
 class StyleRun:
-    """Hold text in one style; blanks after a `lit` run are not drawn in its style."""
+    """Keep text in one style; blanks after a `lit` run are not drawn in its style."""
 
     text: str
     style: Style | None
@@ -72,3 +78,79 @@ def strip_of_runs(runs: list[StyleRun], width: int, base: Style | None) -> Strip
     """Return a line in exactly `width` cells, the rest of it blank in the style `base`."""
     append_run(runs, "", " " * (width - sum(cell_width(run.text) for run in runs)), base)
     return Strip([Segment(run.text, run.style) for run in runs if run.text]).adjust_cell_length(width, base)
+
+
+_BOLD = Style(bold=True)
+_REVERSE = Style(reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Describe one set of colours; `None` is the terminal's own foreground and costs no byte."""
+
+    name: str
+    bad: Style | None
+    warn: Style | None
+    faint: Style | None
+    accent: Style | None
+    good: Style | None = None
+    head: Style = _BOLD
+    cursor: Style = _REVERSE
+
+    def of(self, severity: Severity | None) -> Style | None:
+        """Return the colour of a severity; `ok` and none at all are plain."""
+        if severity == "bad":
+            return self.bad
+        if severity == "capped":
+            return self.faint
+        return self.warn if severity == "warn" else self.good if severity == "good" else None
+
+    def of_tone(self, tone: Tone | None) -> Style | None:
+        """Return the colour of a piece of a transcript."""
+        if tone == "faint":
+            return self.faint
+        if tone == "accent":
+            return self.accent
+        return self.head if tone == "strong" else self.of(tone)
+
+
+def _palette(name: str, bad: str, warn: str, faint: str, accent: str, good: str) -> Palette:
+    return Palette(name, *map(Style.parse, (bad, warn, faint, accent, good)))
+
+
+PALETTES: dict[str, Palette] = {
+    palette.name: palette
+    for palette in (
+        _palette("ansi", "red", "yellow", "dim", "cyan", "green"),
+        _palette("dark", "color(210)", "color(179)", "color(245)", "color(110)", "color(114)"),
+        _palette("light", "color(160)", "color(130)", "color(243)", "color(25)", "color(28)"),
+        Palette("plain", None, None, None, None),
+    )
+}
+
+
+def next_palette(palette: Palette) -> Palette:
+    """Return the palette after this one, the first after the last."""
+    names = list(PALETTES)
+    return PALETTES[names[(names.index(palette.name) + 1) % len(names)]]
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptLine:
+    """Pair a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
+
+    row: int | None
+    line: Line
+
+
+def transcript_lines(
+    rows: Sequence[Row], notes: Sequence[str], width: int, glyphs: Glyphs, palette: Palette
+) -> list[TranscriptLine]:
+    """Return the rows and notes of a `conversation` table in lines of `width` cells."""
+    told = transcript.transcript_lines(rows, notes, width, glyphs)
+    return [TranscriptLine(each.row, colored(each.line, palette)) for each in told]
+
+
+def colored(line: transcript.Line, palette: Palette) -> Line:
+    """Return a line with the colours of its tones."""
+    return tuple((text, palette.of_tone(tone)) for text, tone in line)

@@ -35,7 +35,7 @@ class QuietFocus(Widget):
 
 
 class Companion(Widget):
-    """Stand beside scrolling lines; `displaced` says that the terminal moved these lines along."""
+    """Accompany scrolling lines; `displaced` says that the terminal moved these lines along."""
 
     displaced: bool = False
 

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import threading
+import unicodedata
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,8 +21,6 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
 from textual.message import Message
 from textual.widget import Widget
-
-from riff_tui.tui.terminal.paste_filter import PasteFilter
 
 
 class InputParser(XTermParser):
@@ -217,7 +216,7 @@ def write_sequence(app: App[Any], sequence: str) -> None:
 
 
 def write_meta(app: App[Any], told: dict[str, object]) -> None:
-    """Tell the server of an application on a page something that is not drawn."""
+    """Send the server of an application on a page something that is not drawn."""
     driver: Any = app._driver
     if driver is not None and driver.is_web:
         driver.write_meta(told)
@@ -226,3 +225,42 @@ def write_meta(app: App[Any], told: dict[str, object]) -> None:
 def forget_styled_lines(widget: Widget) -> None:
     """Drop the lines that Textual keeps of a widget, without having them drawn again."""
     widget._styles_cache.clear()
+
+
+_BEGINNING, _END = "\x1b[200~", "\x1b[201~"
+_KEPT = "\n\r\t"
+
+
+class PasteFilter:
+    """Let what is typed through as it comes, and of bracketed pastes all but control characters.
+
+    It is fed in pieces, which may be cut anywhere.
+    """
+
+    def __init__(self) -> None:
+        self._pasting = False
+        self._seen = ""
+
+    def take(self, piece: str) -> str:
+        """Return what is left of the next piece; the beginning of what may be the end of a paste is held back."""
+        return "".join(self._pasted(each) if self._pasting else self._typed(each) for each in piece)
+
+    def _typed(self, character: str) -> str:
+        self._seen = (self._seen + character)[-len(_BEGINNING) :]
+        if self._seen == _BEGINNING:
+            self._pasting, self._seen = True, ""
+        return character
+
+    def _pasted(self, character: str) -> str:
+        self._seen += character
+        if self._seen == _END:
+            self._pasting, self._seen = False, ""
+            return _END
+        if _END.startswith(self._seen):
+            return ""
+        before, self._seen = self._seen[:-1], ""
+        return _without_controls(before) + (self._pasted(character) if before else _without_controls(character))
+
+
+def _without_controls(text: str) -> str:
+    return "".join(each for each in text if each in _KEPT or unicodedata.category(each) != "Cc")

@@ -13,8 +13,7 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Line, Piece, strip_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of
 from riff_tui.tui.terminal.partial_repaint import overwrite
 
 _TALLEST = 4
@@ -79,7 +78,8 @@ class TopLine(Bar):
     def _lines(self) -> tuple[Line, ...]:
         width = self.size.width
         whole = cell_width(self._path(_WHOLE)) + len(self.glyphs.crumb)
-        text = f"{self._number}{self._of}{self.right}"
+        count = "" if self.position is None else f" of {self.position[1]:,}"
+        text = f"{self._number}{count}{self.right}"
         right = fit(shown(text, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
@@ -89,10 +89,6 @@ class TopLine(Bar):
     @property
     def _number(self) -> str:
         return "" if self.position is None else f"{self.position[0]:>{len(f'{self.position[1]:,}')},}"
-
-    @property
-    def _of(self) -> str:
-        return "" if self.position is None else f" of {self.position[1]:,}"
 
     def _path(self, room: int) -> str:
         crumbs = [shown(part, self.glyphs) for crumb in self.crumbs for part in crumb.split(CRUMB)]

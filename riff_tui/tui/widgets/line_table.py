@@ -15,12 +15,10 @@ from textual.strip import Strip
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
 from riff_tui.tui.data.paged_rows import index_of
-from riff_tui.tui.render.column_layout import ColumnLayout, ColumnWidths, Slot
-from riff_tui.tui.render.columns import TREND, shown, text_of, visible_columns
-from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import StyleRun, add_style, append_run, strip_of_runs
-from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
+from riff_tui.tui.render.columns import TREND, ColumnLayout, ColumnWidths, Slot, shown, text_of, visible_columns
+from riff_tui.tui.render.styled_lines import PALETTES, Palette, StyleRun, add_style, append_run, strip_of_runs
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines
 
 _SAMPLE = 100
@@ -46,10 +44,10 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
     column: reactive[int] = reactive(0, repaint=False)
 
     class Opened(Message):
-        """Say that the row under the cursor was clicked."""
+        """Report that the row under the cursor was clicked."""
 
     class Moved(Message):
-        """Say that the cursor is on another row, or that its row was loaded."""
+        """Report that the cursor is on another row, or that its row was loaded."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)

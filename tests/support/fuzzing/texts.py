@@ -16,8 +16,8 @@ from riff_store.facts import Annotation
 from riff_tui.filters import FilterError, parse, render
 from riff_tui.filters.completion import wanted
 from riff_tui.settings import bounds, limits, load
+from riff_tui.tui.data.session import Unreadable, decoded, encoded
 from riff_tui.tui.navigation.links import address_of, link_to, open_link
-from riff_tui.tui.session.session_state import Unreadable, decoded, encoded
 from riff_tui.view_registry import views
 from tests.support.fuzzing.target import Target, check_plain, check_reason
 

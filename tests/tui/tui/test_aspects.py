@@ -13,12 +13,12 @@ from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.filters import Filter
 from riff_tui.request import Request
-from riff_tui.tui.actions.context import ActionContext
-from riff_tui.tui.actions.hints import hints
+from riff_tui.tui.actions.help import hints
+from riff_tui.tui.data.session import SessionFile, decoded, encoded
 from riff_tui.tui.navigation.links import link, open_link
 from riff_tui.tui.navigation.location import START, Location, crumbs
-from riff_tui.tui.session.session_file import SessionFile
-from riff_tui.tui.session.session_state import decoded, encoded
+from tests.support.controls import controls_at
+from tests.support.fake_catalog import flow_table
 from tests.support.golden import printed
 from tests.support.walker import exploring
 
@@ -58,8 +58,8 @@ async def test_an_aspect_that_nobody_scored_is_said(tiny: Path) -> None:
 
 
 def test_the_hint_line_of_effects_names_the_key() -> None:
-    assert dict(hints(ActionContext(view="effects", rows=3, below="flows", column="n", depth=2)))["V"] == "aspect"
-    assert "V" not in dict(hints(ActionContext(view="flows", rows=3, below="segments", column="n")))
+    assert dict(hints(controls_at("effects", flow_table(3), depth=2)))["V"] == "aspect"
+    assert "V" not in dict(hints(controls_at("flows", flow_table(3))))
 
 
 def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:

@@ -17,9 +17,8 @@ from riff_tui import catalog
 from riff_tui.filters import Filter
 from riff_tui.settings import state_directory
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.data.session import SessionFile, SessionState, session_path
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.session.session_file import SessionFile, session_path
-from riff_tui.tui.session.session_state import SessionState
 from tests.support.growing_store import ingest_more
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.walker import Walker, running

@@ -13,7 +13,7 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.find import prompt_controller
+from riff_tui.tui.controllers import prompt as prompt_controller
 from riff_tui.tui.navigation.location import START
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.fake_names import FakeNames, HostileNames
@@ -351,9 +351,9 @@ async def test_a_list_is_left_without_a_trace() -> None:
     async with finding() as at:
         for key in ("f", "a", "R", "ctrl+p"):
             await at.press(key, "x", "escape")
-            assert not at.controls.picker.is_open
+            assert not at.controls.menu.is_open
             await at.press(key, "ctrl+c")
-            assert not at.controls.picker.is_open
+            assert not at.controls.menu.is_open
         assert at.path.startswith("flows ")
         assert len(at.catalog.asked) == 1
 
@@ -363,7 +363,7 @@ async def test_what_fits_nothing_cannot_be_taken() -> None:
         await at.press("f", "z", "z", "enter")
         assert "nothing matches what was typed" in "".join(text for text, _ in at.picker.foot.lines[0])
         await at.press("backspace", "backspace", "enter")
-        assert not at.controls.picker.is_open
+        assert not at.controls.menu.is_open
 
 
 async def test_a_conversation_and_skipped_inputs_have_nothing_to_pick() -> None:
@@ -481,7 +481,7 @@ async def test_what_is_wrong_with_a_filter_is_pointed_at_while_it_is_typed() -> 
     async with finding() as at:
         await at.press("slash")
         await at.type("flow:dent oper>x")
-        line = at.controls.prompt.verdict.lines[0]
+        line = at.controls.prompt.foot.lines[0]
         said = "".join(text for text, _ in line)
         assert "^" in said
         assert at.screen.last_error is None

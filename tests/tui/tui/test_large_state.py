@@ -27,7 +27,7 @@ HERE = (*START, Location("neighbors", "collect_details", scope=Filter(WHERE)))
 @pytest.fixture
 def store(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(neighbors, "COUNTED_LATER", 0)
-    monkeypatch.setattr("riff_tui.tui.data.deferred_load._MIN_INTERVAL_S", 0.001)
+    monkeypatch.setattr("riff_tui.tui.controllers.loading._MIN_INTERVAL_S", 0.001)
     with open_store(tiny) as opened:
         yield opened
 

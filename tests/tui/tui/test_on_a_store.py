@@ -115,7 +115,7 @@ async def test_a_filter_on_calls_holds_all_the_way_down(tiny: Path) -> None:
 async def test_a_field_that_rows_here_do_not_have_is_named_with_its_place(tiny: Path) -> None:
     async with exploring(tiny) as at:
         await at.press("enter", "slash", *"operability<4", "enter")
-        verdict = at.controls.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        verdict = at.controls.prompt.foot.lines[0][0][0]
         assert verdict.lstrip().startswith("^")
         assert "operability" in verdict
         assert verdict.index("^") == 1

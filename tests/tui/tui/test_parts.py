@@ -16,23 +16,20 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.tui.actions.context import ActionContext
+from riff_tui.tui.actions.action import textual_keys
+from riff_tui.tui.actions.copying import copy
+from riff_tui.tui.actions.help import error_lines, help_lines
+from riff_tui.tui.app import detect_capabilities
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_loaded, index_of, is_loaded
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import ago
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import WHY, text_of, visible_columns
-from riff_tui.tui.render.conversation_header import conversation_lines
 from riff_tui.tui.render.counts import count_text, empty_text
-from riff_tui.tui.render.help_lines import error_lines, help_lines
-from riff_tui.tui.render.palette import PALETTES, next_palette
-from riff_tui.tui.render.state_header import blast_lines
-from riff_tui.tui.render.styled_lines import Line
-from riff_tui.tui.render.transcript_lines import transcript_lines
-from riff_tui.tui.terminal.capabilities import detect_capabilities
-from riff_tui.tui.terminal.clipboard import copy
-from riff_tui.tui.terminal.keys import textual_keys
+from riff_tui.tui.render.headers import blast_lines, conversation_lines
+from riff_tui.tui.render.styled_lines import PALETTES, Line, next_palette, transcript_lines
 from riff_tui.views.segments import segments
+from tests.support.controls import controls_at
 from tests.support.fake_catalog import FakeCatalog, LazyRows, conversation_table, flow_table
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import segment_cell, state_cell
@@ -266,9 +263,7 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
     table = conversation_table(text)
     told = transcript_lines(table.rows, [text], 60, UNICODE, PLAIN)
     lines = [line.line for line in told]
-    lines += help_lines(
-        Table("flows", text, table.columns, [], notes=[text], dump=text), ActionContext(), 60, UNICODE, PLAIN
-    )
+    lines += help_lines(controls_at("flows", Table("flows", text, table.columns, [], notes=[text], dump=text)), 60)
     lines += conversation_lines(
         Table("conversation", "", (), [], extras={"call": {"stop_reason": text}}), 60, UNICODE, PLAIN
     )

@@ -16,9 +16,8 @@ from riff_tui.table import Table
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.render.palette import PALETTES
-from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of, state_header_lines, state_lines
-from riff_tui.tui.render.styled_lines import Line, width_of
+from riff_tui.tui.render.headers import Canvas, Fold, next_fold, pooled_of, state_header_lines, state_lines
+from riff_tui.tui.render.styled_lines import PALETTES, Line, width_of
 from riff_tui.views.parts.state_latency import StateFigure
 from riff_tui.views.parts.steps import record_of
 from tests.support.fake_catalog import WAITS, FakeCatalog
@@ -173,7 +172,7 @@ class Slow(FakeCatalog):
 
 @pytest.fixture
 def catalog(monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr("riff_tui.tui.data.deferred_load._MIN_INTERVAL_S", 0.001)
+    monkeypatch.setattr("riff_tui.tui.controllers.loading._MIN_INTERVAL_S", 0.001)
     return Slow()
 
 

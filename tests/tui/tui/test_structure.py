@@ -10,13 +10,13 @@ import grimp
 import pytest
 
 import riff_tui.tui
-from riff_tui.tui.actions.controls import ControlsHost
+from riff_tui.tui.actions.action import ControlsHost
 from riff_tui.tui.host import Host
 
 ROOT = Path(riff_tui.tui.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.stat().st_size)
 HOSTS = {"host", "_host", "screen", "_screen"}
-SCREEN = "riff_tui.tui.screens.explorer"
+SCREEN = "riff_tui.tui.screen"
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ class SlowNames(FakeNames):
 
 
 def state(at: Walker) -> tuple[object, ...]:
-    picker = at.controls.picker
+    picker = at.controls.menu
     return at.path, at.row, at.controls.table.column, at.bottom, picker.is_open, picker.field.value, at.app.field
 
 
@@ -159,7 +159,7 @@ async def waiting(at: Finding, *keys: str) -> Callable[[], bool]:
     for key in keys:
         press_key(at.app, key)
     await at.until(lambda: "reading flows … · Esc stops it" in at.bottom)
-    return lambda: at.controls.picker.is_open
+    return lambda: at.controls.menu.is_open
 
 
 async def test_what_is_typed_before_a_list_opens_is_typed_into_it() -> None:
@@ -167,7 +167,7 @@ async def test_what_is_typed_before_a_list_opens_is_typed_into_it() -> None:
     async with finding(names=names) as at:
         is_open = await waiting(at, "f", "o", "w", "t")
         assert not is_open()
-        assert not at.controls.file_prompt.is_open
+        assert not at.controls.field.is_open
         names.gate.set()
         await at.until(is_open)
         await at.until(lambda: at.picker.field.value == "owt")
@@ -205,7 +205,7 @@ async def test_a_list_that_is_about_to_open_can_be_given_up(key: str) -> None:
         assert at.app.is_running
         await at.press("j")
         assert at.controls.table.cursor == 1
-        assert not at.controls.file_prompt.is_open
+        assert not at.controls.field.is_open
 
 
 async def test_what_is_typed_for_a_list_that_cannot_open_is_no_command() -> None:
@@ -219,7 +219,7 @@ async def test_what_is_typed_for_a_list_that_cannot_open_is_no_command() -> None
         await waiting(at, "f", "o", "w")
         names.gate.set()
         await at.until(lambda: not at.controls.opening.is_loading)
-        assert not at.controls.file_prompt.is_open
+        assert not at.controls.field.is_open
         await at.until(lambda: "another process is writing" in at.bottom)
         await at.press("j")
         assert at.controls.table.cursor == 1

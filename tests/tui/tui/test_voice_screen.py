@@ -11,10 +11,9 @@ from riff_tui.charts.lane_marks import glossary
 from riff_tui.charts.lanes import Lanes
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.render.conversation_header import SHORTEST_S, LanesHeader
-from riff_tui.tui.render.palette import PALETTES
-from riff_tui.tui.render.transcript_lines import transcript_lines
-from riff_tui.tui.render.turn_lines import turn_lines
+from riff_tui.tui.render.details import turn_lines
+from riff_tui.tui.render.headers import SHORTEST_S, LanesHeader
+from riff_tui.tui.render.styled_lines import PALETTES, transcript_lines
 from riff_tui.views.conversation import conversation
 from tests.support.golden import assert_golden
 from tests.support.pty_terminal import MOST_PER_MOVE, MOST_PER_PAGE, Terminal, foreign_controls, program

@@ -19,10 +19,9 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.settings import state_directory
 from riff_tui.table import LATER, Deferred, Steps, Table, run_steps
+from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, markdown
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.screens.copy_menu import CopyMenu, markdown
-from riff_tui.tui.terminal.clipboard import FILE_NAME
 from riff_tui.view_queries import view_query
 from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.packed_stores import set_small_groups
@@ -211,7 +210,7 @@ async def test_a_prompt_counts_what_is_still_to_come(store: Store) -> None:
         at = Walker(app, pilot)
         await at.until(lambda: at.path.endswith("1 of 4 entries"))
         await at.press(*"/persona=hurried")
-        assert "4 of 4 entries match" in str(at.controls.prompt.verdict.lines)
+        assert "4 of 4 entries match" in str(at.controls.prompt.foot.lines)
 
 
 async def test_whoever_goes_elsewhere_waits_for_nothing_that_was_left_for_later(store: Store) -> None:

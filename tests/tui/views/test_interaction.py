@@ -16,8 +16,8 @@ from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.text.glyphs import UNICODE
-from riff_tui.tui.render.conversation_header import conversation_lines
-from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.render.headers import conversation_lines
+from riff_tui.tui.render.styled_lines import PALETTES
 from tests.support import spoken_calls
 from tests.support.facts import call, fresh, put
 from tests.support.golden import printed

@@ -8,14 +8,14 @@ import pytest
 
 from riff_runner.run.cases.case_file import read_case
 from riff_tui.tui.navigation.links import open_link
-from riff_tui.tui.widgets.file_prompt import FilePrompt
+from riff_tui.tui.widgets.field import Field
 from tests.support.walker import Walker, exploring, walking
 
 CALL = open_link("conversation", "run=run-1 conversation=c-0000")
 
 
-def asking(at: Walker) -> FilePrompt:
-    found = at.screen.query_one(FilePrompt)
+def asking(at: Walker) -> Field:
+    found = at.screen.query_one(Field)
     assert found.is_open
     return found
 

@@ -15,12 +15,19 @@ from riff_tui.errors import OutputError, UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
+from riff_tui.tui.actions.writing import (
+    Exists,
+    ExportStopped,
+    FileExport,
+    default_name,
+    export_table,
+    parse_target,
+)
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
 from riff_tui.tui.data.loader import LoadedView, load
 from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
-from riff_tui.tui.widgets.file_prompt import FilePrompt
+from riff_tui.tui.widgets.field import Field
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_table
 from tests.support.hostile import HOSTILE
 from tests.support.walker import LONGEST_S, Walker, walking
@@ -187,8 +194,8 @@ def test_a_file_of_a_real_store_is_the_dump_of_it(tiny: Path, tmp_path: Path) ->
 # The prompt
 
 
-def asking(at: Walker) -> FilePrompt:
-    found = at.screen.query_one(FilePrompt)
+def asking(at: Walker) -> Field:
+    found = at.screen.query_one(Field)
     assert found.is_open
     return found
 
@@ -240,9 +247,9 @@ async def test_what_stops_it_is_said_and_another_name_can_be_tried(tmp_path: Pat
             await at.press("enter")
             assert said in foot(at)
         await at.press("escape")
-        assert at.screen.overlay is None
+        assert at.screen.dialog is None
         await at.press("o", "ctrl+c")
-        assert at.screen.overlay is None
+        assert at.screen.dialog is None
         assert at.app.return_code is None
 
 

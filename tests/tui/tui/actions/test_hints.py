@@ -3,49 +3,55 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
-from riff_tui.text.glyphs import UNICODE
-from riff_tui.tui.actions.context import KINDS, ActionContext
-from riff_tui.tui.actions.hints import HINTS, SCREEN_KEYS, hints, screen_keys
+from riff_tui.filters import Filter
+from riff_tui.tui.actions.action import KINDS
+from riff_tui.tui.actions.help import HINTS, SCREEN_KEYS, help_lines, hints, screen_keys
 from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.render.help_lines import help_lines
-from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.navigation.location import Location
 from riff_tui.views.spec import ScreenKind
+from tests.support.controls import controls_at
 from tests.support.fake_catalog import flow_table
 from tests.support.walker import walking
 
-LIST = ActionContext(rows=9, below="segments", column="n", depth=2, back=True, last=True)
+VIEWS: dict[ScreenKind, str] = {"list": "flows", "state": "neighbors", "conversation": "conversation"}
+SCREENS = [
+    controls_at(
+        Location(VIEWS[kind], scope=Filter("flow=weather") if depth > 1 else Filter()), table, depth=depth, graph=graph
+    )
+    for kind, table, depth, graph in itertools.product(KINDS, (None, flow_table(3)), (1, 3), (False, True))
+]
+
+
+def in_a_list(done: str, here: str | Location = "flows", **more: Any) -> list[tuple[str, str]]:
+    """What the hint line says over rows, after an action."""
+    return hints(controls_at(here, flow_table(9), depth=2, done=done, was_elsewhere=True, **more))
 
 
 @pytest.mark.parametrize("done", ["", *(each.id for each in ACTIONS)])
 def test_whatever_was_done_last_the_line_names_at_most_six_keys_that_apply(done: str) -> None:
-    for kind, rows, below, column, depth, graph in itertools.product(
-        KINDS, (0, 3), ("", "states"), ("", "stall"), (1, 3), (False, True)
-    ):
-        context = ActionContext(
-            kind=kind, rows=rows, below=below, column=column, depth=depth, graph=graph, done=done, scoped=depth > 1
-        )
-        found = hints(context)
-        assert 2 <= len(found) <= HINTS, context
-        assert [key for key, _ in found][:2] == ["?", "q"], context
-        by_key = {each.keys[0]: each for each in ACTIONS if kind in each.kinds}
-        assert all(by_key[key].unavailable(context) == "" and word for key, word in found), context
+    for controls in SCREENS:
+        controls.host.done = done
+        found = hints(controls)
+        assert 2 <= len(found) <= HINTS, controls.here
+        assert [key for key, _ in found][:2] == ["?", "q"], controls.here
+        by_key = {each.keys[0]: each for each in ACTIONS if controls.here.kind in each.kinds}
+        assert all(by_key[key].enabled(controls) == "" and word for key, word in found), controls.here
         assert len({key for key, _ in found}) == len(found)
 
 
 def test_the_first_walk_meets_comparison_disputes_timeline_and_runs() -> None:
     met: set[str] = set()
     for done in ("", "view:worklist", "open", "close", "view:timeline", "view:runs"):
-        met |= {word for _, word in hints(ActionContext(rows=9, below="segments", depth=2, done=done, back=True))}
+        met |= {word for _, word in in_a_list(done)}
     assert {"worklist", "timeline", "runs", "disputes", "since last run", "mark"} <= met
 
 
 def test_after_a_sort_the_line_says_how_to_undo_it_and_how_to_keep_it() -> None:
-    assert dict(
-        hints(ActionContext(rows=9, column="n", depth=2, last=True, sorted=True, choosable=True, done="sort"))
-    ) == {
+    assert dict(in_a_list("sort", Location("flows", sort="n"), column="n")) == {
         "?": "help",
         "q": "back",
         "-": "undo sort",
@@ -56,16 +62,15 @@ def test_after_a_sort_the_line_says_how_to_undo_it_and_how_to_keep_it() -> None:
 
 
 def test_after_the_key_of_a_view_that_is_narrowed_the_line_says_that_it_widens() -> None:
-    narrowed = ActionContext(view="timeline", rows=9, below="flows", depth=2, scoped=True, done="view:timeline")
-    assert ("5", "wider") in hints(narrowed)
-    assert all(word != "wider" for _, word in hints(ActionContext(view="timeline", rows=9, done="view:timeline")))
+    narrowed = Location("timeline", scope=Filter("flow=weather"))
+    assert ("5", "wider") in in_a_list("view:timeline", narrowed)
+    assert all(word != "wider" for _, word in in_a_list("view:timeline", "timeline"))
 
 
 @pytest.mark.parametrize("done", ["", "open", "close", "view:states"])
 @pytest.mark.parametrize("view", ["segments", "states", "neighbors"])
 def test_on_the_way_down_the_line_offers_why_calls_fail_and_what_was_changed(view: str, done: str) -> None:
-    kind: ScreenKind = "state" if view == "neighbors" else "list"
-    found = hints(ActionContext(view=view, kind=kind, rows=3, below="states", depth=3, neighbors=True, done=done))
+    found = hints(controls_at(view, flow_table(3), depth=3, done=done))
     assert [key for key, _ in found if key in "MCH"] == ["M", "C", "H"]
 
 
@@ -80,10 +85,11 @@ async def test_the_line_changes_with_what_was_done_and_not_with_a_move() -> None
 
 
 def test_a_screen_has_ten_keys_that_the_help_begins_with() -> None:
-    keys = screen_keys(LIST)
+    controls = controls_at("flows", flow_table(9), depth=2, column="n", was_elsewhere=True)
+    keys = screen_keys(controls)
     assert len(keys) == SCREEN_KEYS
-    assert all(not each.unavailable(LIST) for each in keys)
-    told = help_lines(flow_table(), LIST, 100, UNICODE, PALETTES["ansi"])
+    assert all(not each.enabled(controls) for each in keys)
+    told = help_lines(controls, 100)
     lines = ["".join(text for text, _ in line) for line in told]
     heads = [lines.index(f" {head}   ") for head in ("Keys of this screen", "Columns", "Move", "Filter")]
     assert heads == sorted(heads)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
+from typing import Any
 
 import pytest
 
-from riff_tui.tui.actions.action import Action
-from riff_tui.tui.actions.context import KINDS, ActionContext
-from riff_tui.tui.actions.registry import ACTIONS, action, action_for, key_table
+from riff_tui.request import Request
+from riff_tui.table import Column, Row, Table
+from riff_tui.tui.actions.action import KINDS, Action, action_for
+from riff_tui.tui.actions.registry import ACTIONS, action, key_table
 from riff_tui.views.spec import ScreenKind
+from tests.support.controls import controls_at
+from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
-CONTEXTS = [
-    ActionContext(kind=kind, rows=rows, below=below, column=column, depth=depth, graph=graph)
-    for kind, rows, below, column, depth, graph in itertools.product(
-        KINDS, (0, 3), ("", "states"), ("", "stall"), (1, 3), (False, True)
-    )
-]
+SKIPPED = Table("skipped", "", [Column("path", "Path", kind="name")], [Row("a", {"path": "a"})])
+ENTRIES = FakeCatalog().show("worklist", Request())
+A_TREND = Table("flows", "", [Column("trend", "runs", kind="object")], [Row("a", {"trend": []})])
+ONE_CALL = Table("flows", "", (), [Row("a", {})])
+VIEWS: dict[ScreenKind, str] = {"list": "flows", "state": "neighbors", "conversation": "conversation"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,40 +41,41 @@ def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("id", "context", "reason"),
+    ("id", "at", "reason"),
     [
-        ("open", ActionContext(rows=0), "no row"),
-        ("open", ActionContext(view="states", kind="state", loading=True), "not read yet"),
-        ("mark", ActionContext(view="states", kind="state", loading=True), "not read yet"),
-        ("columns", ActionContext(view="states", kind="state", loading=True), "not read yet"),
-        ("open", ActionContext(view="skipped", rows=3), "nothing lies below"),
-        ("sort", ActionContext(kind="conversation", rows=3), "order in which it happened"),
-        ("sort", ActionContext(rows=3), "has no order"),
-        ("sort", ActionContext(view="worklist", rows=3, column="Why"), "ranked"),
-        ("pick_flow", ActionContext(kind="conversation"), "has one flow"),
-        ("pick_run", ActionContext(view="skipped"), "belongs to no flow"),
-        ("next_match", ActionContext(), "filter was typed"),
-        ("previous_match", ActionContext(kind="conversation"), "search was typed"),
-        ("next", ActionContext(), "only in a conversation"),
-        ("next", ActionContext(kind="conversation", siblings=1), "no other"),
-        ("back", ActionContext(), "no earlier"),
-        ("forward", ActionContext(), "no later"),
-        ("close", ActionContext(), "first screen"),
-        ("view:neighbors", ActionContext(), "cursor on a state"),
-        ("next_bad", ActionContext(), "no rows"),
-        ("left", ActionContext(kind="conversation", rows=3), "not cells"),
-        ("dump", ActionContext(), "no dump"),
+        ("open", {}, "no row"),
+        ("open", {"here": "neighbors", "loading": True}, "not read yet"),
+        ("mark", {"here": "neighbors", "loading": True}, "not read yet"),
+        ("columns", {"here": "neighbors", "loading": True}, "not read yet"),
+        ("open", {"here": "skipped", "table": SKIPPED}, "nothing lies below"),
+        ("sort", {"here": "conversation", "table": conversation_table()}, "order in which it happened"),
+        ("sort", {"table": A_TREND}, "has no order"),
+        ("sort", {"here": "worklist", "table": ENTRIES}, "ranked"),
+        ("pick_flow", {"here": "conversation"}, "has one flow"),
+        ("pick_run", {"here": "skipped"}, "belongs to no flow"),
+        ("next_match", {}, "filter was typed"),
+        ("previous_match", {"here": "conversation"}, "search was typed"),
+        ("next", {}, "only in a conversation"),
+        ("next", {"here": "conversation", "depth": 2, "listed": ONE_CALL}, "no other"),
+        ("back", {}, "no earlier"),
+        ("forward", {}, "no later"),
+        ("close", {}, "first screen"),
+        ("view:neighbors", {}, "cursor on a state"),
+        ("next_bad", {}, "no rows"),
+        ("left", {"here": "conversation", "table": conversation_table()}, "not cells"),
+        ("dump", {}, "no dump"),
     ],
 )
-def test_a_key_that_does_not_apply_says_why(id: str, context: ActionContext, reason: str) -> None:
-    assert reason in action(id).unavailable(context)
+def test_a_key_that_does_not_apply_says_why(id: str, at: dict[str, Any], reason: str) -> None:
+    assert reason in action(id).enabled(controls_at(**at))
 
 
 def test_words_follow_the_situation() -> None:
-    assert action("open").label_in(ActionContext(below="states")) == "states"
-    assert action("open").label_in(ActionContext(below="states", graph=True)) == "centre"
-    assert action("quit_or_back").label_in(ActionContext(depth=1)) == "quit"
-    assert action("quit_or_back").label_in(ActionContext(depth=2)) == "back"
+    table = flow_table()
+    assert action("open").label_in(controls_at(table=table)) == "segments"
+    assert action("open").label_in(controls_at(table=table, graph=True)) == "centre"
+    assert action("quit_or_back").label_in(controls_at(depth=1)) == "quit"
+    assert action("quit_or_back").label_in(controls_at(depth=2)) == "back"
 
 
 def test_the_key_table_has_a_line_for_every_action() -> None:
@@ -88,7 +91,8 @@ def test_an_unknown_action_is_an_error() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_that_actions_share_means_what_the_screen_is_about(kind: ScreenKind) -> None:
+    controls = controls_at(VIEWS[kind])
     for each in ACTIONS:
-        found = action_for(each.id, ActionContext(kind=kind))
+        found = action_for(each.id, controls)
         assert set(found.keys) & set(each.keys)
         assert found is each or kind in found.kinds

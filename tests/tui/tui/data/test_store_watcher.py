@@ -17,7 +17,7 @@ from riff_store.database import open_store
 from riff_store.errors import NotAStore, StoreMissing
 from riff_tui.request import Request
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data import auto_refresh
+from riff_tui.tui.controllers import refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support import tiny_store
 from tests.support.growing_store import ingest_more
@@ -46,9 +46,9 @@ async def following_it(
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look when the test says so."""
-    monkeypatch.setattr(auto_refresh, "PERIOD_S", 3600.0)
-    monkeypatch.setattr(auto_refresh, "CALM_S", 0.0)
-    monkeypatch.setattr(auto_refresh, "PAUSE_PER_LOAD", 0.0)
+    monkeypatch.setattr(refresh, "PERIOD_S", 3600.0)
+    monkeypatch.setattr(refresh, "QUIET_S", 0.0)
+    monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
 
 
 async def look(at: Walker) -> None:
@@ -69,7 +69,7 @@ def test_a_store_is_the_same_until_somebody_writes_to_it(store: Path) -> None:
         live.renew()
         assert live.look() == "same"
         assert len(live.show("conversations", Request()).rows) == 21
-        live.distrust()
+        live.mark_stale()
         assert live.look() == "changed"
 
 

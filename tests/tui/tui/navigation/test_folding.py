@@ -6,7 +6,7 @@ import pytest
 
 from riff_tui.request import Request
 from riff_tui.table import Column, Row, Table
-from riff_tui.tui.navigation.folding import MOST_UNFOLDED
+from riff_tui.tui.navigation.history import MOST_UNFOLDED
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.walker import walking
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.filters import Filter, parse
-from riff_tui.tui.navigation.kept_place import choose, widening
 from riff_tui.tui.navigation.location import START, Location, Stack, crumbs
-from riff_tui.tui.navigation.scope_filters import fixed_fields, is_within
+from riff_tui.tui.navigation.narrowing import choose, widening
+from riff_tui.tui.navigation.scope import fixed_fields, is_within
 from riff_tui.view_registry import views
 from tests.support.fake_catalog import walked
 

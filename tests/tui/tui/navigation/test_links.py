@@ -8,9 +8,9 @@ import pytest
 
 from riff_store.predicates import conjuncts
 from riff_tui.filters import Filter, FilterError, parse
-from riff_tui.tui.navigation.kept_place import choose
 from riff_tui.tui.navigation.links import link, open_link
 from riff_tui.tui.navigation.location import START, Location, Stack, crumbs
+from riff_tui.tui.navigation.narrowing import choose
 from tests.support.fake_catalog import walked
 
 

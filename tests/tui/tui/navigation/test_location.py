@@ -10,7 +10,6 @@ from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.kept_place import choose
 from riff_tui.tui.navigation.location import (
     START,
     Location,
@@ -20,7 +19,8 @@ from riff_tui.tui.navigation.location import (
     descend,
     state_of,
 )
-from riff_tui.tui.navigation.scope_filters import about_calls, fixed_fields, is_within, keep_steps, narrow
+from riff_tui.tui.navigation.narrowing import choose
+from riff_tui.tui.navigation.scope import about_calls, fixed_fields, is_within, keep_steps, narrow
 from riff_tui.tui.render.counts import count_text
 from tests.support.fake_catalog import FakeCatalog, flow_table, walked
 

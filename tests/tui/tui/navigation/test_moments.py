@@ -16,9 +16,8 @@ from riff_tui.command_line import build
 from riff_tui.errors import ExitCode
 from riff_tui.filters import Filter
 from riff_tui.table import Row
-from riff_tui.tui.navigation.links import link, link_to, open_link
+from riff_tui.tui.navigation.links import is_place, link, link_to, open_link, place_of, row_at
 from riff_tui.tui.navigation.location import START, Location, Stack
-from riff_tui.tui.navigation.moments import is_place, place_of, row_at
 from riff_tui.views.parts.cells import where as where_of
 from tests.support.fake_catalog import conversation_table, walked
 from tests.support.hostile import HOSTILE

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.kept_place import choose
 from riff_tui.tui.navigation.location import START, Location, Stack, crumbs, descend
-from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name, set_name, without_field
-from riff_tui.tui.navigation.scope_filters import fixed_fields, fixed_value, keep_steps
+from riff_tui.tui.navigation.narrowing import calls_around, choose, pick, picked_name, set_name, without_field
+from riff_tui.tui.navigation.scope import fixed_fields, fixed_value, keep_steps
 from tests.support.fake_catalog import FakeCatalog, walked
 
 

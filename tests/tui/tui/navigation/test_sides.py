@@ -15,17 +15,25 @@ from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.tui.actions.context import ActionContext
-from riff_tui.tui.actions.hints import hints
+from riff_tui.table import Row, Table
+from riff_tui.tui.actions.help import hints
+from riff_tui.tui.data.session import SessionFile, decoded, encoded
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.links import open_link as stack_of
-from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location, below, crumbs, descend
-from riff_tui.tui.navigation.sides import heading, scope_of, sides_of
-from riff_tui.tui.session.session_file import SessionFile
-from riff_tui.tui.session.session_state import decoded, encoded
+from riff_tui.tui.navigation.location import (
+    SIDE_BY_SIDE,
+    START,
+    Location,
+    below,
+    crumbs,
+    descend,
+    heading,
+    scope_of,
+    sides_of,
+)
 from riff_tui.view_registry import resolve
 from tests.support import two_runs
+from tests.support.controls import controls_at
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import LIVE
@@ -131,9 +139,11 @@ def test_a_comparison_of_sides_lasts_and_one_that_was_forged_does_not() -> None:
 
 
 def test_the_hint_line_names_what_enter_opens() -> None:
-    said = dict(hints(ActionContext(view="side_by_side", pair=True, rows=3, below="significance", depth=3)))
-    assert said["Enter"] == "significance"
-    assert "Enter" not in dict(hints(ActionContext(view="side_by_side", pair=True, rows=3, depth=3)))
+    location, row = Location(SIDE_BY_SIDE, of="flows", pair=("a", "b")), Row("a", {"name": "stall"})
+    tested = replace(pair({"run": "r1"}, {"run": "r2"}), rows=[row])
+    assert dict(hints(controls_at(location, tested, depth=3)))["Enter"] == "significance"
+    unlike = replace(pair({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "y"}), rows=[row])
+    assert "Enter" not in dict(hints(controls_at(location, unlike, depth=3)))
 
 
 def test_the_explorer_does_not_open_at_sides_that_nobody_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from riff_tui.table import Column, Row
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.render.column_layout import NARROWEST_FIRST, ColumnWidths, layout_columns, scroll_to_column
+from riff_tui.tui.render.columns import NARROWEST_FIRST, ColumnWidths, layout_columns, scroll_to_column
 from tests.support.fake_catalog import COLUMNS, flow_row
 
 NAME = Column("flow", "Flow", kind="name")

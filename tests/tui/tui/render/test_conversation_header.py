@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE
-from riff_tui.tui.render.conversation_header import conversation_lines
-from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.render.headers import conversation_lines
+from riff_tui.tui.render.styled_lines import PALETTES
 
 JUDGES = ("sim-strict", "sim-warm", "sim-wavering")
 

@@ -16,12 +16,11 @@ from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.panes import detail_controller
-from riff_tui.tui.panes.detail_controller import side_for
-from riff_tui.tui.panes.pane import Pane
-from riff_tui.tui.render.detail_lines import detail_lines, heading
-from riff_tui.tui.render.palette import PALETTES
-from riff_tui.tui.render.styled_lines import width_of
+from riff_tui.tui.controllers import detail as detail_controller
+from riff_tui.tui.controllers.detail import side_for
+from riff_tui.tui.render.details import detail_lines, heading
+from riff_tui.tui.render.styled_lines import PALETTES, width_of
+from riff_tui.tui.widgets.pane import Pane
 from riff_tui.views.flows import flows
 from riff_tui.views.states import states
 from tests.support.fake_catalog import FakeCatalog, conversation_table

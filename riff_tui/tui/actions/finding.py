@@ -1,0 +1,142 @@
+"""Find: filter or search, narrow a place to a name from a list, choose what is explained, or find any action."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from riff_tui.tui.actions.action import (
+    IN_LISTS,
+    Action,
+    Controls,
+    Run,
+    needs_unpaired,
+    perform,
+    reason_against,
+)
+from riff_tui.tui.navigation.narrowing import calls_around, pick, picked_name
+from riff_tui.tui.widgets.menu import MenuItem, MenuRequest
+
+FILTER = Action(
+    "filter",
+    ("/",),
+    "filter",
+    "Show only what matches, with the grammar of --where; in a conversation, find what was said.",
+    "Find",
+    lambda controls: controls.prompt_controller.open(),
+    needs_unpaired,
+    lambda controls: "search" if controls.is_call else "filter",
+)
+
+
+def _pick(field: str) -> Run:
+    """Choose a name of a field; the location is narrowed to it."""
+    return lambda controls: controls.opening.begin(partial(_pick_name, controls, field), f"{field}s")
+
+
+async def _pick_name(controls: Controls, field: str) -> None:
+    host, menu, names = controls.host, controls.menu, controls.backend.names
+    location = host.location
+    where = calls_around(location, field, controls.shown)
+    found = await host.worker.ask(lambda: names.counted(field, where.text)) if names is not None else []
+    is_covered = menu.app.screen is not menu.screen or menu.is_open
+    if is_covered or host.location.cache_key != location.cache_key:
+        return
+    texts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
+    width = max(map(len, texts), default=0)
+    items = [MenuItem(f"all {field}s")]
+    items += [MenuItem(name, text.rjust(width)) for (name, _), text in zip(found, texts, strict=True)]
+    held = picked_name(location, field)
+    at = next((index for index, (name, _) in enumerate(found, 1) if name == held), 0)
+
+    def take(index: int) -> None:
+        history = host.history
+        host.visit(history.go(pick(history.stack, field, found[index - 1][0] if index else None)))
+
+    menu.ask(MenuRequest(f"{field}s", items, take, verb="narrow to it", at=at, uncounted=1))
+
+
+def _needs_calls(controls: Controls) -> str:
+    if controls.here.pair:
+        return needs_unpaired(controls)
+    if controls.is_call:
+        return "a call has one flow, one agent and one run; Esc goes to its list"
+    return controls.spec.no_calls
+
+
+def _pick_aspect(controls: Controls) -> None:
+    """Choose what the effects explain."""
+    host, here, table = controls.host, controls.here, controls.shown
+    known = list(table.extras.get("aspects") or ()) if table is not None else []
+    at = known.index(here.aspect) if here.aspect in known else 0
+
+    def take(index: int) -> None:
+        history = host.history
+        # Quality is what is explained where nothing else is named.
+        host.visit(history.instead(replace(history.here, aspect=known[index] if index else "")))
+
+    items = [MenuItem(name) for name in known]
+    controls.menu.ask(MenuRequest("explained", items, take, verb="explain it", at=at))
+
+
+PICKS: tuple[Action, ...] = (
+    Action(
+        "pick_flow",
+        ("f",),
+        "pick a flow",
+        "Narrow this place to a flow from a list.",
+        "Find",
+        _pick("flow"),
+        _needs_calls,
+        kinds=IN_LISTS,
+    ),
+    Action(
+        "pick_agent",
+        ("a",),
+        "pick an agent",
+        "Narrow this place to an agent from a list.",
+        "Find",
+        _pick("agent"),
+        _needs_calls,
+        kinds=IN_LISTS,
+    ),
+    Action(
+        "pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", "Find", _pick("run"), _needs_calls
+    ),
+    Action(
+        "aspect",
+        ("V",),
+        "aspect",
+        "Choose what effects explain: quality, or one aspect.",
+        "Find",
+        _pick_aspect,
+        lambda controls: "" if controls.spec.aspects else "only effects explain one aspect or another; F goes there",
+    ),
+)
+
+_LAST = "Move"
+# Where there are more keys for the same, the first one is enough here.
+_MAX_KEYS_WIDTH = 7
+
+
+def _pick_action(controls: Controls) -> None:
+    """Choose an action to perform; those that do not apply say why, and movements come last."""
+    reasons = {id: reason_against(each, controls) for id, each in controls.actions.items()}
+    actions = sorted(controls.actions.values(), key=lambda each: (bool(reasons[each.id]), each.group == _LAST))
+    items = [_item(each, reasons[each.id], each.label_in(controls)) for each in actions]
+    controls.menu.ask(
+        MenuRequest("all actions", items, lambda index: perform(controls, actions[index].id), verb="do it")
+    )
+
+
+def _item(action: Action, reason: str, label: str) -> MenuItem:
+    more = f"not now: {reason}" if reason else action.help
+    keys = " ".join(action.keys)
+    lead = keys if len(keys) <= _MAX_KEYS_WIDTH else action.keys[0]
+    found_by = f"{action.title} {action.help} {keys}"
+    return MenuItem(label or action.title, more, lead, found_by, reason)
+
+
+ANY_ACTION = Action(
+    "palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", "Leave", _pick_action
+)

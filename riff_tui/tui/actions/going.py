@@ -1,0 +1,320 @@
+"""Go somewhere else: down and up, back and forward, to another view or state; leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from riff_tui.filters import Filter
+from riff_tui.table import Table
+from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
+from riff_tui.tui.data.paged_rows import PAGE, PagedRows
+from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
+from riff_tui.tui.navigation.location import Location, below, descend, noun, state_of
+from riff_tui.tui.navigation.narrowing import choose, since_last_run, widening
+from riff_tui.tui.navigation.scope import Scope, about_calls_or_names, conjunction, name_term
+from riff_tui.tui.render.details import is_voice
+from riff_tui.tui.render.headers import Fold
+from riff_tui.view_registry import spec_of
+from riff_tui.views.spec import ViewSpec
+
+_FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
+
+# Down and up
+
+
+def _open(controls: Controls) -> None:
+    host = controls.host
+    loaded, row = host.loaded, host.body.row
+    if controls.header.focused_graph:
+        _open_neighbor(controls)
+    elif loaded and is_voice(loaded.main):
+        controls.detail.toggle()
+    elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
+        load = partial(_open_once_loaded, controls, loaded.main.rows, host.body.cursor)
+        controls.opening.begin(load, "rows", is_for_text=False)
+    elif loaded and row:
+        location = descend(host.location, loaded.main, row)
+        if location is not None:
+            host.visit(host.history.down(location))
+
+
+async def _open_once_loaded(controls: Controls, rows: PagedRows, index: int) -> None:
+    """Open the row under the cursor once it was loaded, unless the cursor or the list is another one then."""
+    host = controls.host
+    await host.worker.ask(partial(rows.load, index // PAGE))
+    loaded, cursor = host.loaded, host.body.cursor
+    if loaded is not None and loaded.main.rows is rows and cursor == index and rows.has(index):
+        controls.table.refreshed()
+        _open(controls)
+
+
+def _open_neighbor(controls: Controls) -> None:
+    host = controls.host
+    location, reason = controls.header.chosen(host.location)
+    if location is None:
+        host.say(reason, "warn")
+    else:
+        host.visit(host.history.instead(location))
+
+
+def _below(controls: Controls) -> str:
+    """Return what Enter opens: what lies below a row, of a moment of a voice call the pane of details."""
+    table = controls.shown
+    row = controls.host.body.row if table is not None else None
+    if table is None:
+        return ""
+    if is_voice(table) and row is not None:
+        return "close details" if controls.detail.is_visible else "details"
+    if row is not None and not row.id and spec_of(table.view).row_kind == "call":
+        return noun("conversation")  # its page is on the way
+    return noun(below(table, row))
+
+
+def _needs_below(controls: Controls) -> str:
+    if not controls.has_rows:
+        return NOT_READ if controls.is_loading else "there is no row to open"
+    return "" if _below(controls) else f"nothing lies below a row of {noun(controls.here.view)}"
+
+
+def _close(controls: Controls) -> None:
+    host, here = controls.host, controls.host.location
+    if controls.finder.is_searching:
+        controls.finder.stop()
+    elif controls.navigator.is_loading:
+        controls.navigator.give_up()
+        controls.table.refreshed()
+    elif controls.deferred_load.is_loading:
+        controls.deferred_load.stop()
+    elif controls.detail.is_visible:
+        controls.detail.toggle()
+    elif controls.header.focused_graph:
+        _focus_graph(controls, focused=False)
+    elif here.kind == "conversation" and controls.search.expression:
+        controls.search.end()
+    elif here.filter:
+        controls.search.remember(here.filter.text)
+        host.visit(host.history.instead(replace(here, filter=Filter())))
+    else:
+        host.visit(host.history.up())
+
+
+def _needs_something_to_close(controls: Controls) -> str:
+    is_begun = controls.is_loading or controls.detail.is_visible or controls.header.focused_graph
+    is_searching = controls.is_call and controls.searched
+    if is_begun or controls.here.filter or is_searching or _depth(controls) > 1:
+        return ""
+    return "this is the first screen; q quits"
+
+
+def _depth(controls: Controls) -> int:
+    return len(controls.host.history.stack)
+
+
+def _focus_graph(controls: Controls, *, focused: bool) -> None:
+    """Put the cursor into the neighbour graph, or back into the rows."""
+    controls.header.focus_graph(focused)
+    controls.table.activate(not focused)
+    controls.host.update_lines()
+
+
+UP_AND_DOWN: tuple[Action, ...] = (
+    Action(
+        "open",
+        ("Enter",),
+        "open",
+        "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
+        "Go",
+        _open,
+        _needs_below,
+        lambda controls: "centre" if controls.header.focused_graph else _below(controls),
+    ),
+    Action(
+        "close",
+        ("Esc", "Backspace"),
+        "up",
+        "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
+        "Go",
+        _close,
+        _needs_something_to_close,
+        lambda controls: "clear filter" if controls.here.filter else "up",
+    ),
+)
+
+# Back and forward
+
+
+def _step(step: Callable[[History], History]) -> Run:
+    return lambda controls: controls.host.visit(step(controls.host.history))
+
+
+def _needs_forward(controls: Controls) -> str:
+    history = controls.host.history
+    return "" if history.at < len(history.stacks) - 1 else "there is no later place"
+
+
+STEPS: tuple[Action, ...] = (
+    Action(
+        "back",
+        ("[",),
+        "back",
+        "Go to the place before this one.",
+        "Go",
+        _step(History.back),
+        lambda controls: "" if controls.host.history.at > 0 else "there is no earlier place",
+    ),
+    Action(
+        "forward",
+        ("]",),
+        "forward",
+        "Go to the place after this one again.",
+        "Go",
+        _step(History.forward),
+        _needs_forward,
+    ),
+    Action(
+        "last_view",
+        ("-",),
+        "last view",
+        "Go to the view before this one, or to the order before it was sorted; press again to come back here.",
+        "Go",
+        _step(History.to_last),
+        lambda controls: "" if controls.host.history.last is not None else "no other view was left so far",
+        lambda controls: "undo sort" if controls.host.done in ("sort", "reverse") else "last view",
+    ),
+)
+
+# To another view
+
+
+def to_view(spec: ViewSpec) -> Action:
+    """Return the key of a view; the one about a state needs a row about one."""
+    title = spec.label or spec.name
+    if spec.screen == "state":
+        return Action(
+            action_of(spec),
+            (spec.key,),
+            title,
+            spec.key_help,
+            "Go",
+            _neighbors,
+            _needs_state,
+            lambda controls: _FOLDS[controls.header.next_fold] if controls.here.kind == "state" else title,
+        )
+
+    def label(controls: Controls) -> str:
+        return "wider" if controls.here.scope and controls.here.view == spec.name else title
+
+    return Action(action_of(spec), (spec.key,), title, spec.key_help, "Go", _view(spec.name), always, label)
+
+
+def action_of(spec: ViewSpec) -> str:
+    """Return the id of the action that goes to a view."""
+    return f"view:{spec.name}"
+
+
+def _view(view: str) -> Run:
+    def go(controls: Controls) -> None:
+        history, table = controls.host.history, controls.shown
+        stack = choose(history.stack, view, _conditions(history.here, table) if table is not None else None)
+        if is_same(stack, history.stack) and history.here.by:
+            remark = "every flow with every agent; the same key folds them" if is_folded(history.here) else ""
+            controls.host.visit(unfold_all(history), remark=remark)
+            return
+        controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
+
+    return go
+
+
+def _conditions(here: Location, table: Table) -> Scope:
+    """Return what other views are narrowed to beside the place: what was typed here, or who a call is about."""
+    if here.kind != "conversation":
+        return about_calls_or_names(here.filter.predicate, table)
+    call = table.extras.get("call", {})
+    return conjunction([name_term(field, call[field]) for field in ("flow", "agent") if call.get(field)])
+
+
+def _state_under_cursor(controls: Controls) -> Location | None:
+    """Return the location of the state that the row under the cursor is about."""
+    table = controls.shown
+    return state_of(controls.here, table, controls.host.body.row if table is not None else None)
+
+
+def _neighbors(controls: Controls) -> None:
+    host = controls.host
+    if controls.here.kind == "state":
+        _focus_graph(controls, focused=controls.header.unfold() == "graph")
+        return
+    location = _state_under_cursor(controls)
+    if location is not None:
+        host.visit(host.history.down(location))
+
+
+def _needs_state(controls: Controls) -> str:
+    kind = controls.here.kind
+    is_about_state = kind == "state" or (kind == "list" and _state_under_cursor(controls) is not None)
+    return "" if is_about_state else "put the cursor on a state: neighbours belong to a state"
+
+
+def _since_last_run(controls: Controls) -> None:
+    history, table = controls.host.history, controls.shown
+    stack = since_last_run(history.stack, _conditions(history.here, table) if table is not None else None)
+    controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
+
+
+def _needs_folding(controls: Controls) -> str:
+    if controls.here.pair or not controls.spec.regroups:
+        return "only flows fold and unfold; 1 goes there"
+    return needs_rows(controls)
+
+
+OTHER_ROWS: tuple[Action, ...] = (
+    Action(
+        "since_last_run",
+        ("L",),
+        "since last run",
+        "What changed between the last two runs that the place one is in has calls of, beyond chance first.",
+        "Go",
+        _since_last_run,
+    ),
+    Action(
+        "fold",
+        ("b",),
+        "by flow",
+        "Unfold the flow under the cursor into its agents; from there, or where none is folded, fold them into flows.",
+        "Go",
+        lambda controls: controls.host.visit(fold(controls.host.history, controls.table.row)),
+        _needs_folding,
+        lambda controls: "agents" if is_folded(controls.here) else "by flow",
+    ),
+)
+
+# Out
+
+
+def _quit_or_back(controls: Controls) -> None:
+    history = controls.host.history
+    if controls.detail.covers:
+        controls.detail.toggle()
+    elif controls.header.focused_graph:
+        _focus_graph(controls, focused=False)
+    elif len(history.stack) > 1:
+        controls.host.visit(history.up())
+    else:
+        controls.host.leave()
+
+
+OUT: tuple[Action, ...] = (
+    Action(
+        "quit_or_back",
+        ("q",),
+        "back",
+        "Go up; from the first screen, quit.",
+        "Leave",
+        _quit_or_back,
+        always,
+        lambda controls: "back" if _depth(controls) > 1 or controls.header.focused_graph else "quit",
+    ),
+    Action("quit", ("Q",), "quit", "Quit from anywhere.", "Leave", lambda controls: controls.host.leave()),
+)

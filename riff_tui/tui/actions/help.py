@@ -1,0 +1,268 @@
+"""Choose the keys to tell of, in the hint line by what was done last, and write the help of a screen and of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riff_tui.charts.lane_marks import glossary
+from riff_tui.charts.lanes import Lanes
+from riff_tui.errors import describe, trace
+from riff_tui.table import Column
+from riff_tui.text.column_fit import wrap
+from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.safe_text import cell_width, padded
+from riff_tui.tui.actions.action import Action, Controls, reason_against
+from riff_tui.tui.navigation.history import is_folded
+from riff_tui.tui.navigation.location import noun
+from riff_tui.tui.render.columns import shown, title, visible_columns
+from riff_tui.tui.render.styled_lines import Line, Palette
+from riff_tui.views.parts import columns
+from riff_tui.views.spec import ScreenKind
+
+READING_LIST = "sample"
+HINTS = 6
+SCREEN_KEYS = 10
+_ALWAYS = ("help", "quit_or_back")
+_FAILING = ("view:failure-matrix", "view:causes", "view:edits")
+"""What asks why calls fail at a place on the way down from a flow."""
+_USUAL: dict[ScreenKind, tuple[str, ...]] = {
+    "list": ("open", "filter", "sort", "view:worklist", "view:timeline", "view:runs"),
+    "state": ("view:neighbors", *_FAILING, "open", "filter", "dump"),
+    "conversation": ("next", "previous", "filter", "copy", "dump", "case"),
+}
+_NOTING = ("pass", "fail", "code", "next_unread", "note", "take_back")
+_FURTHER = (
+    "open", "close", "filter", "sort", "pane", "mark", "compare", "view:worklist", "since_last_run", "view:timeline",
+    "view:runs", *_NOTING, "view:conversations", "view:disputes", "columns", "pick_flow", "copy",
+)  # fmt: skip
+_CHANGES = ("filter", "sort", "reverse", "clear_marks")
+_UP = ("open", "view:timeline", "view:runs", "since_last_run")
+_SORTED = ("last_view", "keep_order", "reverse", "columns")
+_AFTER: dict[str, tuple[str, ...]] = {
+    "open": ("open", "view:conversations", "view:timeline", "since_last_run"),
+    "close": _UP,
+    "quit_or_back": _UP,
+    "back": _UP,
+    "view:flows": ("open", "view:worklist", "since_last_run", "view:judges"),
+    "view:worklist": ("open", "since_last_run", "view:timeline", "view:disputes"),
+    "view:timeline": ("mark", "since_last_run", "view:runs", "open"),
+    "view:runs": ("mark", "since_last_run", "view:judges", "view:disputes"),
+    "view:judges": ("open", "view:disputes", "view:agreement", "mark"),
+    "view:disputes": ("open", "view:judges", "view:agreement", "filter"),
+    "since_last_run": ("open", "compare", "view:timeline", "view:runs"),
+    "filter": ("close", "open", "view:timeline", "write"),
+    "sort": _SORTED,
+    "reverse": _SORTED,
+    "clear_marks": ("mark", "since_last_run", "view:runs", "open"),
+}
+"""What people want next after an action, so that the whole of the explorer is met by and by."""
+
+
+def hints(controls: Controls) -> list[tuple[str, str]]:
+    """Return at most six (key, word) pairs that apply, `?` and `q` first."""
+    ids = (*_ALWAYS, *(_begun(controls) or (*_next(controls), *_USUAL[controls.here.kind])))
+    found = [controls.actions[id] for id in dict.fromkeys(ids)]
+    chosen = [each for each in found if each.keys and not _reason_against_hint(each, controls)]
+    return [(each.keys[0], each.label_in(controls)) for each in chosen[:HINTS]]
+
+
+def _reason_against_hint(each: Action, controls: Controls) -> str:
+    # The line stays as it is while the cursor moves, on to a mark and off it.
+    if each.hinted is not None and controls.here.kind in each.kinds:
+        return each.hinted(controls)
+    return reason_against(each, controls)
+
+
+def screen_keys(controls: Controls) -> list[Action]:
+    """Return the ten actions that matter most on a screen, those of the hint line first."""
+    ids = (*_begun(controls), *_next(controls), *_USUAL[controls.here.kind], *_FURTHER, *controls.actions)
+    found = [controls.actions[id] for id in dict.fromkeys(ids)]
+    apply = (each for each in found if each.keys and not reason_against(each, controls))
+    return [each for each in apply if each.group not in ("Move", "Leave")][:SCREEN_KEYS]
+
+
+def _next(controls: Controls) -> tuple[str, ...]:
+    """Return the ids for what was done last; after the key of a view that is narrowed, the same key widens it."""
+    here, done = controls.here, controls.host.done
+    is_narrowed = here.scope and done == f"view:{here.view}"
+    after = _AFTER.get(done, ()) if here.kind == "list" else ()
+    if here.view in ("segments", "states") and done not in _CHANGES:
+        after = ("open", *_FAILING)
+    if here.view == "codes" and done not in _CHANGES:
+        after = ("open", "rename_code", "take_back_rename", "view:failure-matrix", "view:conversations")
+    return (*((done,) if is_narrowed else ()), *(("open", "fold") if is_folded(here) else ()), *after)
+
+
+def _begun(controls: Controls) -> tuple[str, ...]:
+    """Return the ids for what was begun, none where nothing was."""
+    here = controls.here
+    if controls.header.focused_graph:
+        return ("open", "view:neighbors", *_FAILING)
+    if controls.is_call and _is_noting(controls):
+        return _NOTING
+    if controls.header.lanes is not None:
+        return ("open", "zoom_in", "zoom_out", "next")
+    if controls.detail.covers:
+        return ("open", "down", "page_down", "pane")
+    if here.pair:
+        return ("open", "compare", "sort", "pane", "write")
+    if here.sides and not controls.is_call:
+        return ("open", "compare", "filter", "sort")
+    if controls.marks and not controls.is_call:
+        return ("compare", "next_mark", "clear_marks", "open")
+    if controls.spec.aspects:
+        return ("open", "aspect", "filter", "sort", "view:worklist")
+    return ()
+
+
+def _is_noting(controls: Controls) -> bool:
+    """Return whether one is reading calls to note what one finds: some was written, or a reading list leads here."""
+    writer = controls.note_writer
+    stack = controls.host.history.stack
+    return writer is not None and (writer.wrote or any(each.view == READING_LIST for each in stack))
+
+
+_IN_STATE = (
+    "Below are the conversations that came through the state, those that stalled in it first.",
+    "What has no room is left out: v shows the graph, where Enter goes on to a neighbour, then the latencies,"
+    " the conversations alone, and all of it again.",
+    "Latencies are pooled: every turn in the state counts the same. p95 among the metrics is the mean over calls.",
+)
+_GRAMMAR = (
+    ("dent", "any name that holds these letters"),
+    ("flow:dent", "a name that holds them"),
+    ("flow=dental_clinic", "a name that is just this"),
+    ("stall>0.3", "a number; also < <= >= = !="),
+    ("slot_fill_rate=·", "not measured"),
+    ("!x", "not"),
+    ("a b", "both"),
+    ("a | b", "one or the other"),
+    ("(state=triage stall=1)", "together, of one state"),
+    ("/re/", "a regular expression"),
+)
+_TYPING = (
+    ("Tab", "complete a field or a name; press again for the next one, Shift+Tab for the one before"),
+    ("Up Down", "earlier and later filters that hold what was typed"),
+    ("ctrl+r", "all earlier filters, to choose from"),
+    ("ctrl+w ctrl+u ctrl+k", "delete the word before the cursor, everything before it, everything after it"),
+    ("Enter Esc", "apply it, cancel"),
+)
+_ASCII_KEYS = {"↓": "Down", "↑": "Up", "←": "Left", "→": "Right"}
+_WIDEST = 24
+
+
+def help_lines(controls: Controls, width: int) -> list[Line]:
+    """Return the whole help of what is shown in lines of at most `width` cells."""
+    table, glyphs, loaded = controls.shown, controls.table.glyphs, controls.host.loaded
+    writer = _HelpWriter(width, glyphs, controls.table.palette)
+    writer.head(noun(controls.here.view), "Esc closes, j and k scroll")
+    writer.paragraphs(_about(controls))
+    writer.head("Keys of this screen")
+    writer.pairs(
+        [
+            (writer.keys_of(each), f"{shown(each.label_in(controls), glyphs)}: {each.help}")
+            for each in screen_keys(controls)
+        ]
+    )
+    if table is not None and loaded is not None:
+        if controls.here.kind == "state":
+            writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
+        if isinstance(table.figure, Lanes):
+            writer.head("Signs on the lanes")
+            writer.pairs(glossary(table.figure.marks, glyphs))
+        writer.glossary("Columns", [*visible_columns(table), *table.columns])
+        writer.section("Notes", table.notes)
+        writer.section("Prints the same", loaded.dumps)
+    writer.keys(controls)
+    writer.head("Filter")
+    writer.pairs([(shown(term, glyphs), meaning) for term, meaning in _GRAMMAR])
+    writer.head("While typing")
+    writer.pairs([(shown(keys, glyphs), meaning) for keys, meaning in _TYPING])
+    return writer.lines
+
+
+def error_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return what went wrong and where it came from, without values that could hold callers' words."""
+    writer = _HelpWriter(width, glyphs, palette)
+    writer.head("What went wrong", "Esc closes")
+    writer.paragraphs([describe(error)[1]])
+    writer.section("Where it came from", trace(error).split("\n"))
+    return writer.lines
+
+
+class _HelpWriter:
+    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
+        self.lines: list[Line] = []
+        self._width = width
+        self._glyphs = glyphs
+        self._palette = palette
+
+    def head(self, text: str, more: str = "") -> None:
+        """Write a heading, after a blank line unless it is the first."""
+        if self.lines:
+            self.lines.append(())
+        self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.faint)))
+
+    def paragraphs(self, texts: Sequence[str]) -> None:
+        """Write raw texts, each from a new line."""
+        for text in texts:
+            pieces = wrap(shown(text, self._glyphs), self._width - 3)
+            self.lines += [((f"  {piece}", None),) for piece in pieces]
+
+    def section(self, head: str, texts: Sequence[str]) -> None:
+        """Write a heading over texts, nothing if there are none."""
+        if texts:
+            self.head(head)
+            self.paragraphs(texts)
+
+    def pairs(self, pairs: Sequence[tuple[str, str]], faint: frozenset[int] = frozenset()) -> None:
+        """Write safe words at the left and what they mean at the right; `faint` says which do not apply."""
+        room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
+        for number, (left, right) in enumerate(pairs):
+            style = self._palette.faint if number in faint else None
+            first, *more = wrap(right, self._width - room - 5)
+            self.lines.append(((f"  {padded(left, room)}  ", self._palette.accent), (first, style)))
+            self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
+
+    def glossary(self, head: str, columns: Sequence[Column]) -> None:
+        """Write what columns mean, in which unit, and which way is good."""
+        found = {column.key: column for column in columns if column.help}
+        if found:
+            self.head(head)
+            self.pairs([(self._titles(column), self._meaning(column)) for column in found.values()])
+
+    def keys(self, controls: Controls) -> None:
+        """Write every action by its group, with the reason if one does not apply."""
+        actions = controls.actions.values()
+        for group in dict.fromkeys(each.group for each in actions):
+            self.head(group)
+            members = [each for each in actions if each.group == group]
+            reasons = [each.enabled(controls) for each in members]
+            said = [
+                f"{each.help} (not now: {reason})" if reason else each.help
+                for each, reason in zip(members, reasons, strict=True)
+            ]
+            spelled = [self.keys_of(each) for each in members]
+            faint = frozenset(number for number, reason in enumerate(reasons) if reason)
+            self.pairs([*zip(spelled, (shown(text, self._glyphs) for text in said), strict=True)], faint)
+
+    def keys_of(self, each: Action) -> str:
+        """Return the keys of an action."""
+        return " ".join(self._key(key) for key in each.keys)
+
+    def _key(self, key: str) -> str:
+        return _ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key
+
+    def _titles(self, column: Column) -> str:
+        short, full = (title(column, self._glyphs, short=each) for each in (True, False))
+        return full if short == full else f"{short} ({full})"
+
+    def _meaning(self, column: Column) -> str:
+        good = f" {column.better.capitalize()} is better." if column.better else ""
+        unit = f" [{column.unit}]" if column.unit else ""
+        return shown(f"{column.help}{good}{unit}", self._glyphs)
+
+
+def _about(controls: Controls) -> Sequence[str]:
+    about = controls.spec.help
+    return (*about, *_IN_STATE) if controls.here.kind == "state" else about

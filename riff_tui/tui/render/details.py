@@ -1,0 +1,284 @@
+"""Write all that is known of one row, or of one turn of a voice call, in lines for the detail pane."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.style import Style
+
+from riff_tui.charts.transcript import side_lines
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.column_fit import fitted, wrap
+from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
+from riff_tui.text.safe_text import cell_width, padded
+from riff_tui.tui.data.list_state import INTERVAL
+from riff_tui.tui.render.columns import TREND, shown, text_of
+from riff_tui.tui.render.styled_lines import Line, Palette, Piece, colored, cut, transcript_lines
+from riff_tui.views.parts.mark_reasons import reasons, thinness
+from riff_tui.views.side_by_side import label
+
+FINEST = 3
+_WIDEST_TITLE = 16
+_FIGURE = 8
+_UNIT = 7
+_MOST_ITEMS = 40
+_UNTOLD = frozenset({"intervals", "list"})
+
+
+def detail_lines(
+    table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette, conversation: Table | None = None
+) -> list[Line]:
+    """Return the row's whole record: why it is marked, each value with its unit and interval, what no column shows.
+
+    `conversation` is the conversation that the row is about, of which what was said follows.
+    """
+    writer = _DetailWriter(width, glyphs, palette)
+    writer.marks(table, row)
+    writer.record(table, row)
+    if conversation is not None:
+        writer.lines.append(())
+        writer.rule("transcript")
+        writer.lines += [each.line for each in transcript_lines(conversation.rows, (), width, glyphs, palette)]
+    return writer.lines
+
+
+def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
+    """Return what the row is called, as safe text."""
+    return shown(row.display.get("place") or label(table, row), glyphs)
+
+
+class _DetailWriter:
+    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
+        self.lines: list[Line] = []
+        self._width = width
+        self._glyphs = glyphs
+        self._palette = palette
+        self._room = 0
+
+    def marks(self, table: Table, row: Row) -> None:
+        """Write why cells are marked, the gravest first."""
+        found: dict[tuple[Severity, str], list[str]] = {}
+        for severity, title, why in reasons(table, row):
+            found.setdefault((severity, why), []).append(shown(title, self._glyphs))
+        for (severity, why), titles in found.items():
+            self._text(f"{self._glyphs.mark(severity)} {', '.join(titles)}: {why}", self._palette.of(severity))
+        if thinness(row):
+            self._text(f"{self._glyphs.thin} thin: {thinness(row)}", self._palette.faint)
+        if self.lines:
+            self.lines.append(())
+
+    def record(self, table: Table, row: Row) -> None:
+        """Write every value of the record under its column's title, then what belongs to no column.
+
+        An interval stands beside its value, and so has no line of its own.
+        """
+        columns = [column for column in table.columns if not column.key.startswith(INTERVAL)]
+        columns += _further(table, row)
+        titles = [cell_width(shown(column.title, self._glyphs)) for column in columns]
+        self._room = min(_WIDEST_TITLE, max(titles, default=0))
+        intervals = row.record.get("intervals") or {}
+        for column in columns:
+            self._value(column, row, intervals.get(column.key))
+
+    def rule(self, word: str) -> None:
+        """Write a rule with a word in it."""
+        rule = self._glyphs.box["ew"]
+        self.lines.append(((f"{rule * 2} {word} {rule * (self._width - len(word) - 4)}", self._palette.faint),))
+
+    def _value(self, column: Column, row: Row, interval: Sequence[float] | None) -> None:
+        value = column.value(row.record)
+        if column is TREND:
+            shares = " ".join(percent(share) for share in value)
+            self._words(column, [f"{text_of(column, row, self._glyphs)} {shares}"], None)
+        elif column.kind in ("number", "count", "flag") and not isinstance(value, str):
+            self._number(column, row, value, interval)
+        elif isinstance(value, Mapping):
+            self._items(column, value)
+        elif value not in (None, "", []):
+            self._words(column, [value_text(column, value)], row.severity.get(column.key))
+
+    def _number(self, column: Column, row: Row, value: Any, interval: Sequence[float] | None) -> None:
+        severity = row.severity.get(column.key)
+        said = self._mark(severity) + self._figure(column, row, value)
+        line: list[Piece] = [
+            (f" {self._title(column)} ", self._palette.faint),
+            (padded(said, _FIGURE, right=True), self._palette.of(severity)),
+        ]
+        if value is not None and (column.unit or interval):
+            line.append((f" {padded(shown(column.unit, self._glyphs), _UNIT)}", self._palette.faint))
+        if interval:
+            ends = shown(interval_text(interval, max(2, column.decimals), trim=True), self._glyphs)
+            line.append((f" {ends}", self._palette.faint))
+        self.lines.append(tuple(line))
+
+    def _figure(self, column: Column, row: Row, value: Any) -> str:
+        if isinstance(value, int | float) and column.kind == "number":
+            return fixed(value, max(FINEST, column.decimals) if column.decimals else 0, trim=True)
+        return text_of(column, row, self._glyphs)
+
+    def _items(self, column: Column, items: Mapping[Any, Any]) -> None:
+        said = [f"{key} {value_text(column, value) if value is not None else '·'}" for key, value in ranked(items)]
+        more = len(said) - _MOST_ITEMS
+        self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
+
+    def _words(self, column: Column, texts: Sequence[str], severity: Severity | None) -> None:
+        """Write raw texts at the right of a title, each from a new line."""
+        title: Piece = (f" {self._title(column)}  ", self._palette.faint)
+        indent = cell_width(title[0])
+        pieces = [piece for text in texts for piece in wrap(shown(text, self._glyphs), self._width - indent - 1)]
+        for number, piece in enumerate(pieces):
+            said = f"{self._mark(severity) if not number else ''}{piece}"
+            self.lines.append((title if not number else (" " * indent, None), (said, self._palette.of(severity))))
+
+    def _text(self, text: str, style: Style | None) -> None:
+        first, *more = wrap(text, self._width - 3)
+        self.lines += [((f" {first}", style),), *(((f"   {piece}", style),) for piece in more)]
+
+    def _title(self, column: Column) -> str:
+        return fitted(shown(column.title, self._glyphs), self._room, self._glyphs.ellipsis)
+
+    def _mark(self, severity: Severity | None) -> str:
+        return self._glyphs.mark(severity).strip()
+
+
+def _further(table: Table, row: Row) -> Iterator[Column]:
+    """Return a column for each value of the record that has none in the table."""
+    covered = {step for column in table.columns for step in (column.key, *(column.path or ())[:1])}
+    for key, value in row.record.items():
+        if key == TREND.key and value:
+            yield TREND
+        elif key not in covered and key not in _UNTOLD and not key.startswith(INTERVAL):
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            yield Column(key, key, kind="number" if number else "object")
+
+
+_TURN_ROOM = 8
+_TURN_FIGURE = 10
+
+
+def is_voice(table: Table | None) -> bool:
+    """Return whether a table shows a voice call."""
+    return table is not None and table.view == "conversation" and "voice" in table.extras
+
+
+def turn_heading(row: Row, glyphs: Glyphs) -> str:
+    """Return what a moment is called, as safe text."""
+    turn, role, t = (row.record.get(key) for key in ("turn", "role", "t"))
+    kind = "" if row.record.get("kind") == "turn" else str(row.record.get("kind") or "")
+    when = f"{fixed(t, 1)} s" if t is not None else ""
+    named = [f"turn {turn}" if turn is not None else "", kind or str(role or ""), when]
+    return shown(" · ".join(part for part in named if part), glyphs)
+
+
+def turn_lines(table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return the row under the cursor, then its turn: intended text and transcript, timing, sound, tools."""
+    writer = _TurnWriter(width, glyphs, palette)
+    turn, at_tool = row.record.get("turn"), row.record.get("kind") in ("tool", "answer")
+    if row.record.get("detail") and not at_tool:
+        writer.words("", str(row.record["detail"]), row.severity.get("detail"))
+    if turn is None:
+        return writer.lines
+    rows = [each for each in table.rows if each.record.get("turn") == turn]
+    voice = table.extras.get("voice")
+    known = voice if isinstance(voice, Mapping) else {}
+    found: Mapping[str, Any] = next((each for each in known.get("turns") or () if each.get("turn") == turn), {})
+    tools = [each for each in known.get("trace") or () if each.get("turn") == turn and each.get("tool")]
+    if at_tool:
+        writer.tools(tools)
+    for role in ("caller", "agent"):
+        writer.side(role, rows)
+    writer.timing(found, rows)
+    writer.sound(known, turn)
+    if not at_tool:
+        writer.tools(tools)
+    return writer.lines
+
+
+class _TurnWriter:
+    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
+        self.lines: list[Line] = []
+        self._width = width
+        self._glyphs = glyphs
+        self._palette = palette
+
+    def side(self, role: str, rows: Sequence[Row]) -> None:
+        """Write the intended text of a side above its transcript."""
+        said = next((row for row in rows if row.record.get("role") == role and row.record.get("kind") == "turn"), None)
+        if said is None:
+            return
+        room = self._width - _TURN_ROOM - 2
+        sides = side_lines(said, room, self._glyphs)
+        if sides:
+            self._rule(role)
+        for name, lines in sides:
+            for number, line in enumerate(lines):
+                title = padded("" if number else name, _TURN_ROOM)
+                self.lines.append(((f" {title}", self._palette.faint), *colored(line, self._palette)))
+
+    def timing(self, turn: Mapping[str, Any], rows: Sequence[Row]) -> None:
+        """Write the score of turn-taking with its reason, and the figures that it comes from."""
+        score, reason = turn.get("turn_taking"), turn.get("reason")
+        if score is None and turn.get("latency") is None:
+            return
+        self._rule("turn-taking")
+        marks = [row.severity["turn_taking"] for row in rows if "turn_taking" in row.severity]
+        if score is not None:
+            said = f"{fixed(score, 2, trim=True)} of 1" + (f", for {reason}" if reason else "")
+            self.words("score", said, marks[0] if marks else None)
+        if turn.get("latency") is not None:
+            self.words("latency", f"{fixed(turn['latency'], 3, trim=True)} s")
+        evidence = turn.get("evidence")
+        for name, value in evidence.items() if isinstance(evidence, Mapping) else ():
+            self._figure(str(name), value)
+
+    def sound(self, voice: Mapping[str, Any], turn: object) -> None:
+        """Write when each side could be heard."""
+        spans = [(role, span) for role in ("caller", "agent") for span in voice.get(role) or () if span["turn"] == turn]
+        if spans:
+            self._rule("sound")
+        for role, span in spans:
+            start, end = span["start"], span["end"]
+            self.words(role, f"{fixed(start, 2)} to {fixed(end, 2)} s ({fixed(end - start, 2)} s)")
+
+    def tools(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Write the arguments and the answers of tools, whole."""
+        for entry in entries:
+            called = entry.get("kind") == "tool_call"
+            self._rule(f"{entry.get('tool')} {'called' if called else 'answered'}")
+            for line in _value_lines(entry.get("value")):
+                self.words("", line)
+
+    def words(self, title: str, text: str, severity: Severity | None = None) -> None:
+        """Write raw text at the right of a title."""
+        mark = self._glyphs.mark(severity).strip()
+        pieces = wrap(f"{mark}{shown(text, self._glyphs)}", self._width - (_TURN_ROOM if title else 0) - 2)
+        for number, piece in enumerate(pieces):
+            head = (f" {padded('' if number else title, _TURN_ROOM)}" if title else " ", self._palette.faint)
+            self.lines.append((head, (piece, self._palette.of(severity))))
+
+    def _figure(self, name: str, value: object) -> None:
+        if isinstance(value, bool):
+            said = "yes" if value else "no"
+        else:
+            said = fixed(value, 3, trim=True) if isinstance(value, int | float) else str(value)
+        figure = (padded(shown(said, self._glyphs), _TURN_FIGURE, right=True), None)
+        line = (figure, (f" {shown(name.replace('_', ' '), self._glyphs)}", self._palette.faint))
+        self.lines.append(cut(line, self._width, self._glyphs))
+
+    def _rule(self, word: str) -> None:
+        if self.lines:
+            self.lines.append(())
+        head: Line = ((f" {shown(word, self._glyphs)}", self._palette.head),)
+        self.lines.append(cut(head, self._width, self._glyphs))
+
+
+def _value_lines(value: object) -> Iterator[str]:
+    """Return a value as lines, one for each field of an object."""
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield f"{key}: {json.dumps(item, ensure_ascii=False, default=str)}"
+    else:
+        yield json.dumps(value, ensure_ascii=False, default=str)

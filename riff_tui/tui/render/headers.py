@@ -1,0 +1,400 @@
+"""Head the conversations of a state with its graph and metrics, and a conversation with how it ended and its lanes.
+
+If there is no room for all of it, what the fold names comes first and the rest is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from rich.style import Style
+
+from riff_store.answers.cells import PooledLatency
+from riff_store.metrics import METRICS
+from riff_tui.charts import histogram
+from riff_tui.charts.lanes import Lanes, Tone
+from riff_tui.table import Column, Row, Table
+from riff_tui.text.column_fit import hanging, wrap
+from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.safe_text import fit
+from riff_tui.tui.render.columns import shown, title
+from riff_tui.tui.render.styled_lines import Line, Palette, Piece, cut, width_of
+from riff_tui.views.conversations import caller_texts, failure_text
+from riff_tui.views.parts import call_steps, cells, columns, interaction_cells, notes
+from riff_tui.views.parts.state_latency import SHARES, StateFigure, reason
+
+Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
+_TALL = 5
+_TALLEST = 12
+_BLAST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """Describe how much room there is, and what to draw with."""
+
+    width: int
+    room: int
+    glyphs: Glyphs
+    palette: Palette
+
+
+def next_fold(fold: Fold, table: Table | None) -> Fold:
+    """Return the fold after this one: graph, latencies if there are any, the list alone, and all of it again."""
+    order: list[Fold] = ["all", "graph", "latencies", "list"]
+    if not has_latencies(table):
+        order.remove("latencies")
+    return order[(order.index(fold) + 1) % len(order)] if fold in order else "list"
+
+
+def has_latencies(table: Table | None) -> bool:
+    """Return whether there are latencies to show, or will be."""
+    pooled = pooled_of(table)
+    return bool(table is not None and (table.deferred is not None or (pooled is not None and pooled.buckets)))
+
+
+def pooled_of(table: Table | None) -> PooledLatency | None:
+    """Return the pooled latencies of a `neighbors` table."""
+    figure = table.figure if table is not None else None
+    return figure.pooled if isinstance(figure, StateFigure) else None
+
+
+def state_header_lines(
+    fold: Fold, graph: Sequence[Line], table: Table, pooled: PooledLatency | None, doing: str, canvas: Canvas
+) -> list[Line]:
+    """Return the lines that fit; `doing` says that latencies are being loaded, if they are."""
+    if fold == "list":
+        return []
+    metrics = state_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[: canvas.room]
+    about = _LatencyLines(table.extras, pooled, doing, canvas)
+    left = canvas.room - len(metrics)
+    if fold == "latencies":
+        return [*metrics, *about.latencies(min(left, _TALLEST))]
+    if fold == "graph":
+        # The cursor is in it.
+        shown = list(graph[: canvas.room])
+        metrics = metrics[: canvas.room - len(shown)]
+    else:
+        # Half a graph tells nothing.
+        shown = list(graph) if len(graph) <= left - about.least else []
+    left = canvas.room - len(shown) - len(metrics)
+    blast = blast_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[:_BLAST]
+    kept = 1 if blast and left > about.least else 0
+    latencies = about.latencies(min(left - kept, _TALL + 1))
+    return [*shown, *metrics, *latencies, *blast[: left - len(latencies)]]
+
+
+class _LatencyLines:
+    """Write the lines about latencies."""
+
+    def __init__(self, known: Mapping[str, Any], pooled: PooledLatency | None, doing: str, canvas: Canvas) -> None:
+        metrics = known.get("metrics")
+        self._n = metrics["n"] if isinstance(metrics, Mapping) else 0
+        self._pooled = pooled
+        self._doing = doing
+        self._canvas = canvas
+
+    @property
+    def least(self) -> int:
+        """Return how many lines they take at least."""
+        return 1 if self._n and (self._pooled is not None or self._doing) else 0
+
+    def latencies(self, room: int) -> list[Line]:
+        """Return the percentiles and, if there is room, a histogram below them."""
+        if room < self.least or not self.least:
+            return []
+        faint = self._canvas.palette.faint
+        if self._pooled is None or not self._pooled.turns:
+            said = self._doing if self._pooled is None else f"latency {reason(self._pooled)}"
+            # Columns will come, and what stands below them shall not jump then.
+            awaited = room - 1 if self._pooled is None and room > histogram.LEAST_HEIGHT else 0
+            return [cut([(f" {said}", faint)], self._canvas.width - 1, self._canvas.glyphs), *[()] * awaited]
+        columns = self._columns(room - 1) if room > histogram.LEAST_HEIGHT else []
+        return [self._caption(self._pooled, spark=not columns), *columns]
+
+    def _caption(self, pooled: PooledLatency, *, spark: bool) -> Line:
+        palette, glyphs = self._canvas.palette, self._canvas.glyphs
+        figures: list[Piece] = []
+        for share in SHARES:
+            seconds = getattr(pooled, share)
+            severity = cells.latency_mark(seconds)
+            figures += [(f"  {share} ", palette.faint)]
+            figures += [(f"{glyphs.mark(severity).strip()}{fixed(seconds, 1)}", palette.of(severity))]
+        figures.append((" s", palette.faint))
+        if spark:
+            figures.append((f"   {histogram.sparkline(pooled.buckets, glyphs)}", palette.accent))
+        calls = f"{pooled.kept:,} of {self._n:,} calls" if pooled.kept < self._n else f"{self._n:,} calls"
+        said = [f" latency of all {pooled.turns:,} turns of {calls}", f" {pooled.turns:,} turns of {calls}"]
+        room = self._canvas.width - 1 - width_of(figures)
+        words = next((each for each in said if len(each) <= room), said[-1])
+        return cut([(words, palette.faint), *figures], self._canvas.width - 1, glyphs)
+
+    def _columns(self, height: int) -> list[Line]:
+        """Return a histogram in the colours of what latencies mean to a caller."""
+        assert self._pooled is not None
+        palette, ascii_only = self._canvas.palette, self._canvas.glyphs.ascii_only
+        width = self._canvas.width - 2
+        drawn = histogram.draw(self._pooled.buckets, ascii_only=ascii_only, width=width, height=height)
+        placed = histogram.bars(self._pooled.buckets, width)
+        if not placed:
+            return []
+        lines: list[Line] = [((f" {drawn[0]}", palette.faint),)]
+        for text in drawn[1:-1]:
+            pieces: list[Piece] = [(" ", None)]
+            done = 0
+            for bar in placed:
+                style = palette.of(cells.latency_mark(bar.bucket.low)) or palette.accent
+                pieces += [(text[done : bar.start], None), (text[bar.start : bar.end], style)]
+                done = bar.end
+            lines.append(pieces)
+        return [*lines, ((f" {drawn[-1]}", palette.faint),)]
+
+
+def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return the metrics of a state with their intervals; `known` are the extras of its `neighbors` table.
+
+    Of a state that no call has been in they are those of the step that tasks ask for, if they do.
+    """
+    metrics, step = known.get("metrics"), known.get("step")
+    if not isinstance(metrics, Mapping):
+        if not isinstance(step, Mapping):
+            return []
+        row = Row("", step, severity=cells.step_marks(step))
+        said: list[Piece] = [(f"no call took this step of the {step['by']}", palette.faint)]
+        return _flowed([said, *_metrics(columns.STEPS, row, glyphs, palette)], width - 1)
+    row = Row("", metrics, severity=cells.state_marks(metrics), thin=cells.is_thin(metrics["n"]))
+    return _flowed(_metrics([columns.N, *columns.STATE_METRICS, *columns.STEPS], row, glyphs, palette), width - 1)
+
+
+def blast_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return what starves if the state breaks, with the calls that each would have seen more."""
+    blast = known.get("blast")
+    if not blast:
+        return []
+    said = "  ".join(f"{shown(str(victim['state']), glyphs)} {_starved(victim, glyphs)}" for victim in blast)
+    return [((f" {piece}", palette.faint),) for piece in wrap(f"if it breaks, calls starve: {said}", width - 2)]
+
+
+def _starved(victim: Mapping[str, Any], glyphs: Glyphs) -> str:
+    """Return how many calls a state would have seen more, and how many of its own come this way."""
+    if victim["starved"] is None:
+        return glyphs.not_measured
+    return f"+{fixed(victim['starved'], 0)} ({percent(victim['through'])} this way)"
+
+
+def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palette) -> list[list[Piece]]:
+    """Return each metric with its interval, as pieces that stay together."""
+    intervals = row.record.get("intervals") or {}
+    found: list[list[Piece]] = []
+    for column in columns:
+        value = column.value(row.record)
+        if column.kind not in ("number", "count") or value is None or not (column.shown or value):
+            continue
+        severity = row.severity.get(column.key)
+        text = f"{glyphs.mark(severity).strip()}{_figure(column, value, glyphs)}"
+        if column.thin and row.thin:
+            text += glyphs.thin
+        pieces: list[Piece] = [(f"{title(column, glyphs, short=True)} ", palette.faint), (text, palette.of(severity))]
+        if column.key in intervals:
+            low, high = (_figure(column, end, glyphs) for end in intervals[column.key])
+            if low != high:
+                pieces.append((f" [{low} {high}]", palette.faint))
+        found.append(pieces)
+    return found
+
+
+def _figure(column: Column, value: object, glyphs: Glyphs) -> str:
+    if not isinstance(value, int | float):
+        return shown(str(value), glyphs)
+    return fixed(value, 0 if column.kind == "count" else column.decimals, trim=column.trim)
+
+
+def _flowed(groups: Sequence[list[Piece]], width: int) -> list[Line]:
+    """Put groups of pieces side by side on as few lines as hold them."""
+    lines: list[list[Piece]] = []
+    used = width + 1
+    for group in groups:
+        length = width_of(group) + 3
+        if used + length > width:
+            lines.append([(" ", None)])
+            used = 1
+        elif len(lines[-1]) > 1:
+            lines[-1].append(("   ", None))
+        lines[-1] += group
+        used += length
+    return [tuple(line) for line in lines]
+
+
+Nearness: TypeAlias = Literal["all", "part", "nearest"]
+
+STEP = 2
+SHORTEST_S = 2.0
+MOST_LEGEND_LINES = 2
+MOST_STEP_LINES = 2
+_HUMANNESS = "humanness"
+_A_SCORE = 2
+"""The pieces of a line that a score takes: who gave it, and what it is."""
+_ASPECTS = [(metric.key, metric.short) for metric in METRICS if metric.kind == "call" and metric.shown]
+_OPTIONAL = [metric for metric in METRICS if metric.optional]
+
+
+def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return a line on how the call ended and who took part, and what it scored, in as many as that takes."""
+    call = table.extras.get("call")
+    if not isinstance(call, Mapping):
+        return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
+    where = f" in {call['final_state']}" if call.get("final_state") else ""
+    ended = f"{call.get('stop_reason') or 'ended'}{where}"
+    good = call.get("completed")
+    style = palette.bad if good is False else None
+    mark = glyphs.bad if good is False else " "
+    caller, failed_caller = caller_texts(call), call.get("caller_ok") is False
+    said = caller if failed_caller else []
+    said += [f"status {call['final_status']}"] if call.get("final_status") else []
+    is_broken = call.get("errored") and not failed_caller
+    said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if is_broken else []
+    said += [] if failed_caller else caller
+    failed = failure_text(call) if call.get("failure") else ""
+    said += [failed[0].lower() + failed[1:]] if failed else []
+    said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
+    first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
+    steps, missed = call_steps.told(table)
+    style = palette.bad if missed else None
+    lines = [first, *_scores(table, width - 1, glyphs, palette)]
+    lines += [[(f" {line}", style)] for line in _broken(shown(steps, glyphs), width - 3, glyphs)] if steps else []
+    noted = notes.told(table)
+    lines += [[(f" {shown(noted, glyphs)}", palette.head)]] if noted else []
+    return [cut(line, width - 1, glyphs) for line in lines]
+
+
+class LanesHeader:
+    """Show `lanes` whole, or a part of them that stays around the turn under the cursor."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self._times = 1
+        self._centre = sum(lanes.extent) / 2
+
+    @property
+    def nearness(self) -> Nearness:
+        """Return how near the view is."""
+        if self._times == 1 and not self._can_near:
+            return "nearest"
+        return "all" if self._times == 1 else "part" if self._can_near else "nearest"
+
+    def take(self, lanes: Lanes) -> None:
+        """Take the lanes of the same call, reloaded; the part that is shown stays."""
+        self.lanes = replace(lanes, window=self.lanes.window, at=self.lanes.at)
+
+    def follow(self, row: Row | None) -> None:
+        """Highlight the turn of the row under the cursor, and scroll to it."""
+        turn = row.record.get("turn") if row is not None else None
+        if turn == self.lanes.at:
+            return
+        focus = self.lanes.focus(turn) if isinstance(turn, int) else None
+        start, end = self.lanes.shown
+        if focus is not None and not start <= focus <= end:
+            self._centre = focus
+        self._show(turn if isinstance(turn, int) else None)
+
+    def zoom(self, nearer: bool) -> None:
+        """Zoom in on where the agent answers in the turn under the cursor, or out."""
+        focus = self.lanes.focus(self.lanes.at) if self.lanes.at is not None else None
+        start, end = self.lanes.shown
+        if focus is not None and start <= focus <= end:
+            self._centre = focus
+        self._times = self._times * STEP if nearer else max(1, self._times // STEP)
+        self._show(self.lanes.at)
+
+    def pan(self, direction: int) -> None:
+        """Show what comes before (-1) or after (1), half of it new."""
+        start, end = self.lanes.shown
+        self._centre = (start + end) / 2 + direction * (end - start) / 2
+        self._show(self.lanes.at)
+
+    def lines(self, width: int, glyphs: Glyphs, palette: Palette, *, is_short: bool = False) -> list[Line]:
+        """Return the lanes in lines of at most `width` cells, with a legend of one line on short screens."""
+        styles = _styles(palette)
+        drawn = self.lanes.painted(
+            ascii_only=glyphs.ascii_only, width=width - 2, legend_lines=1 if is_short else MOST_LEGEND_LINES
+        )
+        return [((" ", None), *((text, styles.get(tone) if tone else None) for text, tone in line)) for line in drawn]
+
+    @property
+    def _can_near(self) -> bool:
+        first, last = self.lanes.extent
+        return (last - first) / (self._times * STEP) >= SHORTEST_S
+
+    def _show(self, at: int | None) -> None:
+        first, last = self.lanes.extent
+        half = (last - first) / self._times / 2
+        self._centre = max(first + half, min(last - half, self._centre))
+        window = (self._centre - half, self._centre + half) if self._times > 1 else None
+        self.lanes = replace(self.lanes, window=window, at=at)
+
+
+def _broken(text: str, width: int, glyphs: Glyphs) -> list[str]:
+    """Return a text in at most `MOST_STEP_LINES` lines."""
+    lines = hanging(text, width, 2)
+    rest = " ".join(line.strip() for line in lines[MOST_STEP_LINES - 1 :])
+    return [*lines[: MOST_STEP_LINES - 1], *([fit(f"  {rest}", width, glyphs.ellipsis)] if rest else [])]
+
+
+def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    aspects = table.extras.get("aspects")
+    aspects = aspects if isinstance(aspects, Mapping) else {}
+    judged = _judged(aspects.get("judged") or (), glyphs, palette)
+    heard = interaction_cells.told(table.extras.get("interaction"))
+    lines: list[list[Piece]] = [[(" ", None), *_computed(aspects.get("computed") or {}, palette)]]
+    for pieces in (judged, [(shown(heard, glyphs), None)] if heard else []):
+        if pieces and width_of([*lines[-1], *pieces]) > width:
+            lines.append([(" ", None)])
+        for start in range(0, len(pieces), _A_SCORE):
+            if width_of([*lines[-1], *pieces[start : start + _A_SCORE]]) > width and len(lines[-1]) > 1:
+                lines.append([(" ", None)])
+            lines[-1] += pieces[start : start + _A_SCORE]
+    return [tuple(line) for line in lines]
+
+
+def _judged(verdicts: Iterable[Mapping[str, Any]], glyphs: Glyphs, palette: Palette) -> list[Piece]:
+    """Return what judges said, each judge with what it judged where that is neither humanness nor its own name."""
+    pieces: list[Piece] = []
+    before = None
+    for verdict in sorted(verdicts, key=lambda verdict: str(verdict.get("judge"))):
+        judge, aspect = str(verdict.get("judge")), verdict.get("aspect")
+        names = [] if aspect in (None, _HUMANNESS, judge) else [str(aspect)]
+        names = names if names and judge == before else [judge, *names]
+        before = judge
+        score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
+        pieces += [(f"{shown(' '.join(names), glyphs)} ", palette.faint), (f"{score}  ", None)]
+    return pieces
+
+
+def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:
+    pieces: list[Piece] = []
+    for key, word in _ASPECTS:
+        pieces += [(f"{word} ", palette.faint), (f"{fixed(computed.get(key), 1)}  ", None)]
+    for metric in _OPTIONAL:
+        value = computed.get(metric.key)
+        if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is no news
+            pieces += [
+                (f"{metric.short or metric.title} ", palette.faint),
+                (f"{fixed(value, metric.decimals)}  ", None),
+            ]
+    return pieces
+
+
+def _styles(palette: Palette) -> Mapping[Tone, Style | None]:
+    return {
+        "faint": palette.faint,
+        "caller": palette.accent,
+        "agent": palette.good,
+        "both": palette.bad,
+        "bad": palette.bad,
+        "warn": palette.warn,
+        "tool": palette.head,
+        "here": palette.cursor,
+    }

@@ -1,0 +1,155 @@
+"""Draw lines that follow something else, and lay out rows, transcript and that pane between the top and bottom line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.geometry import Region
+from textual.strip import Strip
+
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
+from riff_tui.tui.terminal.partial_repaint import Companion
+from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.transcript import Transcript
+
+Make = Callable[[int], tuple[str, Sequence[Line]]]
+
+
+class Pane(Companion):
+    """Draw what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
+
+    `at_right` draws an edge at the left, for a pane at the right of something.
+    """
+
+    DEFAULT_CSS = """
+    Pane { display: none; background: ansi_default; color: ansi_default; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+        self.at_right = False
+        self._make: Make = lambda width: ("", ())
+        self._head = ""
+        self._lines: Sequence[Line] = ()
+        self._top = 0
+
+    def show(self, make: Make, *, keep: bool = False) -> None:
+        """Show something else, from its first line on unless its place is to be kept."""
+        before, self._make = self._drawn(), make
+        self._top = self._top if keep else 0
+        self._remake()
+        after = self._drawn()
+        if self.displaced or len(before) != len(after):
+            self.refresh()
+        else:
+            for y, (old, new) in enumerate(zip(before, after, strict=True)):
+                if old != new:
+                    self.refresh(Region(0, y, self.size.width, 1))
+        self.displaced = False
+
+    def turn(self, lines: int) -> None:
+        """Scroll by some lines, as far as there are any."""
+        top = max(0, min(self._top + lines, len(self._lines) - self._inside))
+        if top != self._top:
+            self._top = top
+            self.refresh()
+
+    def page(self, pages: int) -> None:
+        """Scroll by whole pages but for a line."""
+        self.turn(pages * max(1, self._inside - 1))
+
+    def restyle(self, palette: Palette) -> None:
+        """Take other colours."""
+        self.palette = palette
+        self._remake()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self._remake()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        return strip_of(self._line(y), self.size.width)
+
+    @property
+    def _inside(self) -> int:
+        return max(1, self.size.height - 1)
+
+    def _remake(self) -> None:
+        width = self.size.width - (1 if self.at_right else 0)
+        if width > 0:
+            self._head, self._lines = self._make(width)
+            self._top = max(0, min(self._top, len(self._lines) - self._inside))
+
+    def _drawn(self) -> list[Line]:
+        return [tuple(self._line(y)) for y in range(self.size.height)]
+
+    def _line(self, y: int) -> Line:
+        edge = ((self.glyphs.box["ns"], self.palette.faint),) if self.at_right else ()
+        if y == 0:
+            return (*edge, *self._title())
+        index = self._top + y - 1
+        return (*edge, *(self._lines[index] if index < len(self._lines) else ()))
+
+    def _title(self) -> Line:
+        """Return the heading, with signs where there is more above or below."""
+        width = self.size.width - (1 if self.at_right else 0)
+        above, below = self._top > 0, self._top + self._inside < len(self._lines)
+        more = f" {self.glyphs.rising if above else ' '}{self.glyphs.falling if below else ' '}"
+        rule = self.glyphs.box["ew"]
+        lead = "" if self.at_right else f"{rule}{rule}"
+        head = fit(f"{lead} {self._head} ", width - cell_width(more) - 1, self.glyphs.ellipsis)
+        rest = width - cell_width(head) - cell_width(more)
+        filled = rule * rest if not self.at_right else padded("", rest)
+        return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.turn(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.turn(-3)
+
+
+class Body(Vertical):
+    """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane stands, none that it is closed.
+
+    With `-conversation` the transcript is shown instead of the rows.
+    """
+
+    DEFAULT_CSS = """
+    Body { height: 1fr; }
+    Body.-right { layout: horizontal; }
+    Body.-right LineTable, Body.-right Transcript { width: 1fr; }
+    Body.-right Pane { display: block; height: 1fr; }
+    Body.-below Pane { display: block; height: 1fr; }
+    Body.-full Pane { display: block; height: 1fr; }
+    Body.-full LineTable { display: none; }
+    Body Transcript { display: none; }
+    Body.-conversation Transcript { display: block; }
+    Body.-conversation LineTable { display: none; }
+    Body.-full.-conversation Transcript { display: none; }
+    """
+
+    def __init__(self, table: LineTable, transcript: Transcript, pane: Pane) -> None:
+        super().__init__(id="body")
+        self.table = table
+        self.transcript = transcript
+        self.pane = pane
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+        yield self.transcript
+        yield self.pane
