@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import peewee as pw
@@ -27,6 +28,24 @@ CHUNK = 500
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
+Columns: TypeAlias = list[tuple[str, Callable[[Any], Any] | None]]
+"""The columns of calls in their order, and what the store keeps in place of a value that is given."""
+
+_figures_of_state = attrgetter(*list(m.StateScore._meta.fields)[3:])
+"""Return the values of a state's columns after the keys of its call, itself and its segment."""
+
+
+def columns_of_calls(names: Names) -> Columns:
+    """Return the columns of calls; names become keys, and texts what a store can hold."""
+    keys = {m.Persona: names.personas, m.Scenario: names.scenarios, m.Label: names.labels, m.Caller: names.callers}
+    columns: Columns = []
+    for field in m.Conversation._meta.sorted_fields:
+        if isinstance(field, pw.ForeignKeyField):
+            found = keys.get(field.rel_model)
+            columns.append((field.name, None if found is None else found.__getitem__))
+        else:
+            columns.append((field.name, encodable if isinstance(field, pw.TextField) else None))
+    return columns
 
 
 def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
@@ -86,17 +105,17 @@ class Rows:
         """Take a call; it replaces an earlier one of this file that is the same."""
         names = self._names
         identity = Identity(
-            names.run(facts.run, facts.run_label, facts.commit, facts.branch),
-            encodable(facts.conversation),
+            names.run(facts.run_id, facts.run_label, facts.commit, facts.branch),
+            encodable(facts.conversation_id),
             names.flow(facts.flow, facts.archetype),
-            names.agents[facts.agent],
+            names.agents[facts.agent_model],
             facts.trial,
         )
         earlier = self._pending.pop(identity, None)
         if earlier is not None and earlier.filled > facts.filled:
             earlier, facts = facts, earlier
         if earlier is not None:
-            self._note_earlier(earlier.line, facts, _is_excluded(earlier))
+            self._note_earlier(earlier.line, facts, earlier.is_excluded())
         self._pending[identity] = facts
 
     def add_score(self, score: JudgedScore) -> None:
@@ -153,8 +172,12 @@ class Rows:
     def flush(self) -> None:
         """Insert everything that was collected."""
         self._yield_to_later_files()
+        columns = columns_of_calls(self._names)
         for identity, facts in self._pending.items():
-            self._call_rows(identity, facts)
+            key = self._changed.next
+            self._changed.next = key + 1
+            self._call_row(key, identity, facts, columns)
+            self._hanging_rows(key, identity.flow, facts)
         self.taken += len(self._pending)
         self._pending.clear()
         self._tables[m.Annotation].extend(value for row in self._annotations.values() for value in row)
@@ -191,23 +214,33 @@ class Rows:
         self._scores.clear()
         self._changed.judged.add(self._source_file)
 
-    def _call_rows(self, identity: Identity, facts: ConversationFacts) -> None:
-        names = self._names
-        key = self._changed.next
-        self._changed.next = key + 1
-        run, name, flow, agent, trial = identity
+    def _call_row(self, key: int, identity: Identity, facts: ConversationFacts, columns: Columns) -> None:
+        run, name, flow, agent, _ = identity
         quality = computed_quality(facts.aspects)
-        self._tables[m.Conversation].extend(
-            (
-                key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
-                trial, facts.started_at, facts.duration_s, facts.completed,
-                _key(names.labels, facts.stop_reason), _key(names.labels, facts.final_state),
-                _key(names.labels, facts.final_status), _is_excluded(facts), _text(facts.error), facts.error_count,
-                facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
-                succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")), quality, quality,
-                _lost(facts), _key(names.callers, facts.caller), facts.caller_ok, facts.filled,
-            )
-        )  # fmt: skip
+        computed = {
+            "id": key,
+            "run": run,
+            "name": name,
+            "flow": flow,
+            "agent": agent,
+            "errored": facts.is_excluded(),
+            "origin": None if facts.origin == "observed" else facts.origin,
+            "source_file": self._source_file,
+            "success": succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")),
+            "quality": quality,
+            "computed_quality": quality,
+            "lost": _lost(facts),
+        }
+        values = self._tables[m.Conversation]
+        for column, stored in columns:
+            if column in computed:
+                values.append(computed[column])
+            else:
+                value = getattr(facts, column)
+                values.append(value if value is None or stored is None else stored(value))
+
+    def _hanging_rows(self, key: int, flow: int, facts: ConversationFacts) -> None:
+        names = self._names
         scored, aspects = self._tables[m.AspectScore], names.aspects
         for aspect, value in facts.aspects.items():
             if value is not None:
@@ -218,10 +251,7 @@ class Rows:
         visited, transitions = self._tables[m.StateScore], self._tables[m.Transition]
         for row in facts.states:
             origin = states[row.state]
-            visited += (
-                key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
-                row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.lost, row.position,
-            )  # fmt: skip
+            visited += (key, origin, segments[row.segment], *_figures_of_state(row))
             for target, count in row.to_states.items():
                 transitions += (key, origin, states[target], count)
         for state, position in facts.outcome_positions.items():
@@ -280,7 +310,7 @@ class Rows:
                 f"the call was errored and was run again {f'in line {facts.line}' if facts.line else 'further down'}"
             )
             self.rerun += 1
-            self.add_note(Skipped("rerun", line or None, reason, facts.conversation))
+            self.add_note(Skipped("rerun", line or None, reason, facts.conversation_id))
         else:
             place = f"line {facts.line}" if facts.line else "the same file"
             self._note_replaced(self._source_file, line, facts, place, self._path)
@@ -288,7 +318,7 @@ class Rows:
     def _note_replaced(self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str) -> None:
         self.replaced += 1
         self.winners.add(winner)
-        run, flow, agent = encodable(facts.run), encodable(facts.flow), encodable(facts.agent)
+        run, flow, agent = encodable(facts.run_id), encodable(facts.flow), encodable(facts.agent_model)
         same = f"run {run}, flow {flow}, agent {agent}, trial {facts.trial}"
         reason = f"the same conversation ({same}) stands again in {place}, which counts"
         self._tables[m.SkippedInput].extend(
@@ -299,7 +329,7 @@ class Rows:
                 line or None,
                 reason,
                 run,
-                encodable(facts.conversation),
+                encodable(facts.conversation_id),
                 flow,
                 agent,
                 facts.trial,
@@ -316,10 +346,6 @@ def _lost(facts: ConversationFacts) -> int | None:
     """Say if any state lost the call, `None` where that is not known."""
     known = [row.lost for row in facts.states if row.lost is not None]
     return max(known) if known else None
-
-
-def _is_excluded(facts: ConversationFacts) -> bool:
-    return facts.errored or facts.caller_ok is False
 
 
 def _text(value: str | None) -> str | None:
