@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from riff_ingest.conversation import Conversation
@@ -19,6 +20,8 @@ from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Skipped,
 from riff_store.metrics import COMPUTED, OF_STATES
 
 MISMATCH = 0.05
+_HEAD = CallHead.__struct_fields__
+_head_of = attrgetter(*_HEAD)
 _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)
 
 
@@ -37,7 +40,7 @@ def facts_of(
         aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
     defects = _added_up(call.defects, stream.defects)
-    head = {name: getattr(call, name) for name in CallHead.__struct_fields__}
+    head = dict(zip(_HEAD, _head_of(call), strict=True))
     head["run_id"] = call.run_id or default_run
     head["archetype"] = call.archetype or (call.contract.archetype if call.contract else None)
     head["started_at"] = parse_time(call.started_at) if call.started_at else None

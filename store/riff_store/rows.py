@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -28,24 +28,12 @@ CHUNK = 500
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
-Columns: TypeAlias = list[tuple[str, Callable[[Any], Any] | None]]
-"""The columns of calls in their order, and what the store keeps in place of a value that is given."""
 
-_figures_of_state = attrgetter(*list(m.StateScore._meta.fields)[3:])
-"""Return the values of a state's columns after the keys of its call, itself and its segment."""
-
-
-def columns_of_calls(names: Names) -> Columns:
-    """Return the columns of calls; names become keys, and texts what a store can hold."""
-    keys = {m.Persona: names.personas, m.Scenario: names.scenarios, m.Label: names.labels, m.Caller: names.callers}
-    columns: Columns = []
-    for field in m.Conversation._meta.sorted_fields:
-        if isinstance(field, pw.ForeignKeyField):
-            found = keys.get(field.rel_model)
-            columns.append((field.name, None if found is None else found.__getitem__))
-        else:
-            columns.append((field.name, encodable if isinstance(field, pw.TextField) else None))
-    return columns
+_ColumnKeys: TypeAlias = tuple[int, Keys]
+_COLUMNS = list(m.Conversation._meta.fields)
+_AT = {name: place for place, name in enumerate(_COLUMNS)}
+_values_of = attrgetter(*(name if name in ConversationFacts.__struct_fields__ else "line" for name in _COLUMNS))
+"""Return what the facts of a call have by the names of its columns; there is something in each place to be replaced."""
 
 
 def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
@@ -172,11 +160,11 @@ class Rows:
     def flush(self) -> None:
         """Insert everything that was collected."""
         self._yield_to_later_files()
-        columns = columns_of_calls(self._names)
+        keys = _column_keys(self._names)
         for identity, facts in self._pending.items():
             key = self._changed.next
             self._changed.next = key + 1
-            self._call_row(key, identity, facts, columns)
+            self._call_row(key, identity, facts, keys)
             self._hanging_rows(key, identity.flow, facts)
         self.taken += len(self._pending)
         self._pending.clear()
@@ -214,30 +202,21 @@ class Rows:
         self._scores.clear()
         self._changed.judged.add(self._source_file)
 
-    def _call_row(self, key: int, identity: Identity, facts: ConversationFacts, columns: Columns) -> None:
-        run, name, flow, agent, _ = identity
-        quality = computed_quality(facts.aspects)
-        computed = {
-            "id": key,
-            "run": run,
-            "name": name,
-            "flow": flow,
-            "agent": agent,
-            "errored": facts.is_excluded(),
-            "origin": None if facts.origin == "observed" else facts.origin,
-            "source_file": self._source_file,
-            "success": succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")),
-            "quality": quality,
-            "computed_quality": quality,
-            "lost": _lost(facts),
-        }
-        values = self._tables[m.Conversation]
-        for column, stored in columns:
-            if column in computed:
-                values.append(computed[column])
-            else:
-                value = getattr(facts, column)
-                values.append(value if value is None or stored is None else stored(value))
+    def _call_row(self, key: int, identity: Identity, facts: ConversationFacts, keys: Sequence[_ColumnKeys]) -> None:
+        """Make the row of a call: a column holds what the facts have by its name, unless it is named here."""
+        row = list(_values_of(facts))
+        for place, known in keys:
+            if (text := row[place]) is not None:
+                row[place] = known[text]
+        row[:5] = key, identity.run, identity.name, identity.flow, identity.agent
+        row[_AT["errored"]] = facts.is_excluded()
+        row[_AT["error"]] = _text(facts.error)
+        row[_AT["origin"]] = None if facts.origin == "observed" else facts.origin
+        row[_AT["source_file"]] = self._source_file
+        row[_AT["success"]] = succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion"))
+        row[_AT["quality"]] = row[_AT["computed_quality"]] = computed_quality(facts.aspects)
+        row[_AT["lost"]] = _lost(facts)
+        self._tables[m.Conversation] += row
 
     def _hanging_rows(self, key: int, flow: int, facts: ConversationFacts) -> None:
         names = self._names
@@ -251,7 +230,10 @@ class Rows:
         visited, transitions = self._tables[m.StateScore], self._tables[m.Transition]
         for row in facts.states:
             origin = states[row.state]
-            visited += (key, origin, segments[row.segment], *_figures_of_state(row))
+            visited += (
+                key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
+                row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.lost, row.position,
+            )  # fmt: skip
             for target, count in row.to_states.items():
                 transitions += (key, origin, states[target], count)
         for state, position in facts.outcome_positions.items():
@@ -346,6 +328,13 @@ def _lost(facts: ConversationFacts) -> int | None:
     """Say if any state lost the call, `None` where that is not known."""
     known = [row.lost for row in facts.states if row.lost is not None]
     return max(known) if known else None
+
+
+def _column_keys(names: Names) -> list[_ColumnKeys]:
+    """Return which columns of calls hold names, by their places, and the keys of these."""
+    keys = {m.Persona: names.personas, m.Scenario: names.scenarios, m.Label: names.labels, m.Caller: names.callers}
+    columns = enumerate(m.Conversation._meta.sorted_fields)
+    return [(at, keys[field.rel_model]) for at, field in columns if getattr(field, "rel_model", None) in keys]
 
 
 def _text(value: str | None) -> str | None:
