@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import peewee as pw
-
 from riff_store import models as m
 from riff_store.errors import StoreError
 
@@ -19,7 +17,7 @@ FEW_CALLS = 5_000
 CALL_IDS = "call.id"
 
 
-def _columns_of(model: type[pw.Model], *without: str) -> dict[str, str]:
+def _columns_of(model: type[m.BaseModel], *without: str) -> dict[str, str]:
     """Return the columns of a table by the names of its fields."""
     return {field.name: field.column_name for field in model._meta.sorted_fields if field.name not in without}
 
