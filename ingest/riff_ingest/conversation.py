@@ -9,7 +9,7 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.events import Duration, Event
-from riff_store.interaction import Interaction
+from riff_store.facts import CallHead
 from riff_store.voice import Voice
 
 SCHEMA = "riff.flow-transcript/1"
@@ -64,36 +64,14 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
         return self.name if self.by == "agent" else f"user:{self.name}"
 
 
-class Conversation(msgspec.Struct, kw_only=True):
+class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats.md, section 1.
 
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
     computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
-    call, `interaction` how its sides shared the line. Of two copies of a call the one in which more is `filled` in
-    counts; `unique` says that no other call of the run has its id, so that a copy is one whatever flow it tells.
+    call.
     """
 
-    conversation_id: str
-    flow: str
-    run_id: str | None = None
-    run_label: str | None = None
-    commit: str | None = None
-    branch: str | None = None
-    archetype: str | None = None
-    agent_model: str = "(unknown)"
-    persona: str | None = None
-    scenario: str | None = None
-    trial: int = 0
-    started_at: str | None = None
-    duration_s: float | None = None
-    completed: bool | None = None
-    stop_reason: str | None = None
-    final_state: str | None = None
-    final_status: str | None = None
-    errored: bool = False
-    error: str | None = None
-    caller: str | None = None
-    caller_ok: bool | None = None
     errors: list[Any] | int = []
     contract: Contract | None = None
     slots: dict[str, Any] = {}
@@ -103,14 +81,10 @@ class Conversation(msgspec.Struct, kw_only=True):
     expected_steps: list[ReferenceStep] = []
     aspects: dict[str, float | None] = {}
     state_aspects: list[dict[str, Any]] = []
-    origin: str = "observed"
     defects: dict[str, int] = {}
     passed: bool | None = None
     measured: Mapping[str, float | None] = {}
     voice: Voice | None = None
-    interaction: Interaction | None = None
-    filled: int = 0
-    unique: bool = False
 
     def error_count(self) -> int:
         """Return how many errors the call met; a request that was sent again is no error of the agent."""
@@ -118,6 +92,11 @@ class Conversation(msgspec.Struct, kw_only=True):
             return self.errors
         return sum(not (isinstance(error, dict) and error.get("kind") == RETRIED) for error in self.errors)
 
-    def is_excluded(self) -> bool:
-        """Tell whether the call is in no mean: its agent or backend was broken, or its caller failed."""
-        return self.errored or self.caller_ok is False
+
+LINE_FIELDS = tuple(
+    sorted(
+        (field for field in msgspec.structs.fields(Conversation) if field.name not in BEYOND_LINES),
+        key=lambda field: field.name in ("origin", "defects"),  # which lines have had last from their beginning
+    )
+)
+"""The fields of a conversation that a native transcript line has, in its order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from riff_ingest.conversation import Conversation
@@ -15,10 +16,12 @@ from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream
 from riff_ingest.transcript_text import transcript_text
-from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
+from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Skipped, StateAspects
 from riff_store.metrics import COMPUTED, OF_STATES
 
 MISMATCH = 0.05
+_HEAD = CallHead.__struct_fields__
+_head_of = attrgetter(*_HEAD)
 _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)
 
 
@@ -37,32 +40,15 @@ def facts_of(
         aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
     defects = _added_up(call.defects, stream.defects)
+    head = dict(zip(_HEAD, _head_of(call), strict=True))
+    head["run_id"] = call.run_id or default_run
+    head["archetype"] = call.archetype or (call.contract.archetype if call.contract else None)
+    head["started_at"] = parse_time(call.started_at) if call.started_at else None
     facts = ConversationFacts(
-        run=call.run_id or default_run,
-        conversation=call.conversation_id,
-        flow=call.flow,
-        agent=call.agent_model,
+        **head,
         line=line,
-        archetype=call.archetype or (call.contract.archetype if call.contract else None),
-        run_label=call.run_label,
-        commit=call.commit,
-        branch=call.branch,
-        persona=call.persona,
-        scenario=call.scenario,
-        trial=call.trial,
-        started_at=parse_time(call.started_at) if call.started_at else None,
-        duration_s=call.duration_s,
-        completed=call.completed,
-        stop_reason=call.stop_reason,
-        final_state=call.final_state,
-        final_status=call.final_status,
-        errored=call.is_excluded(),
-        error=call.error,
-        caller=call.caller,
-        caller_ok=call.caller_ok,
         error_count=call.error_count(),
         defects=sum(defects.values()),
-        origin=call.origin,
         aspects=aspects,
         states=states,
         terminals=stream.outcomes,
@@ -70,9 +56,6 @@ def facts_of(
         failure=first_failure(call, stream),
         expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps],
         transcript=transcript_text(call) if with_text else None,
-        interaction=call.interaction,
-        filled=call.filled,
-        unique=call.unique,
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
     if call.aspects or call.state_aspects:

@@ -133,7 +133,7 @@ def _put(writer: Writer, given: Conversation, summary: StoredConversations, run:
     """Write one conversation as an input of its own, so that its next form takes its place."""
     conversation, reasons = _as_read(given, run)
     facts, notes = facts_of(conversation, default_run=run, with_text=with_text)
-    notes += [Skipped("defect", None, reason, facts.conversation) for reason in reasons]
+    notes += [Skipped("defect", None, reason, facts.conversation_id) for reason in reasons]
     content = msgspec.msgpack.encode((facts, notes))
     path = _path(facts)
     file = SourceFile(path, _KIND, hashlib.sha256(content).hexdigest(), len(content), _VERSION, with_text)
@@ -150,7 +150,12 @@ def _put(writer: Writer, given: Conversation, summary: StoredConversations, run:
 
 def _path(facts: ConversationFacts) -> str:
     """Return a path that no other call has."""
-    named = {"run": facts.run, "flow": facts.flow, "agent": facts.agent, "call": facts.conversation}
+    named = {
+        "run": facts.run_id,
+        "flow": facts.flow,
+        "agent": facts.agent_model,
+        "call": facts.conversation_id,
+    }
     parts = [f"{name} {quote(value, safe=' ')}" for name, value in named.items()]
     return f"/(recorded)/{'/'.join(parts)}/trial {facts.trial}"
 

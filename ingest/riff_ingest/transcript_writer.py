@@ -14,15 +14,15 @@ from typing import Any, BinaryIO
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import BEYOND_LINES, SCHEMA, Conversation
+from riff_ingest.conversation import LINE_FIELDS, SCHEMA, Conversation
 from riff_store.errors import naming
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
 _PARTS = ("turns", "events", "tool_calls", "expected_steps")
 _FIELDS = tuple(
     (field.name, None if field.default is msgspec.NODEFAULT else field.default)
-    for field in msgspec.structs.fields(Conversation)
-    if field.name not in {*_PARTS, *BEYOND_LINES, "contract"}
+    for field in LINE_FIELDS
+    if field.name not in {*_PARTS, "contract"}
 )
 
 

@@ -6,7 +6,8 @@ The names below are what scripts may rely on; each is loaded when it is first us
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from riff_store.database import Store, open_store
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
         StoreReadOnly,
         UsageError,
     )
-    from riff_store.library import ask
     from riff_store.metrics import Metric
     from riff_store.scoring import operability
+    from riff_tui.library import ask
 
 __all__ = [
     "DiskFull",
@@ -53,7 +54,6 @@ __all__ = [
 _HOMES = {
     "Metric": "metrics",
     "Store": "database",
-    "ask": "library",
     "open_store": "database",
     "operability": "scoring",
 }
@@ -63,4 +63,23 @@ def __getattr__(name: str) -> Any:
     """Load a public name from the module that is its home."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "ask":
+        return _ask()
     return getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+
+
+def _ask() -> Callable[..., list[dict[str, Any]]]:
+    """Return what answers with the rows of a view, which is of riff-tui: it alone knows views."""
+    try:
+        from riff_tui.library import ask
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "riff_tui":
+            raise
+        return _ask_without_views
+    return ask
+
+
+def _ask_without_views(*_: object, **__: object) -> NoReturn:
+    from riff_store.errors import RiffError
+
+    raise RiffError("views come with riff-tui, which is not installed", "pip install riff-tui")

@@ -6,11 +6,13 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from riff_store.interaction import Interaction
+
+Time = TypeVar("Time")
 
 
 class StateAspects(msgspec.Struct, gc=False):
@@ -57,31 +59,27 @@ class ExpectedStep(msgspec.Struct, gc=False):
     matched: bool | None
 
 
-class ConversationFacts(msgspec.Struct, gc=False):
-    """Describe one scored call, identified by (run, flow, agent, conversation, trial).
+class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
+    """Describe a call as every form of it does, from the source that delivers it to the row that the store keeps.
 
-    `started_at` is microseconds since the epoch in UTC, `duration_s` seconds. `aspects` maps the
-    computed aspect to its value. `terminals` names the outcomes (state name → `success` or
-    `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
-    it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
-    where text is not kept. A call whose `caller`, what played it, failed is not `caller_ok`, and counts as errored. Of
-    two copies of a call the one in which more is `filled` in stays, and of equal ones the later; of a call that is
-    `unique`, whose id no other one of its run has, a copy may tell another flow.
+    `duration_s` is seconds; when it started is text in a source, and microseconds since the epoch in UTC in the store.
+    A call whose `caller`, what played it, failed is not `caller_ok`. Of two copies of a call the one in which more is
+    `filled` in stays, and of equal ones the later; of a call that is `unique`, whose id no other one of its run has, a
+    copy may tell another flow. `interaction` is how its sides shared the line.
     """
 
-    run: str
-    conversation: str
+    conversation_id: str
     flow: str
-    agent: str
-    line: int = 0
-    archetype: str | None = None
+    run_id: str | None = None
     run_label: str | None = None
     commit: str | None = None
     branch: str | None = None
+    archetype: str | None = None
+    agent_model: str = "(unknown)"
     persona: str | None = None
     scenario: str | None = None
     trial: int = 0
-    started_at: int | None = None
+    started_at: Time | None = None
     duration_s: float | None = None
     completed: bool | None = None
     stop_reason: str | None = None
@@ -91,9 +89,29 @@ class ConversationFacts(msgspec.Struct, gc=False):
     error: str | None = None
     caller: str | None = None
     caller_ok: bool | None = None
+    origin: str = "observed"
+    interaction: Interaction | None = None
+    filled: int = 0
+    unique: bool = False
+
+    def is_excluded(self) -> bool:
+        """Tell whether the call is in no mean: its agent or backend was broken, or its caller failed."""
+        return self.errored or self.caller_ok is False
+
+
+class ConversationFacts(CallHead[int], kw_only=True, gc=False):
+    """Describe one scored call, identified by (run, flow, agent, conversation, trial).
+
+    `aspects` maps the computed aspect to its value. `terminals` names the outcomes (state name → `success` or
+    `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
+    it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
+    where text is not kept.
+    """
+
+    run_id: str
+    line: int = 0
     error_count: int = 0
     defects: int = 0
-    origin: str = "observed"
     aspects: dict[str, float | None] = {}
     states: list[StateAspects] = []
     terminals: dict[str, str] = {}
@@ -101,9 +119,6 @@ class ConversationFacts(msgspec.Struct, gc=False):
     failure: Failure | None = None
     expected: list[ExpectedStep] = []
     transcript: bytes | None = None
-    interaction: Interaction | None = None
-    filled: int = 0
-    unique: bool = False
 
 
 class JudgedScore(msgspec.Struct, gc=False):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import peewee as pw
@@ -27,6 +28,12 @@ CHUNK = 500
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
+
+_ColumnKeys: TypeAlias = tuple[int, Keys]
+_COLUMNS = list(m.Conversation._meta.fields)
+_AT = {name: place for place, name in enumerate(_COLUMNS)}
+_values_of = attrgetter(*(name if name in ConversationFacts.__struct_fields__ else "line" for name in _COLUMNS))
+"""Return what the facts of a call have by the names of its columns; there is something in each place to be replaced."""
 
 
 def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
@@ -86,17 +93,17 @@ class Rows:
         """Take a call; it replaces an earlier one of this file that is the same."""
         names = self._names
         identity = Identity(
-            names.run(facts.run, facts.run_label, facts.commit, facts.branch),
-            encodable(facts.conversation),
+            names.run(facts.run_id, facts.run_label, facts.commit, facts.branch),
+            encodable(facts.conversation_id),
             names.flow(facts.flow, facts.archetype),
-            names.agents[facts.agent],
+            names.agents[facts.agent_model],
             facts.trial,
         )
         earlier = self._pending.pop(identity, None)
         if earlier is not None and earlier.filled > facts.filled:
             earlier, facts = facts, earlier
         if earlier is not None:
-            self._note_earlier(earlier.line, facts, _is_excluded(earlier))
+            self._note_earlier(earlier.line, facts, earlier.is_excluded())
         self._pending[identity] = facts
 
     def add_score(self, score: JudgedScore) -> None:
@@ -153,8 +160,12 @@ class Rows:
     def flush(self) -> None:
         """Insert everything that was collected."""
         self._yield_to_later_files()
+        keys = _column_keys(self._names)
         for identity, facts in self._pending.items():
-            self._call_rows(identity, facts)
+            key = self._changed.next
+            self._changed.next = key + 1
+            self._call_row(key, identity, facts, keys)
+            self._hanging_rows(key, identity.flow, facts)
         self.taken += len(self._pending)
         self._pending.clear()
         self._tables[m.Annotation].extend(value for row in self._annotations.values() for value in row)
@@ -191,23 +202,24 @@ class Rows:
         self._scores.clear()
         self._changed.judged.add(self._source_file)
 
-    def _call_rows(self, identity: Identity, facts: ConversationFacts) -> None:
+    def _call_row(self, key: int, identity: Identity, facts: ConversationFacts, keys: Sequence[_ColumnKeys]) -> None:
+        """Make the row of a call: a column holds what the facts have by its name, unless it is named here."""
+        row = list(_values_of(facts))
+        for place, known in keys:
+            if (text := row[place]) is not None:
+                row[place] = known[text]
+        row[:5] = key, identity.run, identity.name, identity.flow, identity.agent
+        row[_AT["errored"]] = facts.is_excluded()
+        row[_AT["error"]] = _text(facts.error)
+        row[_AT["origin"]] = None if facts.origin == "observed" else facts.origin
+        row[_AT["source_file"]] = self._source_file
+        row[_AT["success"]] = succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion"))
+        row[_AT["quality"]] = row[_AT["computed_quality"]] = computed_quality(facts.aspects)
+        row[_AT["lost"]] = _lost(facts)
+        self._tables[m.Conversation] += row
+
+    def _hanging_rows(self, key: int, flow: int, facts: ConversationFacts) -> None:
         names = self._names
-        key = self._changed.next
-        self._changed.next = key + 1
-        run, name, flow, agent, trial = identity
-        quality = computed_quality(facts.aspects)
-        self._tables[m.Conversation].extend(
-            (
-                key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
-                trial, facts.started_at, facts.duration_s, facts.completed,
-                _key(names.labels, facts.stop_reason), _key(names.labels, facts.final_state),
-                _key(names.labels, facts.final_status), _is_excluded(facts), _text(facts.error), facts.error_count,
-                facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
-                succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")), quality, quality,
-                _lost(facts), _key(names.callers, facts.caller), facts.caller_ok, facts.filled,
-            )
-        )  # fmt: skip
         scored, aspects = self._tables[m.AspectScore], names.aspects
         for aspect, value in facts.aspects.items():
             if value is not None:
@@ -280,7 +292,7 @@ class Rows:
                 f"the call was errored and was run again {f'in line {facts.line}' if facts.line else 'further down'}"
             )
             self.rerun += 1
-            self.add_note(Skipped("rerun", line or None, reason, facts.conversation))
+            self.add_note(Skipped("rerun", line or None, reason, facts.conversation_id))
         else:
             place = f"line {facts.line}" if facts.line else "the same file"
             self._note_replaced(self._source_file, line, facts, place, self._path)
@@ -288,7 +300,7 @@ class Rows:
     def _note_replaced(self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str) -> None:
         self.replaced += 1
         self.winners.add(winner)
-        run, flow, agent = encodable(facts.run), encodable(facts.flow), encodable(facts.agent)
+        run, flow, agent = encodable(facts.run_id), encodable(facts.flow), encodable(facts.agent_model)
         same = f"run {run}, flow {flow}, agent {agent}, trial {facts.trial}"
         reason = f"the same conversation ({same}) stands again in {place}, which counts"
         self._tables[m.SkippedInput].extend(
@@ -299,7 +311,7 @@ class Rows:
                 line or None,
                 reason,
                 run,
-                encodable(facts.conversation),
+                encodable(facts.conversation_id),
                 flow,
                 agent,
                 facts.trial,
@@ -318,8 +330,11 @@ def _lost(facts: ConversationFacts) -> int | None:
     return max(known) if known else None
 
 
-def _is_excluded(facts: ConversationFacts) -> bool:
-    return facts.errored or facts.caller_ok is False
+def _column_keys(names: Names) -> list[_ColumnKeys]:
+    """Return which columns of calls hold names, by their places, and the keys of these."""
+    keys = {m.Persona: names.personas, m.Scenario: names.scenarios, m.Label: names.labels, m.Caller: names.callers}
+    columns = enumerate(m.Conversation._meta.sorted_fields)
+    return [(at, keys[field.rel_model]) for at, field in columns if getattr(field, "rel_model", None) in keys]
 
 
 def _text(value: str | None) -> str | None:

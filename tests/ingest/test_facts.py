@@ -26,7 +26,7 @@ def scored(**given: Any) -> tuple[ConversationFacts, list[Skipped]]:
 
 def test_a_call_is_scored_and_named_after_its_folder_where_it_names_no_run() -> None:
     facts, notes = scored()
-    assert (facts.run, facts.archetype, facts.line, notes) == ("folder", "booking", 3, [])
+    assert (facts.run_id, facts.archetype, facts.line, notes) == ("folder", "booking", 3, [])
     assert facts.aspects["correctness"] == 10.0
     assert [row.state for row in facts.states] == ["a"]
     assert facts.terminals == {"booked": "success"}
@@ -83,8 +83,8 @@ def test_expected_steps_of_the_caller_are_states_of_the_caller() -> None:
 
 def test_a_call_whose_caller_failed_counts_as_errored_and_failed_nowhere() -> None:
     facts, _ = scored(caller="gpt", caller_ok=False, completed=False, final_state="a")
-    assert (facts.errored, facts.caller, facts.caller_ok, facts.failure) == (True, "gpt", False, None)
-    assert scored(caller="gpt", caller_ok=True)[0].errored is False
+    assert (facts.is_excluded(), facts.caller, facts.caller_ok, facts.failure) == (True, "gpt", False, None)
+    assert scored(caller="gpt", caller_ok=True)[0].is_excluded() is False
 
 
 def test_requests_that_were_sent_again_are_no_errors_of_the_agent() -> None:

@@ -33,7 +33,12 @@ def call(name: str, **given: Any) -> ConversationFacts:
         "states": [state("greet", to={"collect": 1}), state("collect", to={"booked": 1})],
         "terminals": {"booked": "success"},
     }
-    return ConversationFacts(**(settings | given))
+    return ConversationFacts(**{_NAMES.get(name, name): value for name, value in (settings | given).items()})
+
+
+def grouped_by(facts: ConversationFacts, name: str) -> Any:
+    """What a call has of a name by which views group."""
+    return getattr(facts, _NAMES.get(name, name))
 
 
 def verdict(conversation: str, score: float | None, **given: Any) -> JudgedScore:
@@ -87,6 +92,7 @@ def broken_rows(path: Path) -> list[tuple[Any, ...]]:
         connection.close()
 
 
+_NAMES = {"run": "run_id", "conversation": "conversation_id", "agent": "agent_model"}
 _CALL = "JOIN conversation c ON c.id = x.conversation_id JOIN run r ON r.id = c.run_id"
 _CELL = "JOIN flow f ON f.id = x.flow_id JOIN agent a ON a.id = x.agent_id"
 _PICTURE = {

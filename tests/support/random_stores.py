@@ -17,7 +17,7 @@ from riff_store.facts import ConversationFacts, ExpectedStep, JudgedScore, State
 from riff_store.predicate_eval import matches
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term
 from riff_store.vocabulary import CALL_NAMES, field_of
-from tests.support.facts import call, fresh, put, state, verdict
+from tests.support.facts import call, fresh, grouped_by, put, state, verdict
 
 FLOWS = ("dental", "DENTAL-2", "straße 50%_\\")
 AGENTS = ("gemini", "o'brien")
@@ -56,7 +56,7 @@ class World:
         return {
             SHOWN[JUDGES.index((score.judge, score.prompt_hash))]: score.score
             for score in self.verdicts
-            if (score.run, score.conversation) == (facts.run, facts.conversation)
+            if (score.run, score.conversation) == (facts.run_id, facts.conversation_id)
         }
 
 
@@ -66,7 +66,7 @@ def world(seed: int, size: int = 24) -> World:
     chance = random.Random(seed)
     calls = [_call(chance, number) for number in range(size)]
     verdicts = [
-        verdict(facts.conversation, chance.choice((None, 2.0, 5.5, 8.25)), run=facts.run, judge=judge,
+        verdict(facts.conversation_id, chance.choice((None, 2.0, 5.5, 8.25)), run=facts.run_id, judge=judge,
                 prompt_hash=prompt, line=line * len(JUDGES) + index)
         for line, facts in enumerate(calls)
         for index, (judge, prompt) in enumerate(JUDGES)
@@ -139,11 +139,11 @@ def record_of(facts: ConversationFacts, judged: Mapping[str, float | None]) -> d
     """A call as a row."""
     return {
         **{
-            name: getattr(facts, name)
+            name: grouped_by(facts, name)
             for name in ("run", "conversation", "flow", "agent", "persona", "scenario", "caller")
         },
-        **{name: getattr(facts, name) for name in ("stop_reason", "final_state", "final_status")},
-        **{name: getattr(facts, name) for name in ("trial", "started_at", "duration_s", "completed", "errored")},
+        **{name: grouped_by(facts, name) for name in ("stop_reason", "final_state", "final_status")},
+        **{name: grouped_by(facts, name) for name in ("trial", "started_at", "duration_s", "completed", "errored")},
         "caller_ok": facts.caller_ok,
         "archetype": {"dental": "booking", "DENTAL-2": "booking"}.get(facts.flow),
         "error_count": facts.error_count,

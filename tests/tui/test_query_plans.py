@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store
-from riff_tui.records import records
+from riff_tui.library import ask
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_stores import world
 
@@ -49,7 +49,7 @@ def asked(store: Store, view: str, where: str, by: tuple[str, ...] = (), limit: 
     assert isinstance(connection, sqlite3.Connection)
     connection.set_trace_callback(statements.append)
     try:
-        records(store, view, where, by, limit, None, None, None)
+        ask(store, view, where, by, limit)
     finally:
         connection.set_trace_callback(None)
     return statements

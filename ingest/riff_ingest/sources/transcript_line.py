@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import SCHEMA, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import LINE_FIELDS, SCHEMA, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import LONGEST, Duration, Event
-from riff_ingest.sources.coercion import contract_of, fields_of, fit, fitting, wanted
+from riff_ingest.sources.coercion import contract_of, fit, fitting, wanted
 from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput
 
@@ -34,7 +34,7 @@ FAMILY, _, _MAJOR = SCHEMA.partition("/")
 NEGATIVE_DURATION = "negative duration"
 LONG_DURATION = "duration out of range"
 _EVENTS: Mapping[str, type[Event]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Event)}
-_REQUIRED = ("conversation_id", "flow")
+REQUIRED = tuple(field.name for field in LINE_FIELDS if field.required)
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
@@ -47,54 +47,51 @@ def refusal(schema: str) -> str | None:
 
 
 class NativeLine(msgspec.Struct, kw_only=True):
-    """Hold the fields of docs/formats.md, section 1; `None` for what is left out or null.
+    """Name what a line has beside the fields of a conversation, which `LINE` adds.
 
     The contract stays bytes: it is the same on line after line, so it is decoded once.
     """
 
-    conversation_id: Name | int
-    flow: Name | int
     schema: str | None = None
-    run_id: str | int | None = None
-    run_label: str | None = None
-    commit: str | None = None
-    branch: str | None = None
-    archetype: str | None = None
-    agent_model: str | None = None
-    persona: str | int | None = None
-    scenario: str | int | None = None
-    trial: Whole | None = None
-    started_at: str | None = None
-    duration_s: Duration | None = None
-    completed: bool | None = None
-    stop_reason: str | None = None
-    final_state: str | None = None
-    final_status: str | None = None
-    errored: bool | None = None
-    error: str | None = None
-    caller: str | None = None
-    caller_ok: bool | None = None
-    errors: list[Any] | Count | None = None
     contract: msgspec.Raw = msgspec.Raw(GIVEN_NOTHING)
-    slots: dict[str, Any] | None = None
-    turns: list[Turn] | None = None
-    events: list[Event] | None = None
-    tool_calls: list[ToolCall] | None = None
-    expected_steps: list[ReferenceStep] | None = None
-    aspects: dict[str, Measured | None] | None = None
-    state_aspects: list[dict[str, Any]] | None = None
-    origin: str | None = None
-    defects: dict[str, Count] | None = None
 
 
-_LINE_TYPES = {info.name: info.type for info in fields_of(NativeLine) if info.name not in ("schema", "contract")}
+TEXTS = (*REQUIRED, "run_id", "persona", "scenario")
+"""The texts that a line may give as whole numbers."""
+
+_OF_LINES: Mapping[str, Any] = {
+    **dict.fromkeys(TEXTS, str | int),
+    **dict.fromkeys(REQUIRED, Name | int),
+    "trial": Whole,
+    "duration_s": Duration,
+    "errors": list[Any] | Count,
+    "aspects": dict[str, Measured | None],
+    "defects": dict[str, Count],
+}
+"""The types of fields that lines are taken with where these are others than those of a conversation."""
+
+_LINE_TYPES: Mapping[str, Any] = {
+    field.name: _OF_LINES.get(field.name, field.type)
+    if field.required
+    else _OF_LINES.get(field.name, field.type) | None
+    for field in LINE_FIELDS
+    if field.name != "contract"
+}
+
+LINE: Any = msgspec.defstruct(
+    "Line",
+    [(name, kind) if name in REQUIRED else (name, kind, None) for name, kind in _LINE_TYPES.items()],
+    bases=(NativeLine,),
+    kw_only=True,
+)
+"""A line with the fields of docs/formats.md, section 1; `None` for what is left out or null."""
 
 
 @dataclass(slots=True)
 class Salvage:
-    """Hold what could be taken of a line; `contract` is `None` where none was given."""
+    """Hold what could be taken of a `LINE`; `contract` is `None` where none was given."""
 
-    line: NativeLine
+    line: Any
     contract: Contract | None = None
     defects: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
@@ -112,10 +109,10 @@ def salvage(data: bytes, *, flatten: bool = False) -> Salvage:
     if not isinstance(value, dict):
         raise BrokenInput("line is not a JSON object")
     _measure(value, "duration_s", defects)
-    taken = Salvage(NativeLine(conversation_id="", flow=""), defects=defects)
+    taken = Salvage(LINE(**dict.fromkeys(REQUIRED, "")), defects=defects)
     for name, kind in _LINE_TYPES.items():
         given = value.get(name)
-        if given is not None and not (given == "" and name in _REQUIRED):
+        if given is not None and not (given == "" and name in REQUIRED):
             _take_field(taken, name, given, kind)
     _require(taken, value)
     if (given := value.get("contract")) is not None:
@@ -139,7 +136,7 @@ def _require(taken: Salvage, value: Mapping[str, Any]) -> None:
     schema = value.get("schema")
     if isinstance(schema, str) and (reason := refusal(schema)):
         raise BrokenInput(reason, conversation=conversation)
-    for name in _REQUIRED:
+    for name in REQUIRED:
         if getattr(taken.line, name) == "":
             given = value.get(name)
             reason = f"{name} is missing" if given in (None, "") else f"{name} is not text"

@@ -10,24 +10,27 @@ from typing import Any, TypeVar
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import LINE_FIELDS, ROLES, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_start
 from riff_ingest.sources.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
-from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, NativeLine, refusal, salvage
+from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, LINE, TEXTS, NativeLine, refusal, salvage
 from riff_store.facts import Skipped
 
 __all__ = ["parse_time", "read"]
 
 _KEPT_CONTRACTS = 1024
 _BOXES = frozenset({dict, list})
+_NEVER_EMPTY = [
+    (field.name, field.default) for field in LINE_FIELDS if field.default and isinstance(field.default, str)
+]
 _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
 
 _Done = TypeVar("_Done", ToolCall, ReferenceStep)
 
-_line_decoder = msgspec.json.Decoder(NativeLine)
+_line_decoder = msgspec.json.Decoder(LINE)
 _contract_decoder = msgspec.json.Decoder(Contract)
 
 RUN_FILE = "run.json"
@@ -78,19 +81,21 @@ class _TranscriptReader:
             contract = self._decode(bytes(line.contract))
         except _MISREAD:
             return self._salvaged(data)
-        if _is_doubtful(line):
+        call = _call_of(line)
+        if _is_doubtful(call):
             return self._salvaged(data)
         if line.schema and (reason := refusal(line.schema)):
-            raise BrokenInput(reason, conversation=str(line.conversation_id))
-        return self._finish(line, contract, line.defects or {})
+            raise BrokenInput(reason, conversation=call.conversation_id)
+        return call, self._finish(call, contract)
 
     def _salvaged(self, data: bytes) -> tuple[Conversation, list[str]]:
         taken = salvage(data)
-        if _is_doubtful(taken.line):
+        call = _call_of(taken.line)
+        if _is_doubtful(call):
             taken = salvage(data, flatten=True)
-        defects = dict(Counter(taken.line.defects or {}) + taken.defects)
-        call, reasons = self._finish(taken.line, taken.contract, defects)
-        return call, taken.reasons + reasons
+            call = _call_of(taken.line)
+        call.defects = dict(Counter(call.defects) + taken.defects)
+        return call, taken.reasons + self._finish(call, taken.contract)
 
     def _decode(self, body: bytes) -> Contract | None:
         if body == GIVEN_NOTHING:
@@ -110,51 +115,35 @@ class _TranscriptReader:
         self._told.given[key] = contract
         return contract
 
-    def _finish(
-        self, line: NativeLine, contract: Contract | None, defects: dict[str, int]
-    ) -> tuple[Conversation, list[str]]:
-        reasons = []
-        started_at = line.started_at or None
-        if started_at is not None and parse_time(started_at) is None:
-            started_at = None
-            reasons.append("started_at is not a time and is left out")
-        run = self._run if line.run_id in (None, "") else str(line.run_id)
-        flow = str(line.flow)
-        call = Conversation(
-            conversation_id=str(line.conversation_id),
-            flow=flow,
-            run_id=run,
-            run_label=line.run_label,
-            commit=line.commit,
-            branch=line.branch,
-            archetype=line.archetype,
-            agent_model=line.agent_model or "(unknown)",
-            persona=_text(line.persona),
-            scenario=_text(line.scenario),
-            trial=line.trial or 0,
-            started_at=started_at,
-            duration_s=line.duration_s,
-            completed=line.completed,
-            stop_reason=line.stop_reason,
-            final_state=line.final_state,
-            final_status=line.final_status,
-            errored=line.errored or False,
-            error=line.error,
-            caller=line.caller,
-            caller_ok=line.caller_ok,
-            errors=[] if line.errors is None else line.errors,
-            contract=self._promised(run, flow, contract),
-            slots=line.slots or {},
-            turns=_in_roles(line.turns) if line.turns else [],
-            events=line.events or [],
-            tool_calls=_by_roles(line.tool_calls) if line.tool_calls else [],
-            expected_steps=_by_roles(line.expected_steps) if line.expected_steps else [],
-            aspects=line.aspects or {},
-            state_aspects=line.state_aspects or [],
-            origin=line.origin or "observed",
-            defects=defects,
-        )
-        return call, reasons
+    def _finish(self, call: Conversation, contract: Contract | None) -> list[str]:
+        """Complete a conversation by what its line does not tell, and return why a field is left out."""
+        call.run_id = call.run_id or self._run
+        call.contract = self._promised(call.run_id, call.flow, contract)
+        started_at, call.started_at = call.started_at, None
+        if started_at and parse_time(started_at) is None:
+            return ["started_at is not a time and is left out"]
+        call.started_at = started_at or None
+        return []
+
+
+def _call_of(line: NativeLine) -> Conversation:
+    """Return the conversation of a line, still without its contract."""
+    given = msgspec.structs.asdict(line)
+    del given["schema"], given["contract"]
+    call = Conversation(**{name: value for name, value in given.items() if value is not None})
+    for name in TEXTS:
+        if given[name].__class__ is int:
+            setattr(call, name, str(given[name]))
+    for name, default in _NEVER_EMPTY:
+        if given[name] == "":
+            setattr(call, name, default)
+    if call.turns:
+        call.turns = _in_roles(call.turns)
+    if call.tool_calls:
+        call.tool_calls = _by_roles(call.tool_calls)
+    if call.expected_steps:
+        call.expected_steps = _by_roles(call.expected_steps)
+    return call
 
 
 def _in_roles(turns: list[Turn]) -> list[Turn]:
@@ -171,24 +160,19 @@ def _by_roles(done: list[_Done]) -> list[_Done]:
     return [msgspec.structs.replace(each, by=ROLES.get(each.by, each.by)) for each in done]
 
 
-def _text(value: str | int | None) -> str | None:
-    return value if value is None or type(value) is str else str(value)
-
-
-def _is_doubtful(line: NativeLine) -> bool:
+def _is_doubtful(call: Conversation) -> bool:
     """Tell whether a value fits its type and still must not pass, because it is nested too deeply."""
     boxes: list[Any] = []
-    for event in line.events or ():
+    for event in call.events:
         if type(event) is SlotFilled:
             if event.value.__class__ in _BOXES:
                 boxes.append(event.value)
         elif type(event) is GuardEvaluated and (event.result.__class__ in _BOXES or event.error.__class__ in _BOXES):
             boxes += event.result, event.error
-    if line.slots:
-        boxes += line.slots.values()
-    for call in line.tool_calls or ():
-        boxes += call.arguments, call.error, call.result
-    boxes += line.errors or (), line.state_aspects or ()
+    boxes += call.slots.values()
+    for done in call.tool_calls:
+        boxes += done.arguments, done.error, done.result
+    boxes += call.errors or (), call.state_aspects or ()
     return any(value.__class__ in _BOXES and is_deep(value) for value in boxes)
 
 

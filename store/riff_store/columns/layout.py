@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from riff_store import models as m
 from riff_store.errors import StoreError
 
 GROUP_CALLS = 4096
@@ -14,48 +15,20 @@ FEW_CALLS = 5_000
 """The rows of fewer calls, which an index finds, are read as quickly as columns of all."""
 
 CALL_IDS = "call.id"
-CALLS = {
-    "flow": "flow_id",
-    "agent": "agent_id",
-    "run": "run_id",
-    "persona": "persona_id",
-    "scenario": "scenario_id",
-    "caller": "caller_id",
-    "stop_reason": "stop_reason_id",
-    "final_state": "final_state_id",
-    "final_status": "final_status_id",
-    "trial": "trial",
-    "started_at": "started_at",
-    "duration_s": "duration_s",
-    "completed": "completed",
-    "errored": "errored",
-    "error_count": "error_count",
-    "defects": "defects",
-    "success": "success",
-    "lost": "lost",
-    "quality": "quality",
-    "computed_quality": "computed_quality",
-    "caller_ok": "caller_ok",
-}
+
+
+def _columns_of(model: type[m.BaseModel], *without: str) -> dict[str, str]:
+    """Return the columns of a table by the names of its fields."""
+    return {field.name: field.column_name for field in model._meta.sorted_fields if field.name not in without}
+
+
+CALLS = _columns_of(m.Conversation, "id", "name", "error", "origin", "source_file", "line", "filled")
 """The columns of calls, besides their keys."""
 
-STATES = {
-    "state": "state_id",
-    "segment": "segment_id",
-    "progress": "progress",
-    "stall": "stall",
-    "lost": "lost",
-    "escalation": "escalation",
-    "revisit": "revisit",
-    "dwell_turns": "dwell_turns",
-    "latency_p95_ms": "latency_p95_ms",
-    "guard_error": "guard_error",
-    "slot_fill_rate": "slot_fill_rate",
-    "position": "position",
-}
+STATES = _columns_of(m.StateScore, "conversation")
 """The columns of the rows of states, in the order of calls and then of states."""
 
-TRANSITIONS = {"from_state": "from_state_id", "to_state": "to_state_id", "n": "n"}
+TRANSITIONS = _columns_of(m.Transition, "conversation")
 """The columns of transitions, in the order of calls and then of states."""
 
 KINDS_OF_FAILURE = (
@@ -63,11 +36,7 @@ KINDS_OF_FAILURE = (
 )  # fmt: skip
 """What can go wrong first in a call; stores hold their places here, so that another one comes at the end."""
 
-FAILURES = {
-    "last_ok": "last_ok_id",
-    "first_failed": "first_failed_id",
-    "detail": "detail_id",
-    "error": "error_id",
+FAILURES = _columns_of(m.CallFailure, "conversation", "kind") | {
     "kind": "CASE kind " + " ".join(f"WHEN '{kind}' THEN {at}" for at, kind in enumerate(KINDS_OF_FAILURE)) + " END",
 }
 """The columns of where calls first went wrong, in the order of calls."""

@@ -61,8 +61,8 @@ def test_what_changes_is_read_from_rows_until_it_is_packed_again(path: Path) -> 
     packed(made, path).close()
     first = made.calls[9]
     with open_store(path, write=True) as store:
-        put(store, "more.jsonl", [verdict(first.conversation, 9.5, run=first.run, judge="late", flow=first.flow,
-                                          agent=first.agent, trial=first.trial)])  # fmt: skip
+        put(store, "more.jsonl", [verdict(first.conversation_id, 9.5, run=first.run_id, judge="late", flow=first.flow,
+                                          agent=first.agent_model, trial=first.trial)])  # fmt: skip
         assert groups(store) == [0, 2, 3, 4]
         judges = dict(store.execute_sql("SELECT name, id FROM judge"))
         aspects = dict(store.execute_sql("SELECT name, id FROM aspect"))

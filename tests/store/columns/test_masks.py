@@ -81,7 +81,7 @@ def holds_of_row(predicate: Predicate, facts: Any, made: World, row: Mapping[str
 @given(predicate=predicates)
 def test_columns_find_the_rows_of_states_that_python_finds(predicate: Predicate, made: World, store: Store) -> None:
     wanted = [
-        (facts.run, facts.conversation, row["state"])
+        (facts.run_id, facts.conversation_id, row["state"])
         for facts in made.calls
         for row in rows_of(facts)
         if holds_of_row(predicate, facts, made, row)

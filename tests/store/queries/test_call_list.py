@@ -20,12 +20,12 @@ AGENTS = ("model-b", "model-a")
 STARTED = {"late": 900, "early": 100, "undated": None, "first": 50}
 FILTERS = {
     "": lambda one: True,
-    "agent=model-a": lambda one: one.agent == "model-a",
-    "flow=dental run!=first": lambda one: one.flow == "dental" and one.run != "first",
+    "agent=model-a": lambda one: one.agent_model == "model-a",
+    "flow=dental run!=first": lambda one: one.flow == "dental" and one.run_id != "first",
     "persona=calm": lambda one: one.persona == "calm",
     "persona=calm flow=dental": lambda one: one.persona == "calm" and one.flow == "dental",
     "persona=nobody": lambda one: False,
-    "conversation=c-3": lambda one: one.conversation == "c-3",
+    "conversation=c-3": lambda one: one.conversation_id == "c-3",
 }
 
 
@@ -45,12 +45,12 @@ def ordered(wanted: str) -> list[tuple[str, ...]]:
     """Names in the order of lists; agents in that in which they came into the store."""
 
     def place(one: ConversationFacts) -> tuple[object, ...]:
-        started = STARTED[one.run]
-        agent = AGENTS.index(one.agent)
-        return started is None, started or 0, one.run, one.flow, one.conversation, agent, one.trial
+        started = STARTED[one.run_id]
+        agent = AGENTS.index(one.agent_model)
+        return started is None, started or 0, one.run_id, one.flow, one.conversation_id, agent, one.trial
 
     return [
-        (one.run, one.flow, one.conversation, one.agent, str(one.trial))
+        (one.run_id, one.flow, one.conversation_id, one.agent_model, str(one.trial))
         for one in sorted(filter(FILTERS[wanted], facts()), key=place)
     ]
 

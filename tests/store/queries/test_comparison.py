@@ -24,7 +24,7 @@ from riff_store.queries.flows import flow_cells
 from riff_store.queries.sides import SideError, side
 from riff_store.scoring import operability
 from tests.support.examples import examples
-from tests.support.facts import call, fresh, put, verdict
+from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import JUDGES, SHOWN, World, world
 
 TASK = ["flow", "scenario", "persona", "trial"]
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def frame(made: World) -> pd.DataFrame:
     """The calls that count, a row each, with a column for each aspect and each judge."""
     rows = [
-        {name: getattr(facts, name) for name in (*TASK, "run", "agent", "conversation")}
+        {name: grouped_by(facts, name) for name in (*TASK, "run", "agent", "conversation")}
         | {f"x.{name}": value for name, value in facts.aspects.items()}
         | {f"x.{name}": value for name, value in kept(facts, made).items()}
         | {f"j.{name}": value for name, value in made.judged(facts).items()}
@@ -344,7 +344,7 @@ def test_two_versions_of_a_judge_are_two_rows_and_one_may_be_unmeasured(store: S
 
 
 def test_agents_are_paired_in_the_runs_that_they_share(store: Store) -> None:
-    put(store, "1.jsonl", [*suite("r1", 3, 3, agent="x"), *[call("b" + c.conversation, run="r1", agent="y",
+    put(store, "1.jsonl", [*suite("r1", 3, 3, agent="x"), *[call("b" + c.conversation_id, run="r1", agent="y",
         scenario=c.scenario) for c in suite("r1", 3, 3)]])  # fmt: skip
     put(store, "2.jsonl", suite("r2", 3, 0, agent="x"))
     row = only(compare(store, "agent:x", "agent:y"), "success_rate")

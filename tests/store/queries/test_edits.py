@@ -19,7 +19,7 @@ from riff_store.queries.quality import timeline
 from riff_store.queries.scores import score_pages
 from riff_store.writer import Writer
 from riff_tui.filters import parse
-from tests.support.facts import call, fresh, put, verdict
+from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import FLOWS, World, close, grouped, quality, selected, successes, world
 
 DAY = 86_400_000_000
@@ -60,7 +60,7 @@ def grouped_edits(edits: Sequence[FlowEdit]) -> dict[str, list[FlowEdit]]:
 def starts(made: World) -> dict[str, int | None]:
     return {
         run: min((facts.started_at for facts in calls if facts.started_at is not None), default=None)
-        for run, calls in grouped(made.calls, lambda facts: facts.run).items()
+        for run, calls in grouped(made.calls, lambda facts: facts.run_id).items()
     }
 
 
@@ -95,7 +95,7 @@ def test_a_run_shows_the_latest_edit_of_its_flows(seed: int, expression: str, tm
     begun = starts(made)
     flows = {
         run: {facts.flow for facts in calls}
-        for run, calls in grouped(selected(made, predicate), lambda facts: facts.run).items()
+        for run, calls in grouped(selected(made, predicate), lambda facts: facts.run_id).items()
     }
     with with_edits(made, tmp_path / "w.db", edits) as store:
         found = {run.run: run.edit for run in timeline(store, predicate)}
@@ -117,10 +117,10 @@ def test_a_cell_shows_the_last_edit_before_its_latest_run(
     with with_edits(made, tmp_path / "w.db", edits) as store:
         found = flow_cells(store, predicate, keys, edits=True)
         assert all(cell.last_edit is None for cell in flow_cells(store, predicate, keys))
-    cells = grouped(selected(made, predicate), lambda facts: tuple(getattr(facts, key) for key in keys))
+    cells = grouped(selected(made, predicate), lambda facts: tuple(grouped_by(facts, key) for key in keys))
     assert {tuple(cell.keys.values()) for cell in found} == set(cells)
     for cell in found:
-        moments = [moment for facts in cells[tuple(cell.keys.values())] if (moment := begun[facts.run]) is not None]
+        moments = [moment for facts in cells[tuple(cell.keys.values())] if (moment := begun[facts.run_id]) is not None]
         flow = cell.keys["flow"] or ""
         assert commit(cell.last_edit) == last_by_hand(edits, flow, max(moments, default=None))
 
@@ -137,7 +137,7 @@ def test_an_edit_stands_between_the_runs_around_it(seed: int, expression: str, t
     assert order == sorted(order)
     left = selected(made, predicate)
     for effect in found:
-        own = grouped([facts for facts in left if facts.flow == effect.edit.flow], lambda facts: facts.run)
+        own = grouped([facts for facts in left if facts.flow == effect.edit.flow], lambda facts: facts.run_id)
         timed = sorted((moment, run) for run in own if (moment := begun[run]) is not None)
         before = [run for moment, run in timed if moment < effect.edit.time]
         after = [run for moment, run in timed if moment >= effect.edit.time]
@@ -145,10 +145,10 @@ def test_an_edit_stands_between_the_runs_around_it(seed: int, expression: str, t
         assert effect.next_run == (after[0] if after else None)
         with_it = [run for run in after if last_by_hand(edits, effect.edit.flow, begun[run]) == effect.edit.commit]
         assert effect.runs == len(with_it)
-        agents = {name: {facts.agent for facts in own[name]} for name in own}
+        agents = {name: {facts.agent_model for facts in own[name]} for name in own}
         both = agents[before[-1]] & agents[after[0]] if before and after else None
         for run, outcome in ((effect.previous_run, effect.before), (effect.next_run, effect.after)):
-            calls = [facts for facts in own.get(run or "", ()) if both is None or facts.agent in both]
+            calls = [facts for facts in own.get(run or "", ()) if both is None or facts.agent_model in both]
             if not calls:
                 assert outcome is None
                 continue

@@ -42,7 +42,7 @@ def observations(made: World, calls: list[ConversationFacts], aspect: str) -> li
     for facts in calls:
         if facts.errored:
             continue
-        told = {"call": (facts.run, facts.conversation), "agent": facts.agent, "flow": facts.flow}
+        told = {"call": (facts.run_id, facts.conversation_id), "agent": facts.agent_model, "flow": facts.flow}
         told["persona"] = facts.persona or "~"
         correctness, completion = facts.aspects.get("correctness"), facts.aspects.get("completion")
         parts = (correctness, completion, facts.aspects.get("errors"), facts.aspects.get("latency_p95"))

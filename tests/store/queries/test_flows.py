@@ -18,7 +18,7 @@ from riff_store.queries.flows import flow_cells
 from riff_store.scoring import operability, succeeded
 from riff_tui.filters import parse
 from tests.support.examples import examples
-from tests.support.facts import call, fresh, put, verdict
+from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
 from tests.support.recorded_queries import recorded_queries
 
@@ -68,7 +68,7 @@ def in_store(cell: FlowCell) -> dict[str, object]:
 @given(st.integers(0, 10**6))
 def test_sums_and_calls_give_the_same_matrix_as_plain_python(seed: int) -> None:
     made = world(seed)
-    wanted = grouped(made.calls, lambda facts: (facts.flow, facts.agent))
+    wanted = grouped(made.calls, lambda facts: (facts.flow, facts.agent_model))
     with tempfile.TemporaryDirectory() as folder, made.store(Path(folder) / "store.db") as store:
         for expression in ("", BY_RUN, BY_CALL, f"{BY_RUN} {BY_CALL}"):
             cells = flow_cells(store, parse(expression))
@@ -103,7 +103,9 @@ def test_any_filter_and_any_rows_give_what_python_gives(seed: int, expression: s
     archetype = {"dental": "booking", "DENTAL-2": "booking"}
     wanted = grouped(
         selected(made, parse(expression)),
-        lambda facts: tuple(archetype.get(facts.flow) if name == "archetype" else getattr(facts, name) for name in by),
+        lambda facts: tuple(
+            archetype.get(facts.flow) if name == "archetype" else grouped_by(facts, name) for name in by
+        ),
     )
     with tempfile.TemporaryDirectory() as folder, made.store(Path(folder) / "store.db") as store:
         found = {tuple(cell.keys.values()): in_store(cell) for cell in flow_cells(store, parse(expression), by=by)}

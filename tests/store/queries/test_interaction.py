@@ -21,7 +21,7 @@ from riff_store.queries.scores import score_pages
 from riff_tui.filters import parse
 from tests.support import spoken_calls
 from tests.support.contrasts import clustered
-from tests.support.facts import call, fresh, put
+from tests.support.facts import call, fresh, grouped_by, put
 from tests.support.listed_scores import listed
 from tests.support.random_stores import grouped
 
@@ -43,7 +43,7 @@ def by_hand(found: list[ConversationFacts]) -> tuple[Interaction | None, Interac
 @pytest.mark.parametrize("where", ["", BY_CALL])
 @pytest.mark.parametrize("by", [("flow", "agent"), ("run",), ("agent",), ("scenario",), ()])
 def test_figures_are_of_all_events_together(where: str, by: tuple[str, ...], store: Store) -> None:
-    wanted = grouped(list(spoken_calls.calls()), lambda facts: tuple(getattr(facts, name) for name in by))
+    wanted = grouped(list(spoken_calls.calls()), lambda facts: tuple(grouped_by(facts, name) for name in by))
     for cell in flow_cells(store, parse(where), by):
         for mine, theirs in zip(
             by_hand(wanted[tuple(cell.keys.values())]), (cell.interaction, cell.interaction_all), strict=True
@@ -94,7 +94,7 @@ def test_a_filter_of_calls_goes_by_the_events_of_each_call(
 ) -> None:
     found = {listed.conversation for listed in conversations(store, parse(f"{key}{condition}"), limit=100)}
     assert found == {
-        facts.conversation
+        facts.conversation_id
         for facts in spoken_calls.calls()
         if holds(None if facts.interaction is None else facts.interaction.value(FIGURES[key]))
     }
@@ -104,7 +104,7 @@ def test_a_filter_of_calls_goes_by_the_events_of_each_call(
 @pytest.mark.parametrize("down", [False, True])
 def test_calls_are_sorted_by_their_own_events(key: str, down: bool, store: Store) -> None:
     figures = {
-        facts.conversation: None if facts.interaction is None else facts.interaction.value(FIGURES[key])
+        facts.conversation_id: None if facts.interaction is None else facts.interaction.value(FIGURES[key])
         for facts in spoken_calls.calls()
     }
     found = [
@@ -115,7 +115,7 @@ def test_calls_are_sorted_by_their_own_events(key: str, down: bool, store: Store
 
 
 def test_a_call_has_its_own_sums(store: Store) -> None:
-    of_calls = {facts.conversation: facts.interaction for facts in spoken_calls.calls()}
+    of_calls = {facts.conversation_id: facts.interaction for facts in spoken_calls.calls()}
     rows = list(store.execute(m.Conversation.select(m.Conversation.id, m.Conversation.name)))
     assert {name: call_interaction(store, key) for key, name in rows} == of_calls
 
@@ -125,7 +125,7 @@ def test_effects_are_of_events_and_intervals_of_calls(store: Store) -> None:
     answer = effects(store, aspect="response_rate")
     calls = [made for made in spoken_calls.calls() if not made.errored and made.interaction]
     rows = [
-        (number, made.agent, made.flow, float(place < sums.response))
+        (number, made.agent_model, made.flow, float(place < sums.response))
         for number, made in enumerate(calls)
         if (sums := made.interaction)
         for place in range(sums.response_total)
@@ -157,7 +157,7 @@ def test_the_export_has_what_figures_are_pooled_from(store: Store) -> None:
             assert score.judge == "(computed)"
             sums.setdefault(score.call.conversation, {})[score.aspect.removeprefix("interaction.")] = score.value
     assert sums == {
-        made.conversation: {name: pytest.approx(getattr(made.interaction, name)) for name in SUMS[1:]}
+        made.conversation_id: {name: pytest.approx(getattr(made.interaction, name)) for name in SUMS[1:]}
         for made in spoken_calls.calls()
         if made.interaction is not None
     }

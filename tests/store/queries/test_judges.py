@@ -34,8 +34,8 @@ def frame(made: World, expression: str = "") -> pd.DataFrame:
     """A row per call that counts: its names, the score of each judge, and correctness."""
     rows = [
         {
-            "run": facts.run,
-            "conversation": facts.conversation,
+            "run": facts.run_id,
+            "conversation": facts.conversation_id,
             "correctness": facts.aspects.get("correctness"),
             **made.judged(facts),
         }

@@ -19,7 +19,7 @@ from riff_store.queries.flows import flow_cells
 from riff_store.queries.quality import flow_table, timeline
 from riff_store.statistics.strata import Stratum, rate_change, stratified_fisher
 from riff_tui.filters import parse
-from tests.support.facts import call, fresh, put, verdict
+from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import World, close, grouped, quality, selected, successes, world
 
 FILTERS = ("", "flow=dental", "run:night-1 | run=night-3", "persona=hurried", "archetype:book agent:gem")
@@ -40,7 +40,7 @@ def is_mean(found: Measure, values: Sequence[float]) -> bool:
 def test_the_timeline_means_what_the_calls_say(seed: int, expression: str, tmp_path: Path) -> None:
     made, predicate = world(seed, 60), parse(expression)
     left = selected(made, predicate)
-    by_run = grouped(left, lambda facts: facts.run)
+    by_run = grouped(left, lambda facts: facts.run_id)
     with made.store(tmp_path / "world.db") as store:
         found = {run.run: run for run in timeline(store, predicate)}
     assert found.keys() == by_run.keys()
@@ -59,7 +59,7 @@ def test_the_timeline_means_what_the_calls_say(seed: int, expression: str, tmp_p
 @pytest.mark.parametrize("expression", FILTERS)
 def test_a_run_is_compared_with_the_one_before_in_what_both_called(seed: int, expression: str, tmp_path: Path) -> None:
     made, predicate = world(seed, 120), parse(expression)
-    cells = grouped(selected(made, predicate), lambda facts: (facts.run, facts.flow, facts.agent))
+    cells = grouped(selected(made, predicate), lambda facts: (facts.run_id, facts.flow, facts.agent_model))
     with made.store(tmp_path / "world.db") as store:
         found = [run for run in timeline(store, predicate) if run.started_at is not None]
     assert not found or found[0].change is None
@@ -134,7 +134,7 @@ def test_the_flow_table_means_what_the_calls_say(seed: int, expression: str, tmp
     assert found.keys() == by_flow.keys()
     judges = judges_of(made, left)
     for name, calls in by_flow.items():
-        by_agent = grouped(calls, lambda facts: facts.agent)
+        by_agent = grouped(calls, lambda facts: facts.agent_model)
         assert [(cell.agent, cell.judge) for cell in found[name].cells] == [
             (agent, judge) for agent in sorted(by_agent) for judge in judges
         ]
@@ -156,7 +156,7 @@ def test_any_row_has_the_success_and_quality_of_its_calls(
         commits = {run.run: run.commit for run in runs(store)}
     rows = grouped(
         selected(made, predicate),
-        lambda facts: tuple(commits[facts.run] if name == "commit" else getattr(facts, name) for name in by),
+        lambda facts: tuple(commits[facts.run_id] if name == "commit" else grouped_by(facts, name) for name in by),
     )
     assert found.keys() == rows.keys()
     for names, calls in rows.items():

@@ -16,7 +16,7 @@ from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.queries.repeats import LISTED, all_pass, repeats
 from riff_tui.filters import parse
-from tests.support.facts import call, fresh, put
+from tests.support.facts import call, fresh, grouped_by, put
 from tests.support.random_stores import grouped, selected, world
 
 BY = [("flow", "agent"), ("flow", "agent", "scenario"), ("flow", "agent", "persona"), ("flow", "agent", "run")]
@@ -56,7 +56,7 @@ def test_rows_are_what_a_walk_over_their_groups_finds(
     chosen = selected(made, parse(expression))
 
     def names(facts: ConversationFacts, keys: Sequence[str]) -> tuple[str | None, ...]:
-        return tuple(getattr(facts, key) for key in keys)
+        return tuple(grouped_by(facts, key) for key in keys)
 
     with made.store(tmp_path / "store.db") as store:
         found = {tuple(cell.keys.values()): cell for cell in repeats(store, parse(expression), by)}

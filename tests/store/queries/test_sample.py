@@ -108,7 +108,7 @@ def test_calls_that_were_replaced_are_found_again_and_those_that_are_gone_keep_t
     keep_list(store, kept)
     keys = [each.call and each.call.id for each in _list(store)]
     first, *others = [each.names.conversation for each in kept.calls]
-    put(store, "calls.jsonl", [each for each in calls_of_a_night() if each.conversation in others], sha256="bb")
+    put(store, "calls.jsonl", [each for each in calls_of_a_night() if each.conversation_id in others], sha256="bb")
     found = _list(store)
     assert [each.drawn.names.conversation for each in found] == [first, *others]
     assert [each.call is None for each in found] == [True] + [False] * 9

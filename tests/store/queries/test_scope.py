@@ -33,7 +33,7 @@ def store(made: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sto
 @settings(max_examples=examples(60))
 @given(predicate=predicates)
 def test_the_store_finds_what_python_finds(predicate: Predicate, made: World, store: Store) -> None:
-    wanted = sorted((facts.run, facts.conversation) for facts in selected(made, predicate))
+    wanted = sorted((facts.run_id, facts.conversation_id) for facts in selected(made, predicate))
     found = conversations(store, predicate)
     assert sorted((call.run, call.conversation) for call in found) == wanted, render(predicate)
     assert count_conversations(store, predicate) == len(wanted)

@@ -27,7 +27,13 @@ def scores(store: Store, calls: Predicate | None = None, size: int = 500) -> lis
 def test_the_scores_are_those_of_the_facts(seed: int, expression: str, tmp_path: Path) -> None:
     made, predicate = world(seed, 60), parse(expression)
     wanted = {
-        (facts.run, facts.conversation, aspect, judge): (facts.flow, facts.agent, facts.persona, facts.errored, value)
+        (facts.run_id, facts.conversation_id, aspect, judge): (
+            facts.flow,
+            facts.agent_model,
+            facts.persona,
+            facts.errored,
+            value,
+        )
         for facts in selected(made, predicate)
         for judge, given in (
             ("(computed)", facts.aspects),

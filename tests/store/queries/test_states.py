@@ -23,7 +23,7 @@ from riff_store.queries.states import segment_cells, state_cells
 from riff_store.ranking import worst_first
 from riff_tui.filters import parse
 from tests.support.examples import examples
-from tests.support.facts import call, fresh, put, state
+from tests.support.facts import call, fresh, grouped_by, put, state
 from tests.support.random_stores import billionths, grouped, selected, world
 from tests.support.recorded_queries import recorded_queries
 
@@ -74,7 +74,7 @@ def test_sums_and_rows_give_the_same_matrix_as_plain_python(seed: int, by: tuple
     made = world(seed)
 
     def key(row: tuple[ConversationFacts, StateAspects]) -> tuple[str, ...]:
-        return tuple(row[1].state if name == "state" else getattr(row[0], name) for name in by)
+        return tuple(row[1].state if name == "state" else grouped_by(row[0], name) for name in by)
 
     wanted: dict[tuple[Any, ...], list[tuple[ConversationFacts, StateAspects]]] = {}
     for row in rows_of(made.calls):
@@ -107,7 +107,7 @@ def test_terms_about_states_narrow_the_rows(seed: int, expression: str) -> None:
     made = world(seed)
     keeps: dict[str, Callable[[ConversationFacts, StateAspects], bool]] = {
         "persona:h": lambda facts, row: "h" in (facts.persona or ""),
-        "run=night-2 flow:dent": lambda facts, row: facts.run == "night-2" and "dent" in facts.flow.lower(),
+        "run=night-2 flow:dent": lambda facts, row: facts.run_id == "night-2" and "dent" in facts.flow.lower(),
         "state:co": lambda facts, row: "co" in row.state,
         "segment=collect": lambda facts, row: row.segment == "collect",
         "stall=1 persona!=·": lambda facts, row: row.stall == 1 and facts.persona is not None,

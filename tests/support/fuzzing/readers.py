@@ -57,7 +57,7 @@ def _check(items: Iterable[Item]) -> list[Item]:
         elif isinstance(item, JudgedScore):
             assert item.score is None or 0 <= item.score <= 10, "a score is off the scale"
         elif isinstance(item, ConversationFacts):
-            assert item.conversation, "a call has no name"
+            assert item.conversation_id, "a call has no name"
             assert item.flow, "a call has no flow"
     return found
 

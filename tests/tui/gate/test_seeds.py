@@ -80,7 +80,7 @@ def facts(name: str, seed: int, calls: int, weaken: dict[str, float]) -> Iterato
     run = custom_run(name, seed, weaken)
     for line, call in enumerate(generate(conversations=calls, seed=seed, run=run), 1):
         yield ConversationFacts(
-            run=name, conversation=call.conversation_id, flow=call.flow, agent=call.agent_model, persona=call.persona,
-            scenario=call.scenario, trial=call.trial, errored=call.errored, line=line,
+            run_id=name, conversation_id=call.conversation_id, flow=call.flow, agent_model=call.agent_model,
+            persona=call.persona, scenario=call.scenario, trial=call.trial, errored=call.errored, line=line,
             aspects={} if call.errored else compute_flow_aspects(call),
         )  # fmt: skip

@@ -72,7 +72,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         fresh(tmp_path_factory.mktemp("parts") / "store.db") as opened,
     ):
         put(opened, "calls.jsonl", calls)
-        put(opened, "verdicts.jsonl", [verdict(facts.conversation, 7.0, prompt_version="v2") for facts in calls])
+        put(opened, "verdicts.jsonl", [verdict(facts.conversation_id, 7.0, prompt_version="v2") for facts in calls])
         set_small_groups(patch)
         patch.setattr(view_query, "QUICK_CALLS", 0)
         Writer(opened).pack()

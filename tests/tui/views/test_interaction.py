@@ -114,7 +114,7 @@ def test_a_run_has_a_panel_of_its_own(tmp_path: Path) -> None:
     with spoken_calls.made(tmp_path / "calls.db") as store:
         rows = {row.record["run"]: row.record for row in flows(store, by=("run",)).rows}
     for run, record in rows.items():
-        there = spoken_calls.together([made for made in spoken_calls.calls() if made.run == run])
+        there = spoken_calls.together([made for made in spoken_calls.calls() if made.run_id == run])
         assert there is not None
         assert record["interaction_all"]["counts"]["n_simulations"] == there.calls
         assert record["interaction_all"]["counts"]["response_total"] == there.response_total

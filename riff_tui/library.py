@@ -1,16 +1,17 @@
-"""Ask a store for a view from a script."""
+"""Give scripts the rows of a view, as JSON has them."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 from riff_store.database import Store, open_store
-from riff_store.errors import RiffError
-
-_VIEWS = "riff_tui.records"
+from riff_tui.catalog import show
+from riff_tui.output.sinks.json import dumped
+from riff_tui.output.sinks.parts import Options
+from riff_tui.request import Request
 
 
 def ask(
@@ -28,17 +29,13 @@ def ask(
 
     `where` is a filter, `by` splits the rows, `sort` orders them (`-` before a column for downwards), `aspect` is what
     `effects` explains and `sides` are what `compare` and `failures` compare. Numbers are unrounded, what is not
-    measured is `None`. Raises `RiffError` for what makes no sense and where riff-tui is not installed.
+    measured is `None`. Raises `RiffError` for what makes no sense.
     """
-    try:
-        views = import_module(_VIEWS)
-    except ModuleNotFoundError as error:
-        if error.name is None or not _VIEWS.startswith(error.name):
-            raise
-        raise RiffError("views come with riff-tui, which is not installed", "pip install riff-tui") from error
     if not isinstance(store, Store):
         with open_store(os.fspath(store)) as opened:
             return ask(opened, view, where, by, limit, sort=sort, aspect=aspect, sides=sides)
     keys = (by,) if isinstance(by, str) else tuple(by or ())
-    rows: list[dict[str, Any]] = views.records(store, view, where or "", keys, limit, sort, aspect, sides)
-    return rows
+    request = Request(where or "", keys, sort, limit, text=True, trend=True, sides=sides, aspect=aspect)
+    with store.snapshot():
+        table = show(store, view, request)
+        return [json.loads(dumped(row.record, Options())) for row in table.rows]
