@@ -1,14 +1,22 @@
-"""Store the edits of flows, each flow of a repository as a whole."""
+"""Store the edits of flows, each flow of a repository as a whole, and which of them its commits contain.
+
+Of a history of thousands of commits few edit a flow. Those are the nodes of a graph, and so is each merge of lines that
+have different edits; every other commit contains what the node does that it came from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from riff_store import models as m
 from riff_store.engines.engine import BulkConnection
-from riff_store.facts import EditsResult, FlowEdit
-from riff_store.histories import forget_histories
+from riff_store.facts import Commit, EditsResult, FlowEdit
 from riff_store.names import encodable
+
+_Row = tuple[object, ...]
 
 
 def forget_edits(connection: BulkConnection) -> None:
@@ -71,3 +79,135 @@ def _replace(
         last=max(times),
         has_calls=flow in called,
     )
+
+
+def forget_histories(connection: BulkConnection) -> None:
+    """Drop what is known of all repositories."""
+    for table in ("known_commit", "history_node", "repository"):
+        connection.execute(f'DELETE FROM "{table}"')
+
+
+def replace_history(connection: BulkConnection, name: str, commits: Sequence[Commit]) -> None:
+    """Store the history of a repository, parents first, in place of what was known of it; edits are stored before.
+
+    A history that shares a commit with it is the same one, read elsewhere, and goes. What is the same already is not
+    written again.
+    """
+    if not commits:
+        for (key,) in connection.execute("SELECT id FROM repository WHERE name = ?", (name,)).fetchall():
+            _forget(connection, key)
+        return
+    edited = {commit for (commit,) in connection.execute('SELECT DISTINCT "commit" FROM flow_edit')}
+    graph = edit_graph(commits, edited)
+    own = _key(connection, name)
+    known = {
+        commit: (repository, node)
+        for commit, repository, node in connection.execute('SELECT "commit", repository_id, node FROM known_commit')
+    }
+    wanted = {bytes.fromhex(commit): (own, node) for commit, node in graph.place_of.items()}
+    for other in {known[commit][0] for commit in wanted.keys() & known.keys()} - {own}:
+        _forget(connection, other)
+        known = {commit: found for commit, found in known.items() if found[0] != other}
+    _replace_commits(connection, own, known, wanted)
+    _replace_nodes(connection, own, graph)
+
+
+def _key(connection: BulkConnection, name: str) -> int:
+    connection.execute("INSERT INTO repository (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
+    return int(connection.execute("SELECT id FROM repository WHERE name = ?", (name,)).fetchone()[0])
+
+
+def _forget(connection: BulkConnection, key: int) -> None:
+    connection.execute("DELETE FROM known_commit WHERE repository_id = ?", (key,))
+    connection.execute("DELETE FROM history_node WHERE repository_id = ?", (key,))
+    connection.execute("DELETE FROM repository WHERE id = ?", (key,))
+
+
+def _replace_commits(
+    connection: BulkConnection,
+    own: int,
+    known: Mapping[bytes, tuple[int, int | None]],
+    wanted: Mapping[bytes, tuple[int, int | None]],
+) -> None:
+    changed = [commit for commit, found in wanted.items() if known.get(commit) != found]
+    gone = [commit for commit, (key, _) in known.items() if key == own and commit not in wanted]
+    stale = chain((commit for commit in changed if commit in known), gone)
+    connection.executemany('DELETE FROM known_commit WHERE "commit" = ?', ((commit,) for commit in stale))
+    # In the order of their ids, so that pages are filled one after the other.
+    connection.insert(m.KnownCommit, [value for commit in sorted(changed) for value in (commit, *wanted[commit])])
+
+
+def _replace_nodes(connection: BulkConnection, own: int, graph: EditGraph) -> None:
+    rows = [
+        (place, bytes.fromhex(node.commit) if node.commit else None, json.dumps(node.parents))
+        for place, node in enumerate(graph.nodes)
+    ]
+    known: Iterable[_Row] = connection.execute(
+        'SELECT position, "commit", parents FROM history_node WHERE repository_id = ? ORDER BY position', (own,)
+    )
+    if list(known) != rows:
+        connection.execute("DELETE FROM history_node WHERE repository_id = ?", (own,))
+        connection.insert(m.HistoryNode, [value for row in rows for value in (own, *row)])
+
+
+class Node(NamedTuple):
+    """Name a commit that is an edit, `None` for a merge of others, and the places of the nodes before it."""
+
+    commit: str | None
+    parents: tuple[int, ...]
+
+
+class EditGraph(NamedTuple):
+    """Hold the nodes, parents before children, and the place of the node of each commit, `None` before any edit."""
+
+    nodes: Sequence[Node]
+    place_of: Mapping[str, int | None]
+
+
+def edit_graph(commits: Iterable[Commit], edited: Collection[str]) -> EditGraph:
+    """Return the graph of a history whose commits come parents first; parents that are not among them are unknown."""
+    nodes: list[Node] = []
+    contained: list[int] = []
+    places: dict[Node, int] = {}
+    place_of: dict[str, int | None] = {}
+    for commit in commits:
+        before = {place for parent in commit.parents if (place := place_of.get(parent)) is not None}
+        parents = heads(before, contained)
+        is_edit = commit.id in edited
+        if not is_edit and len(parents) < 2:
+            place_of[commit.id] = parents[0] if parents else None
+            continue
+        node = Node(commit.id if is_edit else None, parents)
+        if node not in places:
+            places[node] = len(nodes)
+            contained.append(_with(len(nodes), parents, contained))
+            nodes.append(node)
+        place_of[commit.id] = places[node]
+    return EditGraph(nodes, place_of)
+
+
+def contained_by(parents: Iterable[Sequence[int]]) -> list[int]:
+    """Return the places that each node contains, itself among them, as the bits of a number."""
+    contained: list[int] = []
+    for place, before in enumerate(parents):
+        contained.append(_with(place, before, contained))
+    return contained
+
+
+def heads(places: Collection[int], contained: Sequence[int]) -> tuple[int, ...]:
+    """Return those of some nodes that no other of them contains, the first in the order of history first."""
+    if len(places) < 2:
+        return tuple(places)
+    found, covered = [], 0
+    for place in sorted(places, reverse=True):
+        if not covered >> place & 1:
+            found.append(place)
+            covered |= contained[place]
+    return tuple(reversed(found))
+
+
+def _with(place: int, parents: Iterable[int], contained: Sequence[int]) -> int:
+    bits = 1 << place
+    for parent in parents:
+        bits |= contained[parent]
+    return bits

@@ -8,15 +8,19 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
 if TYPE_CHECKING:
     import peewee as pw
 
     from riff_store.errors import StoreError
-    from riff_store.news import News
+
 
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
 """How long a process waits for another one that is writing."""
+_LONGEST = 200
+"""How much is told of a name, so that it can be sent on any channel."""
 
 
 class Cursor(Protocol):
@@ -42,6 +46,22 @@ class BulkConnection(Connection, Protocol):
 
     def insert(self, model: type[pw.Model], values: Sequence[Any]) -> None:
         """Insert rows with every column of a model: their values one after the other, in the order of its fields."""
+
+
+class WriteNotice(msgspec.Struct, frozen=True, gc=False):
+    """Name what a transaction wrote, for those who look at a store, and nothing of what was said.
+
+    `run` is the one that most of its `calls` are of.
+    """
+
+    by: str = ""
+    run: str = ""
+    runs: int = 0
+    calls: int = 0
+
+    def shortened(self) -> WriteNotice:
+        """Return it as it can be sent on any channel."""
+        return WriteNotice(self.by[:_LONGEST], self.run[:_LONGEST], self.runs, self.calls)
 
 
 class Engine(ABC):
@@ -155,13 +175,13 @@ class Engine(ABC):
     def change_counter(self, *, wait: bool) -> object:
         """Return what differs once another process has written, without waiting for a writer unless `wait` is true."""
 
-    def tell(self, news: News) -> None:  # noqa: B027  # not every kind of store can
+    def tell(self, written: WriteNotice) -> None:  # noqa: B027  # not every kind of store can
         """Tell those who listen, once the transaction that was begun is committed, what it wrote."""
 
     def listen(self) -> None:  # noqa: B027  # as above
         """Begin to receive what others write."""
 
-    def notifications(self) -> list[News] | None:
+    def notifications(self) -> list[WriteNotice] | None:
         """Return what others wrote since it was asked for last; `None` where nothing tells."""
         return None
 

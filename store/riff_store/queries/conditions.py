@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import peewee as pw
 
-from riff_store.metric import Pooled
+from riff_store.metrics import Pooled
 from riff_store.predicates import Term
 from riff_store.time_range import time_range
 

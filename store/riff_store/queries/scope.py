@@ -16,8 +16,7 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.database import Store
-from riff_store.metric import Pooled
-from riff_store.metrics import POOLED
+from riff_store.metrics import POOLED, Pooled
 from riff_store.predicate_eval import fold, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
 from riff_store.queries.conditions import (
