@@ -17,8 +17,7 @@ from riff_store.errors import NewerStore, NotAStore, OlderStore
 from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
-    from riff_store.engines.engine import WriteNotice
-    from riff_store.facts import Annotation
+    from riff_store.facts import Annotation, WriteNotice
 
 Made = TypeVar("Made")
 OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)

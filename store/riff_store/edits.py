@@ -1,17 +1,13 @@
-"""Store the edits of flows, each flow of a repository as a whole, and which of them its commits contain.
-
-Of a history of thousands of commits few edit a flow. Those are the nodes of a graph, and so is each merge of lines that
-have different edits; every other commit contains what the node does that it came from.
-"""
+"""Store the edits of flows, each flow of a repository as a whole, and which of them its commits contain."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from riff_store import models as m
+from riff_store.edit_graph import EditGraph, edit_graph
 from riff_store.engines.engine import BulkConnection
 from riff_store.facts import Commit, EditsResult, FlowEdit
 from riff_store.names import encodable
@@ -148,66 +144,3 @@ def _replace_nodes(connection: BulkConnection, own: int, graph: EditGraph) -> No
     if list(known) != rows:
         connection.execute("DELETE FROM history_node WHERE repository_id = ?", (own,))
         connection.insert(m.HistoryNode, [value for row in rows for value in (own, *row)])
-
-
-class Node(NamedTuple):
-    """Name a commit that is an edit, `None` for a merge of others, and the places of the nodes before it."""
-
-    commit: str | None
-    parents: tuple[int, ...]
-
-
-class EditGraph(NamedTuple):
-    """Hold the nodes, parents before children, and the place of the node of each commit, `None` before any edit."""
-
-    nodes: Sequence[Node]
-    place_of: Mapping[str, int | None]
-
-
-def edit_graph(commits: Iterable[Commit], edited: Collection[str]) -> EditGraph:
-    """Return the graph of a history whose commits come parents first; parents that are not among them are unknown."""
-    nodes: list[Node] = []
-    contained: list[int] = []
-    places: dict[Node, int] = {}
-    place_of: dict[str, int | None] = {}
-    for commit in commits:
-        before = {place for parent in commit.parents if (place := place_of.get(parent)) is not None}
-        parents = heads(before, contained)
-        is_edit = commit.id in edited
-        if not is_edit and len(parents) < 2:
-            place_of[commit.id] = parents[0] if parents else None
-            continue
-        node = Node(commit.id if is_edit else None, parents)
-        if node not in places:
-            places[node] = len(nodes)
-            contained.append(_with(len(nodes), parents, contained))
-            nodes.append(node)
-        place_of[commit.id] = places[node]
-    return EditGraph(nodes, place_of)
-
-
-def contained_by(parents: Iterable[Sequence[int]]) -> list[int]:
-    """Return the places that each node contains, itself among them, as the bits of a number."""
-    contained: list[int] = []
-    for place, before in enumerate(parents):
-        contained.append(_with(place, before, contained))
-    return contained
-
-
-def heads(places: Collection[int], contained: Sequence[int]) -> tuple[int, ...]:
-    """Return those of some nodes that no other of them contains, the first in the order of history first."""
-    if len(places) < 2:
-        return tuple(places)
-    found, covered = [], 0
-    for place in sorted(places, reverse=True):
-        if not covered >> place & 1:
-            found.append(place)
-            covered |= contained[place]
-    return tuple(reversed(found))
-
-
-def _with(place: int, parents: Iterable[int], contained: Sequence[int]) -> int:
-    bits = 1 << place
-    for parent in parents:
-        bits |= contained[parent]
-    return bits

@@ -17,7 +17,7 @@ from riff_store.changes import Changes, no_changes
 from riff_store.columns import keeping
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits, replace_history
-from riff_store.engines.engine import BulkConnection, WriteNotice
+from riff_store.engines.engine import BulkConnection
 from riff_store.errors import UsageError
 from riff_store.facts import (
     Annotation,
@@ -32,6 +32,7 @@ from riff_store.facts import (
     SourceFile,
     SupersededFile,
     Unjoined,
+    WriteNotice,
 )
 from riff_store.names import Names, encodable
 from riff_store.rows import CHUNK, Rows, forget_calls

@@ -8,19 +8,15 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import msgspec
-
 if TYPE_CHECKING:
     import peewee as pw
 
     from riff_store.errors import StoreError
-
+    from riff_store.facts import WriteNotice
 
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
 """How long a process waits for another one that is writing."""
-_LONGEST = 200
-"""How much is told of a name, so that it can be sent on any channel."""
 
 
 class Cursor(Protocol):
@@ -46,22 +42,6 @@ class BulkConnection(Connection, Protocol):
 
     def insert(self, model: type[pw.Model], values: Sequence[Any]) -> None:
         """Insert rows with every column of a model: their values one after the other, in the order of its fields."""
-
-
-class WriteNotice(msgspec.Struct, frozen=True, gc=False):
-    """Name what a transaction wrote, for those who look at a store, and nothing of what was said.
-
-    `run` is the one that most of its `calls` are of.
-    """
-
-    by: str = ""
-    run: str = ""
-    runs: int = 0
-    calls: int = 0
-
-    def shortened(self) -> WriteNotice:
-        """Return it as it can be sent on any channel."""
-        return WriteNotice(self.by[:_LONGEST], self.run[:_LONGEST], self.runs, self.calls)
 
 
 class Engine(ABC):

@@ -20,12 +20,13 @@ from psycopg.pq import TransactionStatus
 
 from riff_store import models
 from riff_store.engines import postgresql_schema
-from riff_store.engines.engine import APPLICATION_ID, Engine, WriteNotice
+from riff_store.engines.engine import APPLICATION_ID, Engine
 from riff_store.engines.postgresql_address import Address
 from riff_store.engines.postgresql_connection import COMPILER, PostgresqlConnection
 from riff_store.engines.postgresql_errors import store_error_of
 from riff_store.engines.statements import spelled
 from riff_store.errors import NotAStore, StoreError, StoreMissing, StoreReadOnly
+from riff_store.facts import WriteNotice
 
 CHANNEL = "riff_written"
 """The channel on which writers tell that they wrote."""

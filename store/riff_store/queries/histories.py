@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.edits import contained_by
+from riff_store.edit_graph import contained_by
 
 # Whole or abbreviated as git does, or what `git describe` makes of it; a number of a few digits counts builds.
 _COMMIT = re.compile(r"(?:.*-g)?((?=\d*[a-f]|\d{7})[0-9a-f]{4,64})(?:-dirty|\+)?", re.IGNORECASE)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from riff_store import models as m
 from riff_store.answers.edits import Edit, LastEdit
 from riff_store.database import Store
-from riff_store.edits import heads
+from riff_store.edit_graph import heads
 from riff_store.queries.dimensions import run_starts
 from riff_store.queries.histories import Histories, Place
 
