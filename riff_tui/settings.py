@@ -163,7 +163,7 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
 
 def statement_steps(environ: Mapping[str, str] | None = None) -> int:
     """Return how many steps a statement on a store in a file may take for each byte of it."""
-    from riff_store.allowance import STEPS_PER_BYTE
+    from riff_store.statement_limit import STEPS_PER_BYTE
 
     # Where nothing is set, what reads inputs need not be loaded.
     is_set = "limits" in _document(config_file(os.environ if environ is None else environ))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from riff_store.allowance import STEPS_PER_BYTE
+from riff_store.statement_limit import STEPS_PER_BYTE
 
 MIB = 1024 * 1024
 

@@ -132,7 +132,7 @@ def apply_limits() -> None:
 
 def apply_store_limits() -> None:
     """Let the limits of the settings hold for all stores that are opened from here on."""
-    from riff_store.allowance import set_steps_per_byte
+    from riff_store.statement_limit import set_steps_per_byte
     from riff_tui.settings import statement_steps
 
     set_steps_per_byte(statement_steps())

@@ -17,8 +17,7 @@ from riff_store.errors import NewerStore, NotAStore, OlderStore
 from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
-    from riff_store.facts import Annotation
-    from riff_store.news import News
+    from riff_store.facts import Annotation, WriteNotice
 
 Made = TypeVar("Made")
 OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)
@@ -116,9 +115,9 @@ class Store:
         with self._lock, self._translating():
             return self.engine.change_counter(wait=wait)
 
-    def tell(self, news: News) -> None:
+    def tell(self, written: WriteNotice) -> None:
         """Tell those who listen what the write transaction wrote that was begun, once it is committed."""
-        self.engine.tell(news)
+        self.engine.tell(written)
 
     def listen(self) -> None:
         """Begin to receive what others write, for as long as it is open, reopened or not."""
@@ -126,7 +125,7 @@ class Store:
         with self._lock, self._translating():
             self.engine.listen()
 
-    def notifications(self) -> list[News] | None:
+    def notifications(self) -> list[WriteNotice] | None:
         """Return what others wrote since it was asked for last; `None` where nothing tells."""
         with self._lock, self._translating():
             return self.engine.notifications()

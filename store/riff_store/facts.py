@@ -296,3 +296,23 @@ class FileResult(msgspec.Struct, gc=False):
     rerun: int = 0
     winners: list[str] = []
     reason: str = ""
+
+
+_LONGEST = 200
+"""How much of a name is in a notice, so that it can be sent on any channel."""
+
+
+class WriteNotice(msgspec.Struct, frozen=True, gc=False):
+    """Name what a transaction wrote, for those who look at a store, and nothing of what was said.
+
+    `run` is the one that most of its `calls` are of.
+    """
+
+    by: str = ""
+    run: str = ""
+    runs: int = 0
+    calls: int = 0
+
+    def shortened(self) -> WriteNotice:
+        """Return it as it can be sent on any channel."""
+        return WriteNotice(self.by[:_LONGEST], self.run[:_LONGEST], self.runs, self.calls)

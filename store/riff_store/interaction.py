@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from riff_store.interaction_metrics import FIGURES
-from riff_store.metric import Pooled
+from riff_store.metrics import FIGURES, Pooled
 
 
 @dataclass(frozen=True, slots=True)

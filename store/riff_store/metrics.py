@@ -6,17 +6,223 @@ of its own through the entry point group `riff_tui.metrics`, whose value is a `M
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from riff_store.interaction_metrics import INTERACTION_METRICS
-from riff_store.metric import SHARE as _SHARE
-from riff_store.metric import Direction, Metric, MetricKind
 from riff_store.plugins import load_plugins
-from riff_store.voice_metrics import VOICE_METRICS
+
+MetricKind: TypeAlias = Literal["call", "judged", "state", "row"]
+Direction: TypeAlias = Literal["higher", "lower"]
+SHARE = (0.0, 1.0)
+"""The ends of the scale of a share."""
+LARGEST = 1e5
+"""The largest value of a call, either way: the store sums whole billionths."""
+
+
+class Pooled(NamedTuple):
+    """Name the sums (`riff_store.interaction`) that a figure over the events of all calls together is the ratio of.
+
+    The `part` is divided by the `whole`, which counts events.
+    """
+
+    part: str
+    whole: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Describe a metric: an aspect of calls, computed or `judged`, a metric of a `state`, or a figure of a `row`.
+
+    `key` is its name in filters and data, `aliases` stand for it in filters, `title` heads its column and `short`
+    does where there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in
+    Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
+
+    A rate counts the calls whose aspect `rate_of` is at the top of its scale. `of_call` names what the store keeps of
+    each call for a figure that is no aspect, so that it can be compared; a figure that is `pooled` is no mean over
+    calls but over events, which come several in a call. What is `optional` has a column only where some call has it.
+    What is not `compared` is left out of comparisons unless asked for; what is not `pasted` has no place in the tables
+    that people paste; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
+    `Conversation` to a value or `None`, or from the `MetricContext` of a voice call where it is `of_voice`; with
+    another `version` of it, files are read again.
+    """
+
+    key: str
+    title: str
+    help: str
+    kind: MetricKind = "call"
+    unit: str = "0-10"
+    better: Direction | None = "higher"
+    bounds: tuple[float, float] = (0.0, math.inf)
+    short: str = ""
+    aliases: tuple[str, ...] = ()
+    definition: str = ""
+    decimals: int = 1
+    trim: bool = False
+    strong: bool = False
+    strong_title: bool = False
+    shown: bool = True
+    optional: bool = False
+    pasted: bool = True
+    compared: bool = True
+    gated: bool = False
+    rate_of: str = ""
+    of_call: str = ""
+    pooled: Pooled | None = None
+    compute: str = ""
+    of_voice: bool = False
+    version: int = 1
+
+    @property
+    def is_aspect(self) -> bool:
+        """Say whether each call has a value of it, from ingest or from a judge."""
+        return self.kind in ("call", "judged")
+
+    def holds(self, value: float) -> bool:
+        """Say whether a value lies on the scale, and within what can be summed."""
+        low, high = self.bounds
+        return max(low, -LARGEST) <= value <= min(high, LARGEST)
+
+    @property
+    def is_rate(self) -> bool:
+        """Say whether it is a share of calls, or of events, that came out well."""
+        return bool(self.rate_of) or (self.pooled is not None and self.unit == "share")
+
+    @property
+    def can_be_gated(self) -> bool:
+        """Say whether a fall of it can be told from a rise, call by call."""
+        return self.better is not None and (self.is_aspect or bool(self.of_call) or self.pooled is not None)
+
+
+# List the metrics of voice calls that EVA defines and that need no judge (docs/eva.md, section 10).
+_OF_VOICE: dict[str, Any] = {"shown": False, "optional": True, "decimals": 2}
+_VOICE_SCORE: dict[str, Any] = {"unit": "0-1", "bounds": SHARE, **_OF_VOICE}
+_VOICE_SHARES: dict[str, Any] = {"unit": "share", "bounds": SHARE, **_OF_VOICE}
+
+
+def _yes_or_no(key: str, title: str, help: str, definition: str, *aliases: str) -> Metric:
+    """Return a metric that is 1 or 0 for a call."""
+    return Metric(key, title, help, definition=definition, aliases=aliases, rate_of=key, **_VOICE_SHARES)
+
+
+VOICE_METRICS: tuple[Metric, ...] = (
+    _yes_or_no(
+        "task_completion", "task_done",
+        "Share of voice calls that left the scenario's database as it should be.",
+        "1 if the final database and its session are as expected, else 0",
+    ),
+    Metric(
+        "turn_taking", "turn_taking", **_VOICE_SCORE,
+        help="How well the agent timed its turns: neither late, nor barging in, nor slow to give way.",
+        definition="mean over turns of how well the agent was timed, 0 where it left the caller waiting for ever",
+    ),
+    Metric(
+        "response_speed", "resp_speed", short="resp", unit="s", better="lower", **_OF_VOICE,
+        help="Seconds from the caller's last sound to the agent's first, barge-ins left out.",
+        definition="mean of the seconds from the caller's last sound to the agent's first, where these are above 0",
+    ),
+    Metric(
+        "tool_call_validity", "tool_valid", short="tools", aliases=("tool_validity",), **_VOICE_SHARES,
+        help="Share of the agent's tool calls that were well formed; 1 where it made none.",
+        definition="responses of tools that complain neither of the call nor of its parameters ÷ responses",
+    ),
+    Metric(
+        "stt_wer", "stt_wer", short="wer", unit="share", better="lower", aliases=("wer",), **_OF_VOICE,
+        help="Word error rate of the agent's speech recognition: wrong words for each word that the caller was to say.",
+        definition="words transcribed wrong ÷ words that the caller was to say; above 1 where many were added",
+    ),
+    _yes_or_no(
+        "authentication_success", "auth",
+        "Share of voice calls in which the caller was authenticated as the task asks.",
+        "1 if the final session has all that is expected, else 0",
+        "authentication",
+    ),
+    _yes_or_no(
+        "conversation_correctly_finished", "answered",
+        "Share of voice calls in which the agent did not leave the caller waiting for ever.",
+        "0 if the call ended of inactivity after the caller had spoken, else 1",
+        "correctly_finished",
+    ),
+    _yes_or_no(
+        "conversation_completed_on_time", "on_time",
+        "Share of voice calls that ended before their time limit.",
+        "0 if the call ended because it took too long, else 1",
+        "on_time",
+    ),
+    _yes_or_no(
+        "conversation_valid_end", "valid_end",
+        "Share of voice calls that ended by the simulated caller's goodbye, or because the agent fell silent.",
+        "1 if the simulator's log ends with a goodbye, or if the agent left the caller waiting, else 0",
+        "conversation_finished", "valid_end",
+    ),
+)  # fmt: skip
+
+# List the metrics of how the sides of voice calls shared the line: tau3-bench's interaction metrics, panel 1.0.
+#
+# Windows and events are those of docs/metrics.md, section 16.
+_POOLED: dict[str, Any] = {"kind": "row", "shown": False, "optional": True, "decimals": 2}
+_POOLED_SECONDS: dict[str, Any] = {"unit": "s", "better": "lower", **_POOLED}
+_POOLED_SHARES: dict[str, Any] = {"unit": "share", "bounds": SHARE, **_POOLED}
+
+
+def _selectivity(kind: str, title: str, alias: str, sound: str) -> Metric:
+    """Return the metric of one kind of sounds that ask for no answer."""
+    correct = f"{kind}_correct"
+    return Metric(
+        f"selectivity_{kind}", title, aliases=(alias,), pooled=Pooled(correct, (correct, f"{kind}_error")),
+        **_POOLED_SHARES,
+        help=f"Share of callers' {sound} at which the agent neither stopped nor answered.",
+        definition=f"{sound} at which the agent neither stopped nor answered ÷ {sound}, over all calls together",
+    )  # fmt: skip
+
+
+INTERACTION_METRICS: tuple[Metric, ...] = (
+    Metric(
+        "response_latency_mean", "resp_lat", aliases=("l_r",),
+        pooled=Pooled("response_latency", ("response",)), **_POOLED_SECONDS,
+        help="Seconds from the end of a caller's turn to the agent's answer, over all turns that got one.",
+        definition="seconds from the end of a caller's turn to the agent's next word, mean over the turns that were "
+        "answered before the caller's next one, of all calls together",
+    ),
+    Metric(
+        "yield_latency_mean", "yield_lat", aliases=("l_y",),
+        pooled=Pooled("yield_latency", ("yielded",)), **_POOLED_SECONDS,
+        help="Seconds that the agent talked on before it gave way to a caller who broke in, where it did.",
+        definition="seconds from a caller's breaking in to the agent's falling silent, mean over the times when it "
+        "gave way, of all calls together",
+    ),
+    Metric(
+        "response_rate", "resp_rate", aliases=("r_r",),
+        pooled=Pooled("response", ("response", "no_response")), **_POOLED_SHARES,
+        help="Share of callers' turns that the agent answered before the caller spoke again.",
+        definition="callers' turns that the agent answered before the next one ÷ turns that were to be answered, over "
+        "all calls together",
+    ),
+    Metric(
+        "yield_rate", "yield_rate", short="yields", aliases=("r_y",),
+        pooled=Pooled("yielded", ("yielded", "no_yield")), **_POOLED_SHARES,
+        help="Share of the times when a caller broke in at which the agent gave way within 2 seconds.",
+        definition="times when the agent gave way within 2 s ÷ times when a caller broke in, over all calls together",
+    ),
+    Metric(
+        "agent_interruption_rate", "interrupts", short="intr", aliases=("i_a",),
+        unit="interruptions per turn", better="lower",
+        pooled=Pooled("agent_interruptions", ("response", "no_response")), **_POOLED,
+        help="How often the agent began while the caller spoke, for each turn of a caller; may exceed 1.",
+        definition="times when the agent began while the caller spoke ÷ callers' turns that were to be answered, over "
+        "all calls together; may exceed 1",
+    ),
+    _selectivity("backchannel", "sel_back", "s_bc", "backchannels"),
+    _selectivity("vocal_tic", "sel_tic", "s_vt", "vocal tics"),
+    _selectivity("non_directed", "sel_other", "s_nd", "words to others"),
+)  # fmt: skip
+
+FIGURES: Mapping[str, Pooled] = {metric.key: metric.pooled for metric in INTERACTION_METRICS if metric.pooled}
+"""The sums behind each figure, by its key."""
 
 __all__ = [
     "METRICS", "Direction", "Metric", "MetricKind", "is_optional", "metric_of", "plugins", "to_compute", "unit_of"
@@ -36,7 +242,7 @@ METRICS: tuple[Metric, ...] = (
         definition="the blend of section 5",
     ),
     Metric(
-        "success_rate", "success", kind="row", unit="share", bounds=_SHARE, rate_of="success", of_call="success",
+        "success_rate", "success", kind="row", unit="share", bounds=SHARE, rate_of="success", of_call="success",
         short="succ", gated=True,
         help="Share of calls that were correct and complete: the task was done and the flow ran to its own end.",
         definition="share of the calls that are correct and complete: correctness is 10, and so is completion, where "
@@ -92,13 +298,13 @@ METRICS: tuple[Metric, ...] = (
         "apart",
     ),
     Metric(
-        "progress", "progress", kind="state", unit="share", bounds=_SHARE, decimals=2, trim=True, short="prog",
+        "progress", "progress", kind="state", unit="share", bounds=SHARE, decimals=2, trim=True, short="prog",
         aliases=("prog",),
         help="Share of calls that left the state forwards at least once.",
         definition="1 if a visit led to another state that is no escalation",
     ),
     Metric(
-        "stall", "stall", kind="state", unit="share", better="lower", bounds=_SHARE, decimals=2, trim=True,
+        "stall", "stall", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True,
         strong=True,
         help="Share of calls that ended here, neither completed nor handed over.",
         definition="1 for the working state entered last, if the call neither completed nor escalated. A call that "
@@ -112,7 +318,7 @@ METRICS: tuple[Metric, ...] = (
         "one and it went to a human. A cell shows the number of calls lost",
     ),
     Metric(
-        "escalation", "escal", kind="state", unit="share", better="lower", bounds=_SHARE, decimals=2, trim=True,
+        "escalation", "escal", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True,
         short="esc", aliases=("escal",),
         help="Share of calls that left the state for a human.",
         definition="1 if a visit led to an escalation terminal; a final state that is one counts as the exit of the "
@@ -140,7 +346,7 @@ METRICS: tuple[Metric, ...] = (
         definition="guards that raised there",
     ),
     Metric(
-        "slot_fill_rate", "slot_fill", short="slots", kind="state", unit="share", bounds=_SHARE, aliases=("slot_fill",),
+        "slot_fill_rate", "slot_fill", short="slots", kind="state", unit="share", bounds=SHARE, aliases=("slot_fill",),
         help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
         definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
     ),

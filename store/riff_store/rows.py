@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import peewee as pw
 
 from riff_store import models as m
 from riff_store.changes import Changes
 from riff_store.columns.keeping import drop_calls
-from riff_store.engines.engine import BulkConnection
+from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
-from riff_store.identities import HeldCall, Identity, held_calls
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.names import Keys, Names, encodable
 from riff_store.notes import merge_notes, row_of
@@ -43,6 +42,61 @@ def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
     for model in m.OF_CALLS:
         connection.execute(f"DELETE FROM {model._meta.table_name} WHERE conversation_id IN ({calls})", (value,))
     connection.execute(f"DELETE FROM conversation WHERE {where}", (value,))
+
+
+_AT_ONCE = 500
+
+
+class Identity(NamedTuple):
+    """Name what tells a call apart: its run, flow, agent, name and trial, the flow being any of a unique one.
+
+    All but its name and its trial are keys.
+    """
+
+    run: int
+    name: str
+    flow: int
+    agent: int
+    trial: int
+
+
+class HeldCall(NamedTuple):
+    """Describe a call that the store holds, and where it was read."""
+
+    key: int
+    source_file: int
+    line: int
+    path: str
+    errored: int
+    filled: int
+    flow: int
+
+
+def held_calls(
+    connection: Connection, wanted: Mapping[Identity, ConversationFacts]
+) -> Iterator[tuple[Identity, HeldCall]]:
+    """Yield those of the calls that the store holds."""
+    by_run: dict[int, list[tuple[object, ...]]] = {}
+    for identity, facts in wanted.items():
+        by_run.setdefault(identity.run, []).append((*identity, int(facts.unique)))
+    for run, identities in by_run.items():
+        if connection.execute("SELECT 1 FROM conversation WHERE run_id = ? LIMIT 1", (run,)).fetchone():
+            for start in range(0, len(identities), _AT_ONCE):
+                yield from _found(connection, identities[start : start + _AT_ONCE])
+
+
+def _found(connection: Connection, wanted: list[tuple[object, ...]]) -> list[tuple[Identity, HeldCall]]:
+    marks = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(wanted))
+    rows = connection.execute(
+        f"WITH wanted (run, name, flow, agent, trial, is_unique) AS (VALUES {marks})"
+        " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored,"
+        " c.filled, c.flow_id"
+        " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
+        " AND (w.is_unique = 1 OR c.flow_id = w.flow) AND c.agent_id = w.agent AND c.trial = w.trial"
+        " JOIN source_file s ON s.id = c.source_file_id",
+        [part for each in wanted for part in each],
+    )
+    return [(Identity(*row[:5]), HeldCall(*row[5:])) for row in rows.fetchall()]
 
 
 class Rows:

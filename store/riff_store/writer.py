@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
+from itertools import chain, islice
+from typing import Any, TypeAlias
 
-from riff_store import notes, rollups, verdicts
+from riff_store import models, notes, rollups, verdicts
 from riff_store.changes import Changes, no_changes
 from riff_store.columns import keeping
 from riff_store.database import Store
-from riff_store.edits import forget_edits, replace_edits
+from riff_store.edits import forget_edits, replace_edits, replace_history
 from riff_store.engines.engine import BulkConnection
+from riff_store.errors import UsageError
 from riff_store.facts import (
     Annotation,
     Commit,
@@ -30,10 +32,9 @@ from riff_store.facts import (
     SourceFile,
     SupersededFile,
     Unjoined,
+    WriteNotice,
 )
-from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
-from riff_store.news import News
 from riff_store.rows import CHUNK, Rows, forget_calls
 from riff_store.text_compression import TextCompressor
 
@@ -123,16 +124,16 @@ class Writer:
         rollups.judge_anew(self._connection, judged - changed.shrunk, one_by_one=one_by_one)
         keeping.drop_keys(self._connection, changed.first, changed.last + 1)
         if self._store.engine.tells:
-            self._store.tell(self._news(changed.first))
+            self._store.tell(self._written(changed.first))
 
-    def _news(self, first: int) -> News:
+    def _written(self, first: int) -> WriteNotice:
         """Return what is told of the calls from a key on."""
         runs = self._connection.execute(
             "SELECT r.name, COUNT(*) FROM conversation c JOIN run r ON r.id = c.run_id WHERE c.id >= ?"
             " GROUP BY r.name ORDER BY 2 DESC, 1",
             (first,),
         ).fetchall()
-        return News(self._written_by, runs[0][0] if runs else "", len(runs), sum(count for _, count in runs))
+        return WriteNotice(self._written_by, runs[0][0] if runs else "", len(runs), sum(count for _, count in runs))
 
     def pack(self, report: Callable[[int, int], None] | None = None) -> None:
         """Pack the columns of calls, once all that was to be written is: for a store of many calls.
@@ -305,3 +306,56 @@ class Writer:
 
 def _reason(note: Skipped) -> str:
     return encodable(note.reason if note.line is None else f"line {note.line}: {note.reason}")
+
+
+# Copy a store into another one, of whatever kind both are.
+AT_ONCE = 5000
+BODIES_AT_ONCE = 100
+"""How many rows are held at once: of tables with packed bodies, each of which may be large, far fewer."""
+_HELD = ("conversation", "judged_score", "flow", "flow_edit", "annotation", "source_file")
+
+
+def copy_store(
+    source: Store, target: Store, *, replace: bool = False, progress: Callable[[int], None] = lambda rows: None
+) -> int:
+    """Copy all rows of a store, keys and all, in one transaction; return how many there are.
+
+    What the target held before goes. Raises `UsageError` where it holds anything, unless `replace` is true. `progress`
+    is called with the number of rows that were copied since it was called last.
+    """
+    copied = 0
+    with source.snapshot(), target.writing():
+        if not replace and _holds_anything(target):
+            raise UsageError(f"{target.location}: the store is not empty", "add --replace, and what it holds is lost")
+        for model in reversed(models.ALL):
+            target.connection.execute(f'DELETE FROM "{model._meta.table_name}"')
+        for model in models.ALL:
+            for rows in _chunks(source, model):
+                target.connection.insert(model, list(chain.from_iterable(rows)))
+                copied += len(rows)
+                progress(len(rows))
+        target.engine.settle()
+    return copied
+
+
+def row_count(store: Store) -> int:
+    """Count all rows of a store."""
+    with store.snapshot():
+        # SQLite counts a table without a condition in one step, which nothing ends.
+        counting = 'SELECT COUNT(*) FROM "{}" WHERE TRUE'
+        counts = (store.execute_sql(counting.format(model._meta.table_name)) for model in models.ALL)
+        return sum(int(count) for ((count,),) in counts)
+
+
+def _chunks(store: Store, model: type[models.BaseModel]) -> Iterator[list[Sequence[Any]]]:
+    fields = ", ".join(f'"{field.column_name}"' for field in model._meta.sorted_fields)
+    keys = ", ".join(f'"{field.column_name}"' for field in model._meta.get_primary_keys())
+    at_once = BODIES_AT_ONCE if any(each.field_type == "BLOB" for each in model._meta.sorted_fields) else AT_ONCE
+    rows = store.engine.stream(f'SELECT {fields} FROM "{model._meta.table_name}" ORDER BY {keys}', at_once)
+    while chunk := list(islice(rows, at_once)):
+        yield chunk
+
+
+def _holds_anything(store: Store) -> bool:
+    held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HELD)
+    return bool(store.execute_sql(f"SELECT 1 FROM ({held}) held LIMIT 1"))

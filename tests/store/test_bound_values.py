@@ -20,7 +20,6 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     "store/riff_store/columns/interactions.py": {"read_interactions"},
     "store/riff_store/columns/keeping.py": {"drop_calls"},
     "store/riff_store/columns/rows.py": {"all_scores", "call_columns", "hanging_columns", "outcome_visits"},
-    "store/riff_store/copying.py": {"_chunks", "_holds_anything", "copy_store"},
     "store/riff_store/database.py": {"discard_empty"},
     "store/riff_store/engines/postgresql.py": {"_header", "create", "discard_if", "schema"},
     "store/riff_store/engines/postgresql_schema.py": {
@@ -32,8 +31,7 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     "store/riff_store/engines/sqlite.py": {"damages", "wait_at_most"},
     "store/riff_store/engines/sqlite_schema.py": {"strange_values"},
     "store/riff_store/health.py": {"(module)", "_disagreement"},
-    "store/riff_store/histories.py": {"forget_histories"},
-    "store/riff_store/identities.py": {"_found"},
+    "store/riff_store/edits.py": {"forget_histories"},
     "store/riff_store/names.py": {"_add"},
     "store/riff_store/notes.py": {"(module)", "_held", "read_notes"},
     "store/riff_store/quality.py": {"settle_all", "settle_quality"},
@@ -45,9 +43,9 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
         "add_total",
         "recompute_all",
     },
-    "store/riff_store/rows.py": {"forget_calls"},
+    "store/riff_store/rows.py": {"_found", "forget_calls"},
     "store/riff_store/verdicts.py": {"calls_of"},
-    "store/riff_store/writer.py": {"_clear", "held"},
+    "store/riff_store/writer.py": {"_chunks", "_clear", "_holds_anything", "copy_store", "held"},
 }
 """The functions that put into a statement what is no constant: names of the schema, marks for values, or numbers."""
 

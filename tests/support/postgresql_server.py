@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from riff_store.copying import copy_store
 from riff_store.database import open_store
+from riff_store.writer import copy_store
 
 OWNER = "owner"
 _UNPRIVILEGED = ("postgres", "nobody")

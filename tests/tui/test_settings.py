@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.limits import Limits
-from riff_store.allowance import STEPS_PER_BYTE
+from riff_store.statement_limit import STEPS_PER_BYTE
 from riff_tui.errors import UsageError
 from riff_tui.settings import (
     Settings,

@@ -80,18 +80,8 @@ def test_only_what_reads_arrays_loads_them() -> None:
 def test_ingest_knows_only_what_the_writer_takes() -> None:
     found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_runner.simulate")
     assert not packages(found) & {"riff_tui", "textual", "rich", "typer", "click", "peewee"}
-    taken = (
-        "allowance",
-        "errors",
-        "facts",
-        "interaction",
-        "interaction_metrics",
-        "measure",
-        "metric",
-        "metrics",
-        "plugins",
-    )
-    allowed = {f"riff_store.{name}" for name in (*taken, "signals", "transcript_columns", "voice", "voice_metrics")}
+    taken = ("errors", "facts", "interaction", "measure", "metrics", "plugins", "signals", "statement_limit")
+    allowed = {f"riff_store.{name}" for name in (*taken, "transcript_columns", "voice")}
     assert {name for name in found if name.startswith("riff_store.")} <= allowed
 
 

@@ -116,11 +116,11 @@ class StoreWatcher:
     def _receives(self) -> bool:
         """Take note of what others tell; say if anything would be received at all."""
         received = self._store.notifications()
-        for news in received or ():
+        for written in received or ():
             self._is_told = True
-            if news.by and news.runs:
-                what = news.run if news.runs == 1 else f"{news.runs} runs"
-                self._writing = time.monotonic(), f"{_short(news.by)} is writing {_short(what)}"
+            if written.by and written.runs:
+                what = written.run if written.runs == 1 else f"{written.runs} runs"
+                self._writing = time.monotonic(), f"{_short(written.by)} is writing {_short(what)}"
         return received is not None
 
     def _remember(self) -> None:

@@ -19,7 +19,7 @@ from riff_store.columns.blocks import Block, Flags, Keys, packed_scores
 from riff_store.columns.encoding import Floats, Places, is_unscored
 from riff_store.columns.layout import KINDS_OF_FAILURE
 from riff_store.database import Store
-from riff_store.metric import Pooled
+from riff_store.metrics import Pooled
 from riff_store.predicate_eval import compared
 from riff_store.predicates import InState, Predicate, Term, Walker, is_of_states, leaves, of_calls
 from riff_store.queries.call_terms import CallTerms, Known

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import peewee as pw
 
     from riff_store.errors import StoreError
-    from riff_store.news import News
+    from riff_store.facts import WriteNotice
 
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
@@ -155,13 +155,13 @@ class Engine(ABC):
     def change_counter(self, *, wait: bool) -> object:
         """Return what differs once another process has written, without waiting for a writer unless `wait` is true."""
 
-    def tell(self, news: News) -> None:  # noqa: B027  # not every kind of store can
+    def tell(self, written: WriteNotice) -> None:  # noqa: B027  # not every kind of store can
         """Tell those who listen, once the transaction that was begun is committed, what it wrote."""
 
     def listen(self) -> None:  # noqa: B027  # as above
         """Begin to receive what others write."""
 
-    def notifications(self) -> list[News] | None:
+    def notifications(self) -> list[WriteNotice] | None:
         """Return what others wrote since it was asked for last; `None` where nothing tells."""
         return None
 

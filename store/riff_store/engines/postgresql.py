@@ -26,7 +26,7 @@ from riff_store.engines.postgresql_connection import COMPILER, PostgresqlConnect
 from riff_store.engines.postgresql_errors import store_error_of
 from riff_store.engines.statements import spelled
 from riff_store.errors import NotAStore, StoreError, StoreMissing, StoreReadOnly
-from riff_store.news import News
+from riff_store.facts import WriteNotice
 
 CHANNEL = "riff_written"
 """The channel on which writers tell that they wrote."""
@@ -41,7 +41,7 @@ WHERE n.nspname = ? AND c.relkind = 'r'"""
 
 class _Message(msgspec.Struct, frozen=True):
     store: str
-    news: News
+    written: WriteNotice = msgspec.field(name="news")
 
 
 class PostgresqlEngine(Engine):
@@ -176,7 +176,7 @@ class PostgresqlEngine(Engine):
             self.connection.execute(
                 f"UPDATE {postgresql_schema.TABLE} SET writes = writes + 1, written_at = ?", (time.time_ns() // 1000,)
             )
-            self.tell(News())
+            self.tell(WriteNotice())
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -223,8 +223,8 @@ class PostgresqlEngine(Engine):
     def written_at(self) -> float | None:
         return float(self._header("written_at")) / 1e6
 
-    def tell(self, news: News) -> None:
-        message = msgspec.json.encode(_Message(self._header("id"), news.shortened())).decode()
+    def tell(self, written: WriteNotice) -> None:
+        message = msgspec.json.encode(_Message(self._header("id"), written.shortened())).decode()
         self.connection.execute("SELECT pg_notify(?, ?)", (CHANNEL, message))
 
     def listen(self) -> None:
@@ -233,7 +233,7 @@ class PostgresqlEngine(Engine):
             self.connection.execute(f"LISTEN {CHANNEL}")
             self._listens_to = self._header("id")
 
-    def notifications(self) -> list[News] | None:
+    def notifications(self) -> list[WriteNotice] | None:
         if self._listens_to is None:
             return None
         found = []
@@ -242,7 +242,7 @@ class PostgresqlEngine(Engine):
             with suppress(msgspec.DecodeError):
                 message = msgspec.json.decode(notice.payload, type=_Message)
                 if message.store == self._listens_to:
-                    found.append(message.news)
+                    found.append(message.written)
         return found
 
     def size(self) -> int:

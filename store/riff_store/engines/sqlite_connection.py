@@ -14,8 +14,8 @@ from typing import Any
 
 import peewee as pw
 
-from riff_store.allowance import FEW_ROWS, STEPS_AT_ONCE, TOO_MANY, Allowance
 from riff_store.engines.engine import BUSY_SECONDS
+from riff_store.statement_limit import FEW_ROWS, STEPS_AT_ONCE, TOO_MANY, StatementLimit
 
 COMPILER = pw.SqliteDatabase(None)
 """Turn Peewee's queries into the SQL of SQLite; it is never connected."""
@@ -26,13 +26,13 @@ AT_ONCE = (100, 10, 1)
 class BoundedCursor(sqlite3.Cursor):
     """Hold the rows of a statement, and fail where there are more of them than a store of its size can hold."""
 
-    allowance: Allowance
+    limit: StatementLimit
 
     def fetchall(self) -> list[Any]:
         """Return all rows that are left."""
         found = self.fetchmany(FEW_ROWS)
         if len(found) == FEW_ROWS:
-            found += self.fetchmany(self.allowance.most_rows() - FEW_ROWS)
+            found += self.fetchmany(self.limit.most_rows() - FEW_ROWS)
             if self.fetchone() is not None:
                 raise sqlite3.OperationalError(TOO_MANY)
         return found
@@ -41,26 +41,26 @@ class BoundedCursor(sqlite3.Cursor):
 class SqliteConnection(sqlite3.Connection):
     """Insert many rows with a statement, and end one that takes more than any needs on a store of its size."""
 
-    _allowance: Allowance | None = None
+    _limit: StatementLimit | None = None
 
     def bound(self, path: Path) -> None:
         """Bound what each statement takes by the size of the file at a path."""
-        self._allowance = Allowance(path)
-        self.set_progress_handler(self._allowance.step, STEPS_AT_ONCE)
+        self._limit = StatementLimit(path)
+        self.set_progress_handler(self._limit.step, STEPS_AT_ONCE)
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         """Run a statement."""
-        if self._allowance is None:
+        if self._limit is None:
             return super().execute(sql, parameters)
-        self._allowance.begin()
+        self._limit.begin()
         cursor = BoundedCursor(self)
-        cursor.allowance = self._allowance
+        cursor.limit = self._limit
         return cursor.execute(sql, parameters)
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
         """Run a statement once for each row of values."""
-        if self._allowance is not None:
-            self._allowance.begin()
+        if self._limit is not None:
+            self._limit.begin()
         return super().executemany(sql, parameters)
 
     def insert(self, model: type[pw.Model], values: Sequence[Any]) -> None:

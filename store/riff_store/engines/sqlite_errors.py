@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from riff_store.allowance import TOO_MANY
 from riff_store.errors import NO_ROOM, DiskFull, NotAStore, StoreBusy, StoreError, StoreReadOnly
+from riff_store.statement_limit import TOO_MANY
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

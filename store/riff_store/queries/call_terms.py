@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.database import Store
-from riff_store.metric import Pooled
-from riff_store.metrics import COMPUTED, POOLED
+from riff_store.metrics import COMPUTED, POOLED, Pooled
 from riff_store.predicate_eval import satisfies
 from riff_store.predicates import Found, Term, Walker, some
 from riff_store.queries.dimensions import (

@@ -9,7 +9,7 @@ from riff_store.answers.calls import Call
 from riff_store.answers.comparison import Side
 from riff_store.database import Store
 from riff_store.interaction import EVENTS
-from riff_store.interaction_metrics import FIGURES
+from riff_store.metrics import FIGURES
 from riff_store.predicates import Predicate
 from riff_store.queries.comparison import measured
 from riff_store.queries.conversations import calls_of

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import peewee as pw
 
-from riff_store.metric import Pooled
+from riff_store.metrics import Pooled
 
 Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that says more
 

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.answers.comparison import Difference, Verdict
 from riff_store.interaction import EVENTS
-from riff_store.interaction_metrics import FIGURES
 from riff_store.measure import UNIT, PooledMeasure
-from riff_store.metric import Pooled
-from riff_store.metrics import OF_CALLS, Metric
+from riff_store.metrics import FIGURES, OF_CALLS, Metric, Pooled
 from riff_store.statistics import ratios, samples
 from riff_store.statistics.intervals import Interval
 from riff_store.statistics.pairing import Chosen, Places, chosen

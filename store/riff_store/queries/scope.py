@@ -14,7 +14,7 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.metric import Pooled
+from riff_store.metrics import Pooled
 from riff_store.predicate_eval import compared, fold, satisfies
 from riff_store.predicates import InState, Predicate, Term, leaves, some, terms
 from riff_store.predicates import is_of_states as is_of_states

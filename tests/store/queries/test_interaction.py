@@ -12,7 +12,7 @@ from riff_store import models as m
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.interaction import SUMS, Interaction, panel
-from riff_store.interaction_metrics import FIGURES
+from riff_store.metrics import FIGURES
 from riff_store.queries.conversations import conversations
 from riff_store.queries.effects import effects
 from riff_store.queries.flows import flow_cells

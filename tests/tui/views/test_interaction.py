@@ -11,7 +11,7 @@ import pytest
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.interaction import Interaction
-from riff_store.interaction_metrics import FIGURES, INTERACTION_METRICS
+from riff_store.metrics import FIGURES, INTERACTION_METRICS
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.table import Table

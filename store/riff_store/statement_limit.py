@@ -35,7 +35,7 @@ def steps_per_byte() -> int:
     return _steps_per_byte
 
 
-class Allowance:
+class StatementLimit:
     """Count what the statement that runs takes."""
 
     def __init__(self, path: Path) -> None:
