@@ -32,7 +32,7 @@ def case_where(
     from riff_tui.cases.from_call import case_of_call
     from riff_tui.cases.stand_ins import with_stand_ins
     from riff_tui.filters import parse
-    from riff_tui.view_queries.conversation import find_call
+    from riff_tui.views.conversation import find_call
 
     predicate = parse(where)
     if predicate is None:

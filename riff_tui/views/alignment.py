@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store.agreement import HUMAN, PASSED
@@ -10,12 +11,13 @@ from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.alignment import Rates
     from riff_store.answers.agreement import Alignment, Alignments
     from riff_store.measure import Measure
+    from riff_tui.view_query import ViewQuery
 
 UNITS = (
     "Units: tpr share of the calls that people fail which the judge fails too · tnr share of those that they pass which"
@@ -52,6 +54,14 @@ class Shortfall(NamedTuple):
     judge: str
     what: str
     measure: Measure
+
+
+def show(query: ViewQuery) -> Table:
+    """Return judges beside people; where nobody gave a verdict, how one comes about."""
+    from riff_store.queries.alignment import alignment as asked
+
+    table = query.result(query.parts(), lambda parts: alignment(asked(query.store, parts.calls, parts.judges)))
+    return table if table.counts.total or query.predicate is not None else replace(table, notes=[NOBODY])
 
 
 def alignment(answer: Alignments) -> Table:
@@ -170,17 +180,15 @@ SPEC = ViewSpec(
         "Drill into a row with conversations: the calls of which the judge and people say different things.",
     ),
     order=115,
-    key="P",
-    key_help="How often each judge says what people say, for each code; press again to widen.",
-    query="riff_store.queries.alignment:alignment",
-    build=alignment,
-    finish="riff_tui.view_queries.judges:finish_alignment",
+    show=show,
     judges="rows",
     columns=_COLUMNS,
-    nouns=("row", "rows"),
-    empty=NOBODY,
-    empty_store="",
-    below="conversations",
-    comparable=True,
     order_by="tpr",
+    comparable=True,
+    words=Words(nouns=("row", "rows"), empty=NOBODY, empty_store=""),
+    screen=Screen(
+        key="P",
+        help="How often each judge says what people say, for each code; press again to widen.",
+        below="conversations",
+    ),
 )

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 from riff_store.interaction import FEW_EVENTS
 from riff_store.measure import THIN
 from riff_store.metrics import unit_of
+from riff_store.predicates import Predicate, all_of, conjuncts, terms
+from riff_tui.filters import render, take_judges
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.text.words import listed
 from riff_tui.views.parts import cells, columns, pair_counts
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.comparison import Comparison, Difference, Side
+    from riff_tui.view_query import FilterParts, ViewQuery
 
 UNITS = (
     "Units: success_rate share of calls · quality, completion, correctness, errors, humanness 0-10"
@@ -64,6 +67,49 @@ _COLUMNS: Sequence[Column] = (
     Column("alone_a", "alone(A)", kind="count", shown=False, help="Calls of A left out for want of a partner."),
     Column("alone_b", "alone(B)", kind="count", shown=False, help="Calls of B left out for want of a partner."),
 )  # fmt: skip
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the differences of both sides, with the command that lists the calls that failed."""
+    from riff_store.queries.comparison import compare as asked
+    from riff_tui.request import Request, dump_command
+
+    a, b = sides_of(query)
+    whole = query.parts()
+    # A flow in the filter hides the others' rows; it must not make p-values smaller by forgetting them.
+    calls = all_of([part for part in conjuncts(whole.calls) if part not in conjuncts(whole.rows)])
+    _, rest = take_judges(query.predicate)
+    within = within_flows(calls, rest)
+    failed = _of_failures(rest, calls)
+
+    def built(parts: FilterParts) -> Table:
+        found = asked(query.store, a, b, parts.calls, whole.judges, within=within)
+        # By their names: what is looked into may leave other runs to be the latest two.
+        sides = side_argument(found.a.kind, found.a.name), side_argument(found.b.kind, found.b.name)
+        return compare(found, scope=render(within), drill=dump_command("failures", Request(where=failed, sides=sides)))
+
+    return query.result(whole._replace(calls=calls), built, recounts=False)
+
+
+def sides_of(query: ViewQuery) -> tuple[str, str]:
+    """Return the two sides that are asked for."""
+    assert query.request.sides is not None
+    return query.request.sides
+
+
+def within_flows(calls: Predicate | None, predicate: Predicate | None) -> Predicate | None:
+    """Return what a filter says of calls, and of flows by their names."""
+    flows = [part for part in conjuncts(predicate) if all(term.field == "flow" for term in terms(part))]
+    return all_of([*conjuncts(calls), *(part for part in flows if part not in conjuncts(calls))])
+
+
+def _of_failures(predicate: Predicate | None, calls: Predicate | None) -> str:
+    """Return what of a filter chooses the calls behind the rows that it leaves."""
+    from riff_tui.views.failures import SPEC as FAILURES
+
+    fields, kept = FAILURES.row_fields, conjuncts(calls)
+    parts = [part for part in conjuncts(predicate) if part in kept or all(term.field in fields for term in terms(part))]
+    return render(all_of(parts))
 
 
 def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
@@ -289,16 +335,18 @@ SPEC = ViewSpec(
     order=190,
     aliases=("significance",),
     command="riff-tui compare A B",
-    show="riff_tui.view_queries.comparison:show_compare",
+    show=show,
     judges="rows",
-    recounts=False,
     columns=_COLUMNS,
-    # It chooses among the judges whose rows are shown.
-    call_fields=("judge",),
+    filters=Filters(
+        # It chooses among the judges whose rows are shown.
+        call_fields=("judge",)
+    ),
     sides=True,
-    noun="significance",
-    empty="There is no flow of which both sides have a call that counts: q goes back.",
-    empty_store="",
-    depth=4,
-    below="failures",
+    words=Words(
+        noun="significance",
+        empty="There is no flow of which both sides have a call that counts: q goes back.",
+        empty_store="",
+    ),
+    screen=Screen(depth=4, below="failures"),
 )

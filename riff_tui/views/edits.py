@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, change_cells, columns, edit_cells
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.edits import EditEffect, FlowOutcome
     from riff_store.measure import Measure
+    from riff_tui.view_query import ViewQuery
 
 UNITS = (
     "Units: before, after share of calls that succeeded (of n) · quality 0-10, higher is better: over the calls of the"
@@ -102,6 +104,16 @@ COLUMNS = (
     Column("p", "p", decimals=3, shown=False, help="The two-sided p of this change of success alone."),
     Column("path", "Path", kind="text", shown=False, help="The file that was touched, within its repository."),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the edits; where a filter left none of a store without any, what fills it."""
+    from riff_store.queries.edits import edit_effects
+
+    table = query.result(query.parts(), lambda parts: edits(edit_effects(query.store, parts.calls)), recounts=False)
+    if query.predicate is None or table.rows or edit_effects(query.store):
+        return table
+    return replace(table, notes=[NO_EDITS])
 
 
 def edits(answers: Sequence[EditEffect]) -> Table:
@@ -201,16 +213,11 @@ SPEC = ViewSpec(
         "Drill into the run after an edit with flows --where 'flow=F run=NEXT'.",
     ),
     order=140,
-    key="H",
-    key_help="Who changed the flow when, and its success around it; press again to widen.",
-    query="riff_store.queries.edits:edit_effects",
-    build=edits,
-    finish="riff_tui.view_queries.edits:explain_empty",
-    recounts=False,
+    show=show,
     columns=COLUMNS,
-    nouns=("edit", "edits"),
-    empty=NO_EDITS,
-    empty_store=NO_EDITS,
-    below="flows",
     last=("commit", "author", "next_run", "runs", "together"),
+    words=Words(nouns=("edit", "edits"), empty=NO_EDITS, empty_store=NO_EDITS),
+    screen=Screen(
+        key="H", help="Who changed the flow when, and its success around it; press again to widen.", below="flows"
+    ),
 )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.text.words import counted
-from riff_tui.views.compare import side_notes, side_record
+from riff_tui.views.compare import side_notes, side_record, sides_of, within_flows
 from riff_tui.views.parts import cells, columns, pair_counts
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.comparison import FailedCall, FailedPair, Failures
+    from riff_tui.view_query import ViewQuery
 
 FAILED = "Failed: correctness or completion below 10, as far as they are measured."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
@@ -45,6 +47,18 @@ _COLUMNS: Sequence[Column] = (
     *_of_side("a"),
     *_of_side("b"),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the calls that either side failed; whoever judged them, a call fails by what was computed."""
+    from riff_store.queries.failures import failures as asked
+
+    a, b = sides_of(query)
+    whole = query.parts()
+    within = within_flows(whole.calls, query.predicate)
+    table = query.result(whole, lambda parts: failures(asked(query.store, a, b, parts.calls, within)), recounts=False)
+    drills = [f"Drill: riff-tui dump conversation --where {cells.shell_quoted(row.where)}" for row in table.rows[:1]]
+    return replace(table, notes=[*table.notes, *drills])
 
 
 def failures(answer: Failures) -> Table:
@@ -140,16 +154,11 @@ SPEC = ViewSpec(
     ),
     order=200,
     command="riff-tui compare A B --failures",
-    build=failures,
-    show="riff_tui.view_queries.comparison:show_failures",
+    show=show,
     judges="rows",
-    recounts=False,
     columns=_COLUMNS,
-    sides=True,
-    nouns=("pair", "pairs"),
-    empty="No call of these pairs failed: q goes back.",
-    empty_store="",
-    depth=4,
-    below="conversation",
     row_kind="call",
+    sides=True,
+    words=Words(nouns=("pair", "pairs"), empty="No call of these pairs failed: q goes back.", empty_store=""),
+    screen=Screen(depth=4, below="conversation"),
 )

@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.views.agreement import NO_JUDGE_HERE
+from riff_tui.views.agreement import NO_JUDGE_HERE, NO_JUDGES
 from riff_tui.views.alignment import RATES, intervals_of, left_out, marks_of, record_of, shortfalls
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.lists import JudgeSummary
+    from riff_tui.view_query import ViewQuery
 
+LOOKING_UP = "looking up the versions of prompts"
 UNITS = (
     "Units: mean 0-10, higher is better · agreement is the rank correlation on calls that both scored, -1 to 1."
     " Versions of a judge's prompt are never merged."
@@ -36,6 +38,20 @@ _COLUMNS = (
     *(replace(column, strong=False, thin=False) for column in RATES),
     Column("unscored", "unscored", kind="count", better="lower", help="Calls that it could not score."),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the judges; tell calls that nobody judged from a store without any call."""
+    from riff_store.queries.conversations import count_conversations
+    from riff_store.queries.judges import judges as asked
+
+    def table(whole: bool) -> Table:
+        return query.result(query.parts(), lambda parts: judges(asked(query.store, parts.calls, whole=whole)))
+
+    found = query.in_two_parts(table, LOOKING_UP, ("prompt_version",))
+    if found.counts.total or query.predicate is not None or not count_conversations(query.store):
+        return found
+    return replace(found, notes=[NO_JUDGES])
 
 
 def judges(answers: Sequence[JudgeSummary]) -> Table:
@@ -112,15 +128,13 @@ SPEC = ViewSpec(
         "Agreement is the rank correlation on shared calls; drill into a judge with agreement --where 'judge=J'.",
     ),
     order=100,
-    key="8",
-    key_help="Who scored these calls and how judges agree; press again to widen.",
-    build=judges,
-    show="riff_tui.view_queries.judges:show_judges",
+    show=show,
     columns=_COLUMNS,
-    fields=("aspect", "agreement"),
-    nouns=("judge", "judges"),
-    empty=NO_JUDGE_HERE,
-    below="agreement",
-    comparable=True,
+    filters=Filters(fields=("aspect", "agreement")),
     order_by="judge",
+    comparable=True,
+    words=Words(nouns=("judge", "judges"), empty=NO_JUDGE_HERE),
+    screen=Screen(
+        key="8", help="Who scored these calls and how judges agree; press again to widen.", below="agreement"
+    ),
 )

@@ -12,7 +12,7 @@ from riff_store.scoring import SLOWEST
 from riff_tui.table import NOT_MEASURED, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, interval_text, value_text
 from riff_tui.text.safe_text import fit, one_line
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 VIEW = "side_by_side"
 RULE = (
@@ -64,7 +64,7 @@ def refusal(spec: ViewSpec) -> str:
     """Return why rows of a view cannot be compared, an empty text where they can."""
     if spec.comparable:
         return ""
-    return "its rows are of unlike kinds" if spec.ranked else f"rows of {spec.name} hold nothing to compare"
+    return "its rows are of unlike kinds" if spec.words.ranked else f"rows of {spec.name} hold nothing to compare"
 
 
 def side_by_side(table: Table, a: Row, b: Row) -> Table:
@@ -258,8 +258,7 @@ SPEC = ViewSpec(
     ),
     listed=False,
     columns=_COLUMNS,
-    filters="calls",
-    noun="comparison",
-    nouns=("metric", "metrics"),
-    depth=4,
+    filters=Filters(calls=True),
+    words=Words(noun="comparison", nouns=("metric", "metrics")),
+    screen=Screen(depth=4),
 )

@@ -10,10 +10,11 @@ from riff_store.answers.quality import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, change_cells, columns, edit_cells, quality_cells
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.quality import RunQuality
+    from riff_tui.view_query import ViewQuery
 
 DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."
 UNITS = (
@@ -49,6 +50,15 @@ _CHANGES = (
 )  # fmt: skip
 _QUALITY = quality_cells.with_interval(quality_cells.columns_of(COMPUTED, ("quality", COMPUTED)))
 EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any of its flows that the run contains.")
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the runs of such calls, with lines above them."""
+    from riff_store.queries.quality import timeline as asked
+
+    return with_lines(
+        query.result(query.parts(), lambda parts: timeline(asked(query.store, parts.calls, parts.judges)))
+    )
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
@@ -144,19 +154,17 @@ SPEC = ViewSpec(
         "Drill into a run with flows --where 'run=R'.",
     ),
     order=60,
-    key="5",
-    key_help="Success and quality run by run, a column for each judge; press again to widen.",
-    query="riff_store.queries.quality:timeline",
-    build=timeline,
-    finish=with_lines,
+    show=show,
     judges="columns",
     columns=(*_COLUMNS, *_CHANGES, EDIT),
-    fields=("quality",),
-    nouns=("run", "runs"),
-    below="flows",
-    row_kind="run",
-    comparable=True,
+    filters=Filters(fields=("quality",)),
+    order_by="started_at",
     # What is measured stands where it is seen.
     last=("edit", "commit", "flows", "started_at"),
-    order_by="started_at",
+    row_kind="run",
+    comparable=True,
+    words=Words(nouns=("run", "runs")),
+    screen=Screen(
+        key="5", help="Success and quality run by run, a column for each judge; press again to widen.", below="flows"
+    ),
 )

@@ -30,8 +30,8 @@ def needs_depth(context: ActionContext) -> str:
 def needs_column(context: ActionContext) -> str:
     if context.kind == "conversation":
         return "a call is shown in the order in which it happened"
-    if context.spec.ranked:
-        return f"the {context.noun} is ranked {context.spec.ranked}"
+    if context.spec.words.ranked:
+        return f"the {context.noun} is ranked {context.spec.words.ranked}"
     return "" if context.column else "the column under the cursor has no order"
 
 
@@ -52,7 +52,7 @@ def needs_calls(context: ActionContext) -> str:
         return needs_unpaired(context)
     if context.kind == "conversation":
         return "a call has one flow, one agent and one run; Esc goes to its list"
-    return context.spec.no_calls
+    return context.spec.filters.refusal
 
 
 def needs_aspects(context: ActionContext) -> str:

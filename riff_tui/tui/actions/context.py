@@ -80,4 +80,4 @@ class ActionContext:
     @property
     def noun(self) -> str:
         """Return what people call the view."""
-        return self.spec.noun or self.view
+        return self.spec.words.noun or self.view

@@ -190,7 +190,9 @@ NAVIGATION_HANDLERS: Mapping[str, Handler] = {
     "forward": _step(History.forward),
     "last_view": _step(History.to_last),
     **{
-        action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key_help
+        action_of(spec): _neighbors if spec.screen.kind == "state" else _view(spec.name)
+        for spec in views()
+        if spec.screen.help
     },
     "since_last_run": _since_last_run,
     "fold": _fold,

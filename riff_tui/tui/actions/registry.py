@@ -56,8 +56,8 @@ def action_of(spec: ViewSpec) -> str:
 
 def _to_view(spec: ViewSpec) -> Action:
     """Describe the key of a view; the one about a state needs a row about one."""
-    on_state = spec.screen == "state"
-    title = spec.label or spec.name
+    on_state = spec.screen.kind == "state"
+    title = spec.words.label or spec.name
 
     def label(context: ActionContext) -> str:
         if on_state:
@@ -66,9 +66,9 @@ def _to_view(spec: ViewSpec) -> Action:
 
     return Action(
         action_of(spec),
-        (spec.key,),
+        (spec.screen.key,),
         title,
-        spec.key_help,
+        spec.screen.help,
         "Go",
         needs_state if on_state else always,
         label,
@@ -133,7 +133,7 @@ _ALL: tuple[Action, ...] = (
         needs_last,
         lambda context: "undo sort" if context.done in ("sort", "reverse") else "last view",
     ),
-    *(_to_view(spec) for spec in views() if spec.key_help),
+    *(_to_view(spec) for spec in views() if spec.screen.help),
     Action(
         "since_last_run",
         ("L",),

@@ -72,7 +72,7 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
 
 def _awaited(show: ShowView, location: Location) -> Table:
     """Return no rows, which are still to be read."""
-    view = spec_of(location.view).rows_of
+    view = spec_of(location.view).screen.rows_of
     return Table(view, "", (), (), deferred=partial(in_one_step, READING_CALLS, partial(load_rows, show, location)))
 
 
@@ -83,9 +83,9 @@ def load_rows(show: ShowView, location: Location) -> Table:
     if location.kind == "conversation":
         return show(location.view, Request(where=location.scope.text, predicate=location.scope.predicate, text=True))
     spec, where = spec_of(location.view), location.where
-    if spec.rows_of:
+    if spec.screen.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
-        return with_deferred(show(spec.rows_of, request), partial(_paged, location=location))
+        return with_deferred(show(spec.screen.rows_of, request), partial(_paged, location=location))
     request = Request(
         where=where.text,
         predicate=where.predicate,

@@ -15,7 +15,7 @@ from riff_tui.tui.navigation.kept_place import place_name
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import about_calls, narrow
 from riff_tui.tui.navigation.sides import scope_of, sides_of
-from riff_tui.view_queries.sort_limit import ordered
+from riff_tui.view_query import ordered
 from riff_tui.view_registry import spec_of
 from riff_tui.views.side_by_side import VIEW, label, side_by_side
 

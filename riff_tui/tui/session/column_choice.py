@@ -70,7 +70,7 @@ def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Colum
 
 def is_ranked(table: Table) -> bool:
     """Return whether the rows are entries of ranked lists, which say in words what others have columns for."""
-    return bool(table.sections and spec_of(table.view).ranked)
+    return bool(table.sections and spec_of(table.view).words.ranked)
 
 
 def offered(table: Table, columns: Iterable[Column]) -> list[Column]:

@@ -75,4 +75,4 @@ class ListState:
 
 def _view(location: Location) -> str:
     """Return the view of the rows: those of a state are conversations."""
-    return spec_of(location.view).rows_of or location.view
+    return spec_of(location.view).screen.rows_of or location.view

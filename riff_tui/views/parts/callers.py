@@ -64,12 +64,3 @@ def note(answers: Sequence[Counted]) -> Iterator[str]:
         f" {'it' if failed == 1 else 'them'} (adjusted), {percent(overall.mean)} with {'it' if failed == 1 else 'them'}"
         " (overall)."
     )
-
-
-def excluded_text(count: int, caller_failed: int = 0) -> str:
-    """Return how many errored calls are not counted in averages, and of how many of them the caller failed."""
-    if caller_failed:
-        calls = "call is" if count == 1 else "calls are"
-        errored = f"{count - caller_failed} errored, " if count > caller_failed else ""
-        return f"{count} {calls} not counted in averages: {errored}{caller_failed} whose caller failed"
-    return f"{count} errored {'call is' if count == 1 else 'calls are'} not counted in averages"

@@ -23,7 +23,7 @@ def plain_row(columns: Sequence[Column], answer: Any, keys: Iterable[str]) -> Ro
     return Row(where, record, thin=any(cells.is_thin(count) for count in counts), where=where)
 
 
-def plain_table(spec: ViewSpec, answers: Iterable[Any]) -> Table:
+def plain_table(spec: ViewSpec, answers: Iterable[Any], notes: Sequence[str] = ()) -> Table:
     """Return the table of a view that has columns and nothing else, in the order of the answers."""
     rows = [plain_row(spec.columns, answer, spec.keys) for answer in answers]
-    return Table(view=spec.name, title=spec.title, columns=spec.columns, rows=rows, notes=spec.notes)
+    return Table(view=spec.name, title=spec.title, columns=spec.columns, rows=rows, notes=notes)
