@@ -11,7 +11,7 @@ from riff_tui.table import NOT_MEASURED, Column, Row, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, example, in_two_parts, shown
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.parts.failure_words import DETAIL, kind_text, marked_note
+from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text, marked_note
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _COLUMNS = (
     ),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
     Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
-    dataclasses.replace(DETAIL, key="detail"),
+    dataclasses.replace(FAILURE_DETAIL, key="detail"),
     Column("lift", "lift", kind="object", shown=False, help="What stands out, with both shares and the test's p."),
     Column("agents", "agents", kind="object", shown=False, help="The agents that led its calls, with counts."),
     Column("scenarios", "scenarios", kind="object", shown=False, help="The scenarios of its calls, with counts."),

@@ -14,12 +14,13 @@ from riff_tui.filters import render, take_judges
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.text.words import listed
-from riff_tui.views.parts import cells, columns, pair_counts
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import Comparison, Difference, Side
+    from riff_store.answers.comparison import Comparison, Difference, PairCounts, Side
     from riff_tui.view_query import FilterParts, ViewQuery
+
 
 UNITS = (
     "Units: success_rate share of calls · quality, completion, correctness, errors, humanness 0-10"
@@ -30,6 +31,7 @@ NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chanc
 MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
 EVENTS = "Figures over the events of all calls are tested by permuting calls: the events of one have much in common."
 _FINEST = 2
+_SMALLEST = 0.0001
 _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
 _FAILED = "of the pairs, for rates"
 
@@ -125,7 +127,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
         f" ({'newly broken and mended' if of_runs else 'worst'} first)",
         columns=[replace(column, shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference) for difference in answer.differences],
-        lead="" if answer.counts is None else pair_counts.solved(answer.counts),
+        lead="" if answer.counts is None else solved_text(answer.counts),
         notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
         extras={
             "a": side_record(answer.a),
@@ -138,7 +140,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
                 }
                 for flow in answer.flows
             ],
-            "pairs": None if answer.counts is None else pair_counts.record_of(answer.counts),
+            "pairs": None if answer.counts is None else pairs_record(answer.counts),
             "only_in_a": dict(answer.only_in_a),
             "only_in_b": dict(answer.only_in_b),
         },
@@ -321,6 +323,25 @@ def _pairing(answer: Comparison) -> str:
 def _side_text(letter: str, side: Side) -> str:
     counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
     return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
+
+
+def pairs_record(counts: PairCounts) -> dict[str, Any]:
+    """Return how pairs came out as the data formats print it: on which side their calls failed."""
+    return {
+        "pairs": counts.pairs, "only_a": counts.only_a, "only_b": counts.only_b, "both": counts.both,
+        "neither": counts.neither, "p": counts.p,
+    }  # fmt: skip
+
+
+def solved_text(counts: PairCounts) -> str:
+    """Say how many tasks one side alone solved, over all flows together, and whether that may be chance."""
+    if not counts.pairs:
+        return ""
+    p = f"{counts.p:.4f}" if counts.p >= _SMALLEST else f"<{_SMALLEST}"
+    return (
+        f"Only A solved {counts.only_b} of {counts.pairs} pairs, only B {counts.only_a} (exact p {p});"
+        f" both {counts.neither}, neither {counts.both}."
+    )
 
 
 SPEC = ViewSpec(

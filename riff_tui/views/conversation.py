@@ -16,7 +16,7 @@ from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
-from riff_tui.views.parts import call_steps, cells, interaction_cells, notes, verdicts
+from riff_tui.views.parts import cells, columns, moment_details, notes
 from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
@@ -147,8 +147,8 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         prose=Transcript(
             [
                 *_facts(detail, words),
-                *verdicts.lines_of(detail.verdicts, words)[:1],
-                *notes.lines_of(detail.notes, words),
+                *notes.verdict_lines(detail.verdicts, words)[:1],
+                *notes.note_lines(detail.notes, words),
             ]
         ),
     )
@@ -157,12 +157,12 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
 
         table = with_voice(table, voice, words)
     table = notes.at_moments(table, detail.notes, words)
-    return call_steps.with_steps(table, call_steps.taken_steps(detail, found), detail, words)
+    return moment_details.with_steps(table, moment_details.taken_steps(detail, found), detail, words)
 
 
 def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:
     """Return the moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
-    named = verdicts.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
+    named = notes.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
     turns = 0
     rows = []
     for number_, moment in enumerate(found, 1):
@@ -203,17 +203,17 @@ def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
 def _extras(
     detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords
 ) -> dict[str, Any]:
-    interaction = interaction_cells.record_of(detail.interaction)
+    interaction = columns.interaction_record(detail.interaction)
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": record_of(detail.call)
         | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")},
         "aspects": {
             "computed": dict(detail.aspects),
-            "judged": [verdicts.record_of(verdict, words) for verdict in detail.verdicts],
+            "judged": [notes.verdict_record(verdict, words) for verdict in detail.verdicts],
         },
         **({"interaction": interaction} if interaction else {}),
-        "annotations": [notes.record_of(note, words) for note in detail.notes],
+        "annotations": [notes.note_record(note, words) for note in detail.notes],
         "visits": [_visit(state) for state in visits],
         "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
         "slots": _slots(detail.document, of_kind["slot"], words),
@@ -296,23 +296,23 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
-    heard = interaction_cells.told(interaction_cells.record_of(detail.interaction))
+    heard = columns.interaction_text(columns.interaction_record(detail.interaction))
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     return [
         " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
         "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
         *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
-        *([f"Steps: {call_steps.summary(detail.steps)}."] if detail.steps else []),
+        *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
 
 
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords) -> list[str]:
     call = detail.call
     lines = _facts(detail, words)
-    lines += notes.lines_of(detail.notes, words)
+    lines += notes.note_lines(detail.notes, words)
     times = [moment.t for moment in found if moment.kind == "turn"]
-    lines += verdicts.lines_of(detail.verdicts, words, times)
+    lines += notes.verdict_lines(detail.verdicts, words, times)
     lines += [_visit_line(state) for state in visits]
     if call.caller_ok is False:
         lines.append("Excluded: its caller failed, so the call is not counted in averages.")

@@ -13,8 +13,8 @@ from riff_tui.errors import UsageError
 from riff_tui.lazy_rows import LazyRows
 from riff_tui.table import Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import ViewQuery, sort_column
-from riff_tui.views.parts import cells, columns, rows
-from riff_tui.views.parts.failure_words import DETAIL, kind_text
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ COLUMNS: Sequence[Column] = (
     Column("first_failed", "First failed", kind="name", shown=False, help="The state in which it first went wrong."),
     Column("failure", "Failure", kind="name", shown=False, help="What went wrong there: an error, a stall, a loop."),
     Column("last_ok", "Last good", kind="name", shown=False, help="The state of the visit before that one."),
-    DETAIL,
+    FAILURE_DETAIL,
     Column("failure_error", "Failed with", kind="text", shown=False, help="Its message without numbers and names."),
     Column("verdict", "Verdict", kind="name", help="What people say: pass, fail, or split where they differ."),
     Column("codes", "Codes", kind="text", help="What people say went wrong."),
@@ -192,7 +192,7 @@ def gone(key: int) -> Row:
 
 def record_of(call: Call) -> dict[str, Any]:
     """Return what is known of a call at large."""
-    return rows.record_of(COLUMNS, call)
+    return cells.record_by_columns(COLUMNS, call)
 
 
 def failure_text(call: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.parts.failure_words import marked_note
+from riff_tui.views.parts.cells import marked_note
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.text.words import counted
-from riff_tui.views.compare import side_notes, side_record, sides_of, within_flows
-from riff_tui.views.parts import cells, columns, pair_counts
+from riff_tui.views.compare import pairs_record, side_notes, side_record, sides_of, solved_text, within_flows
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ def failures(answer: Failures) -> Table:
         title=f"Failures: B {answer.b.name} against A {answer.a.name}",
         columns=_COLUMNS,
         rows=rows,
-        lead=pair_counts.solved(answer.counts),
+        lead=solved_text(answer.counts),
         notes=list(_notes(answer)),
         extras={
             "a": side_record(answer.a),
             "b": side_record(answer.b),
             "passed": answer.counts.neither,
-            "pairs": pair_counts.record_of(answer.counts),
+            "pairs": pairs_record(answer.counts),
             "unknown": answer.unknown,
             "alone_a": answer.alone_a,
             "alone_b": answer.alone_b,

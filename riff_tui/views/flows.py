@@ -11,8 +11,8 @@ from riff_store.metrics import unit_of
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import FilterParts, ViewQuery, matching
-from riff_tui.views.parts import callers, cells, columns, edit_cells, interaction_cells
-from riff_tui.views.parts.first_to_mend import what_is_first
+from riff_tui.views.parts import cells, changes, columns
+from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
     judges = sorted({judge for cell in answers for judge in cell.humanness})
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]
-    interaction = interaction_cells.columns_of(answers)
+    interaction = columns.interaction_columns(answers)
     return Table(
         view="flows",
         title=TITLE.format(keys=" × ".join(keys)),
@@ -99,15 +99,15 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *added,
             *interaction,
             *_OF_CALLS,
-            *callers.shown_where_failed(_OF_CALLERS, answers),
+            *cells.shown_where_failed(_OF_CALLERS, answers),
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
         rows=[_row(cell, keys, judges, aspects, interaction, bounds) for cell in answers],
         notes=[
             _units([*columns.ASPECTS, *added]),
-            *callers.note(answers),
-            *interaction_cells.notes(answers),
+            *cells.caller_note(answers),
+            *columns.interaction_notes(answers),
             *_capped(answers),
         ],
     )
@@ -142,9 +142,9 @@ def _row(
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
     record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend, "lost": cell.lost}
-    record |= callers.values_of(cell)
+    record |= cells.caller_values(cell)
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
-    record |= interaction_cells.values_of(cell, interaction)
+    record |= columns.interaction_values(cell, interaction)
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
     record["intervals"] = cells.intervals(
         {
@@ -152,15 +152,15 @@ def _row(
             **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
             "success_rate": cell.success,
             "quality": cell.quality,
-            **callers.intervals_of(cell),
+            **cells.caller_intervals(cell),
         }
     )
     if cell.trend:
         record["trend"] = list(cell.trend)
     if cell.last_edit:
-        record["last_edit"] = edit_cells.record_of(cell.last_edit)
-    display = interaction_cells.texts_of(cell.interaction)
-    display |= {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
+        record["last_edit"] = changes.edit_record(cell.last_edit)
+    display = columns.interaction_texts(cell.interaction)
+    display |= {"last_edit": changes.edit_in_short(cell.last_edit)} if cell.last_edit else {}
     where = cells.where(names)
     return Row(
         where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where

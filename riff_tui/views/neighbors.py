@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.cells import Neighbor
 from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.ranking import mean
-from riff_tui.charts import neighbor_graph
+from riff_tui.charts import histogram, neighbor_graph
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
 from riff_tui.text.numbers import fixed
 from riff_tui.view_query import FilterParts, ViewQuery
-from riff_tui.views.parts import cells, columns, steps
-from riff_tui.views.parts import state_latency as latency
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import BlastRadius, Neighborhood, PooledLatency, StateCell, Victim
     from riff_store.queries.latencies import LatencyReading
 
+
 COUNTING = "counting who starves without it"
 COUNTED_LATER = 10_000
 """Of more calls than these in its flow a screen shows a state before each of them was looked at."""
 QUICK_CALLS = 600
 """So many transcripts are read before anybody notices."""
+SHARES = ("p50", "p95", "p99")
+_TITLE = "Turns by latency, pooled over all {turns:,} of {calls:,} calls"
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
     columns.STATE,
@@ -144,10 +146,10 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "calls": answer.calls,
             **(_blast(answer.blast) if answer.is_whole else {}),
             "metrics": _metrics(answer.cell),
-            **({} if answer.steps is None else {"step": steps.record_of(answer.steps)}),
-            **latency.extras(pooled),
+            **({} if answer.steps is None else {"step": cells.step_record(answer.steps)}),
+            **latency_extras(pooled),
         },
-        figure=latency.StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
+        figure=StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
     )
 
 
@@ -196,7 +198,7 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
     means = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
-    asked = {} if cell.steps is None else steps.record_of(cell.steps)
+    asked = {} if cell.steps is None else cells.step_record(cell.steps)
     return {"segment": cell.segment, "n": cell.n, **means, **asked, "intervals": cells.intervals(cell.measures)}
 
 
@@ -208,9 +210,9 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
     else:
         yield from _measured(answer.cell)
         if pooled is not None:
-            yield latency.latency_text(pooled, answer.cell.n)
+            yield latency_text(pooled, answer.cell.n)
     if answer.steps is not None:
-        yield steps.asked_text(answer.steps)
+        yield cells.asked_step_text(answer.steps)
     if answer.is_whole:
         yield from _blast_notes(answer)
 
@@ -245,6 +247,64 @@ def _measured(cell: StateCell) -> Iterator[str]:
             low, high = (fixed(end, 2, trim=True) for end in interval)
             text += f" ({low} to {high})"
         yield text
+
+
+@dataclass(frozen=True, slots=True)
+class StateFigure:
+    """Draw the graph of a state, its blast radius and, where latencies are known, how they spread."""
+
+    around: neighbor_graph.EgoFigure
+    pooled: PooledLatency | None = None
+
+    @property
+    def graph(self) -> neighbor_graph.EgoGraph:
+        """Return the graph without latencies."""
+        return self.around.graph
+
+    def draw(self, *, ascii_only: bool = False, width: int = neighbor_graph.WIDTH) -> list[str]:
+        """Return the lines of all of it, none wider than `width` cells or 78."""
+        lines = self.around.draw(ascii_only=ascii_only, width=width)
+        if self.pooled is None or not self.pooled.buckets:
+            return lines
+        title = _TITLE.format(turns=self.pooled.turns, calls=self.pooled.calls)
+        columns = histogram.draw(self.pooled.buckets, ascii_only=ascii_only, width=width)
+        return [*lines, "", title[:width], *columns]
+
+    def to_dot(self, *, ascii_only: bool = False) -> str:
+        """Return the graph for Graphviz."""
+        return self.around.to_dot(ascii_only=ascii_only)
+
+    def to_mermaid(self, *, ascii_only: bool = False) -> str:
+        """Return the graph for Mermaid."""
+        return self.around.to_mermaid(ascii_only=ascii_only)
+
+
+def latency_text(pooled: PooledLatency, n: int) -> str:
+    """Return the percentiles, or why there are none; `n` calls have been in the state."""
+    if not pooled.turns:
+        return f"lat(s) {latency_reason(pooled)}"
+    figures = ", ".join(f"{share} {fixed(getattr(pooled, share), 2, trim=True)}" for share in SHARES)
+    missing = f" (of {n} calls {pooled.kept} transcripts were kept)" if pooled.kept < n else ""
+    return f"lat(s) pooled over all {pooled.turns} turns of {pooled.calls} calls{missing}: {figures}"
+
+
+def latency_reason(pooled: PooledLatency) -> str:
+    """Return why there are no percentiles."""
+    if pooled.too_many:
+        return f"pooled over all turns: not read for more than {pooled.kept - 1:,} calls; narrow the filter"
+    if not pooled.kept:
+        return "pooled over all turns: not available, no transcripts were kept"
+    return "pooled over all turns: not measured, the kept transcripts hold no latency"
+
+
+def latency_extras(pooled: PooledLatency | None) -> Mapping[str, Any]:
+    """Return the keys of the JSON form: the 95th percentile, and all else that is known."""
+    if pooled is None or not pooled.turns:
+        return {"pooled_latency_p95": None, "pooled_latency": None}
+    spread = [{"from": each.low, "to": each.high, "turns": each.count} for each in pooled.buckets]
+    known = {share: getattr(pooled, share) for share in SHARES}
+    known |= {"turns": pooled.turns, "calls": pooled.calls, "kept": pooled.kept, "buckets": spread}
+    return {"pooled_latency_p95": pooled.p95, "pooled_latency": known}
 
 
 SPEC = ViewSpec(

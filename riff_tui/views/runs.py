@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.views.parts import callers, cells, columns, rows
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _COLUMNS = (
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
     _SUCCESS,
     columns.interval(_SUCCESS),
-    dataclasses.replace(columns.OVERALL, get=lambda run: callers.values_of(run)["success_overall"]),
+    dataclasses.replace(columns.OVERALL, get=lambda run: cells.caller_values(run)["success_overall"]),
     _QUALITY,
     columns.interval(_QUALITY),
     columns.CALLER_FAILED,
@@ -59,15 +59,15 @@ def runs(answers: Sequence[RunSummary]) -> Table:
     return Table(
         view="runs",
         title="Runs (latest first)",
-        columns=callers.shown_where_failed(_COLUMNS, answers),
+        columns=cells.shown_where_failed(_COLUMNS, answers),
         rows=found,
-        notes=[UNITS, *callers.note(answers)],
+        notes=[UNITS, *cells.caller_note(answers)],
     )
 
 
 def _row(run: RunSummary) -> Row:
-    row = rows.plain_row(_PLAIN, run, ("run",))
-    measures = {"success_rate": run.success, "quality": run.quality, **callers.intervals_of(run)}
+    row = cells.plain_row(_PLAIN, run, ("run",))
+    measures = {"success_rate": run.success, "quality": run.quality, **cells.caller_intervals(run)}
     record = {**row.record, "intervals": cells.intervals(measures)}
     return dataclasses.replace(row, record=record, display=cells.interval_texts(_COLUMNS, record))
 

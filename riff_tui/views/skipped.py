@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.views.parts import rows
+from riff_tui.views.parts import cells
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def skipped(answers: Sequence[SkippedEntry]) -> Table:
 
 
 def _row(number: int, entry: SkippedEntry) -> Row:
-    record = rows.record_of(_COLUMNS, entry)
+    record = cells.record_by_columns(_COLUMNS, entry)
     return Row(str(number), record, severity={"": "bad"} if entry.kind == "skipped" else {})
 
 

@@ -11,7 +11,7 @@ from riff_store.predicates import Predicate, Term, conjuncts
 from riff_store.ranking import is_thin
 from riff_tui.table import Row, Table
 from riff_tui.text.words import excluded_text
-from riff_tui.views.parts import cells, columns, steps
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, **record_of(cell)}
     record["to_states"] = dict(cell.to_states)
     if has_steps:
-        record |= steps.record_of(cell.steps)
+        record |= cells.step_record(cell.steps)
     record["intervals"] = cells.intervals(cell.measures)
-    where, leads = cells.where(names), steps.leads(names, cell.steps)
+    where, leads = cells.where(names), cells.missed_step_filter(names, cell.steps)
     return Row(
         where,
         record,

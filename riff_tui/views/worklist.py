@@ -13,8 +13,8 @@ from riff_tui.table import Column, Row, Section, Table, in_one_step
 from riff_tui.text.numbers import fixed
 from riff_tui.text.words import excluded_text
 from riff_tui.view_query import FilterParts, ViewQuery
-from riff_tui.views.parts import cells, columns, steps
-from riff_tui.views.parts.first_to_mend import what_is_first
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def _tenths(cell: StateCell, metric: str) -> str:
 _REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
     "stall": lambda cell: f"stall {_share(cell, 'stall')}",
     "escalation": lambda cell: f"escalates {_share(cell, 'escalation')}",
-    "missed": lambda cell: "" if cell.steps is None else steps.missed_text(cell.steps),
-    "wrong_args": lambda cell: "" if cell.steps is None else steps.wrong_text(cell.steps),
+    "missed": lambda cell: "" if cell.steps is None else cells.missed_step_text(cell.steps),
+    "wrong_args": lambda cell: "" if cell.steps is None else cells.wrong_step_text(cell.steps),
     "dwell_turns": lambda cell: f"dwell {_tenths(cell, 'dwell_turns')}",
     "latency_p95": lambda cell: f"lat_p95 {_tenths(cell, 'latency_p95')} s",
     "guard_error": lambda cell: f"guard errors {_share(cell, 'guard_error')}",
@@ -185,7 +185,7 @@ def _state(rank: int, cell: StateCell) -> Row:
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
     if "missed" in found or "wrong_args" in found:
-        measured |= steps.record_of(cell.steps)
+        measured |= cells.step_record(cell.steps)
         # Calls that missed a step were never in its state.
         measured["n"] = n = cell.n if cell.steps is None else cell.steps.expected
     thin = f" (n {n}~)" if is_thin(cell) else ""
@@ -200,7 +200,7 @@ def _state(rank: int, cell: StateCell) -> Row:
         summary=" · ".join(found.values()) + thin + _lost(cell),
         lost=cell.lost,
         order=_ORDERS[next(iter(found))] if found else "",
-        leads=steps.leads({"flow": flow, "state": state}, cell.steps),
+        leads=cells.missed_step_filter({"flow": flow, "state": state}, cell.steps),
     )
 
 
@@ -267,7 +267,7 @@ def _by_steps(answer: Worklist) -> Iterable[str]:
         )
     if answer.handovers:
         missed = [
-            f"{cell.keys['flow']}/{cell.keys['state']} ({steps.short_text(cell.steps)})"
+            f"{cell.keys['flow']}/{cell.keys['state']} ({cells.short_step_text(cell.steps)})"
             for cell in answer.handovers
             if cell.steps is not None
         ]

@@ -55,7 +55,7 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
         f"riff_tui.output.sinks.{module}" for form in Format if (module := form.writer.partition(":")[0]) != "json"
     }
     answers = {name.rpartition(".")[2] for name in found if name.startswith("riff_store.answers.")}
-    assert answers == {"cells", "edits", "changes", "failing", "steps"}, "a row says when its flow was edited last"
+    assert answers == {"cells", "edits", "changes", "failing", "quality", "steps"}
     assert not found & {"riff_tui.text.redaction", "msgspec", "shlex", "statistics"}
 
 

@@ -20,7 +20,7 @@ from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
-from riff_tui.views.parts import call_steps, interaction_cells, notes
+from riff_tui.views.parts import columns, moment_details, notes
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
@@ -55,7 +55,7 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
-    steps, missed = call_steps.told(table)
+    steps, missed = moment_details.step_text(table)
     style = palette.bad if missed else None
     lines = [first, *_scores(table, width - 1, glyphs, palette)]
     lines += [[(f" {line}", style)] for line in _broken(shown(steps, glyphs), width - 3, glyphs)] if steps else []
@@ -141,7 +141,7 @@ def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[
     aspects = table.extras.get("aspects")
     aspects = aspects if isinstance(aspects, Mapping) else {}
     judged = _judged(aspects.get("judged") or (), glyphs, palette)
-    heard = interaction_cells.told(table.extras.get("interaction"))
+    heard = columns.interaction_text(table.extras.get("interaction"))
     lines: list[list[Piece]] = [[(" ", None), *_computed(aspects.get("computed") or {}, palette)]]
     for pieces in (judged, [(shown(heard, glyphs), None)] if heard else []):
         if pieces and width_of([*lines[-1], *pieces]) > width:

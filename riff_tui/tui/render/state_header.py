@@ -18,8 +18,8 @@ from riff_tui.text.numbers import fixed, percent
 from riff_tui.tui.render.columns import shown, title
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
+from riff_tui.views.neighbors import SHARES, StateFigure, latency_reason
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.parts.state_latency import SHARES, StateFigure, reason
 
 Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
 _TALL = 5
@@ -103,7 +103,7 @@ class _LatencyLines:
             return []
         faint = self._canvas.palette.faint
         if self._pooled is None or not self._pooled.turns:
-            said = self._doing if self._pooled is None else f"latency {reason(self._pooled)}"
+            said = self._doing if self._pooled is None else f"latency {latency_reason(self._pooled)}"
             # Columns will come, and what stands below them shall not jump then.
             awaited = room - 1 if self._pooled is None and room > histogram.LEAST_HEIGHT else 0
             return [cut([(f" {said}", faint)], self._canvas.width - 1, self._canvas.glyphs), *[()] * awaited]
