@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
-from riff_tui.views.compare import side_notes, side_record, sides_of
 from riff_tui.views.failure_matrix import FIRST_FAILED, LAST_OK, shown
+from riff_tui.views.failures import side_notes, side_record, sides_of
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 

@@ -6,21 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
-from riff_tui.text.words import counted
-from riff_tui.views.compare import pairs_record, side_notes, side_record, sides_of, solved_text, within_flows
+from riff_tui.text.words import counted, listed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import FailedCall, FailedPair, Failures
+    from riff_store.answers.comparison import FailedCall, FailedPair, Failures, PairCounts, Side
     from riff_tui.view_query import ViewQuery
+
 
 FAILED = "Failed: correctness or completion below 10, as far as they are measured."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
 _SHOWN = {"a": "only A", "b": "only B", "both": "both"}
 _MARKERS = {"a": "-", "b": "!", "both": "x"}
 _SEVERITY: Mapping[str, Severity] = {"a": "good", "b": "bad", "both": "warn"}
+
+_SMALLEST = 0.0001
 
 
 def _of_side(side: str) -> tuple[Column, ...]:
@@ -162,3 +165,65 @@ SPEC = ViewSpec(
     words=Words(nouns=("pair", "pairs"), empty="No call of these pairs failed: q goes back.", empty_store=""),
     screen=Screen(depth=4, below="conversation"),
 )
+
+
+def sides_of(query: ViewQuery) -> tuple[str, str]:
+    """Return the two sides that are asked for."""
+    assert query.request.sides is not None
+    return query.request.sides
+
+
+def within_flows(calls: Predicate | None, predicate: Predicate | None) -> Predicate | None:
+    """Return what a filter says of calls, and of flows by their names."""
+    flows = [part for part in conjuncts(predicate) if all(term.field == "flow" for term in terms(part))]
+    return all_of([*conjuncts(calls), *(part for part in flows if part not in conjuncts(calls))])
+
+
+def side_record(side: Side) -> dict[str, Any]:
+    """Return a side as the data formats print it."""
+    return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
+
+
+def side_argument(kind: str, name: str) -> str:
+    """Return a side as the command takes it, whatever it is called."""
+    if kind == "agent":
+        return f"agent:{name}"
+    # It would be taken for an agent, for an option, or for what it is not any more tomorrow.
+    return f"run:{name}" if name.startswith(("agent:", "run:", "-")) or name in ("latest", "previous") else name
+
+
+def side_notes(a: Side, b: Side) -> Iterator[str]:
+    """Yield who is who, with how many calls are compared and how many were errored."""
+    yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls are left out."
+    if a.led and b.led and a.led != b.led:
+        what = "led by" if a.kind == "run" else "in"
+        yield f"Not alike: A is {what} {listed(a.led)}; B is {what} {listed(b.led)}."
+    if a.called and b.called and a.called != b.called:
+        yield (
+            f"Not alike: A was called by {listed(a.called)}; B by {listed(b.called)}."
+            " What differs may be their callers."
+        )
+
+
+def _side_text(letter: str, side: Side) -> str:
+    counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
+    return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
+
+
+def pairs_record(counts: PairCounts) -> dict[str, Any]:
+    """Return how pairs came out as the data formats print it: on which side their calls failed."""
+    return {
+        "pairs": counts.pairs, "only_a": counts.only_a, "only_b": counts.only_b, "both": counts.both,
+        "neither": counts.neither, "p": counts.p,
+    }  # fmt: skip
+
+
+def solved_text(counts: PairCounts) -> str:
+    """Say how many tasks one side alone solved, over all flows together, and whether that may be chance."""
+    if not counts.pairs:
+        return ""
+    p = f"{counts.p:.4f}" if counts.p >= _SMALLEST else f"<{_SMALLEST}"
+    return (
+        f"Only A solved {counts.only_b} of {counts.pairs} pairs, only B {counts.only_a} (exact p {p});"
+        f" both {counts.neither}, neither {counts.both}."
+    )

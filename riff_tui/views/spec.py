@@ -141,3 +141,10 @@ class ViewSpec:
         """Return the name of the view that lies below a row, an empty text where none does."""
         below = self.screen.below
         return below if isinstance(below, str) else below(row)
+
+    @property
+    def unlike(self) -> str:
+        """Return why two rows cannot be put side by side, an empty text where they can."""
+        if self.comparable:
+            return ""
+        return "its rows are of unlike kinds" if self.words.ranked else f"rows of {self.name} hold nothing to compare"

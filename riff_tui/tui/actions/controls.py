@@ -43,7 +43,6 @@ from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.picker import Picker
 from riff_tui.tui.widgets.prompt import Prompt
 from riff_tui.view_registry import spec_of
-from riff_tui.views import side_by_side
 
 READING_LIST = "sample"
 _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
@@ -203,7 +202,7 @@ def context_of(controls: Controls) -> ActionContext:
         searched=bool(searched),
         marks=len(marked),
         at_mark=row is not None and row.id in marked,
-        unlike=side_by_side.refusal(spec_of(table.view)) if table is not None else "",
+        unlike=spec_of(table.view).unlike if table is not None else "",
         pair=bool(location.pair),
         sided=bool(location.sides),
         pane=controls.detail.is_visible,

@@ -26,10 +26,10 @@ from riff_tui.tui.navigation.scope_filters import (
 )
 from riff_tui.tui.navigation.sides import named_sides, scope_of, sides_of
 from riff_tui.view_registry import find, spec_of
-from riff_tui.views import side_by_side
+from riff_tui.views import compare
 from riff_tui.views.spec import ScreenKind
 
-SIDE_BY_SIDE = side_by_side.VIEW
+SIDE_BY_SIDE = compare.SIDE_BY_SIDE
 _NO_FILTER = Filter()
 _WHOLES = ("run", "archetype", "judge", "level")
 _NAMES = frozenset(("first", "second", "flow", "agent", "state", "segment", *_WHOLES))

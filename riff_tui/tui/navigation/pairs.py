@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from riff_tui.errors import UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
-from riff_tui.table import Row, Table
+from riff_tui.table import Row, Table, label
 from riff_tui.tui.data.paged_rows import loaded_indices
 from riff_tui.tui.navigation.kept_place import place_name
 from riff_tui.tui.navigation.location import Location
@@ -17,7 +17,7 @@ from riff_tui.tui.navigation.scope_filters import about_calls, narrow
 from riff_tui.tui.navigation.sides import scope_of, sides_of
 from riff_tui.view_query import ordered
 from riff_tui.view_registry import spec_of
-from riff_tui.views.side_by_side import VIEW, label, side_by_side
+from riff_tui.views.compare import SIDE_BY_SIDE, side_by_side
 
 if TYPE_CHECKING:
     from riff_tui.tui.backend import ShowView
@@ -40,7 +40,7 @@ def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Locat
     is_call = spec_of(table.view).row_kind == "call"
     scope = None if is_call else narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
     return Location(
-        VIEW,
+        SIDE_BY_SIDE,
         crumb=_crumb(table, ids),
         scope=Filter.of(scope),
         of=table.view,

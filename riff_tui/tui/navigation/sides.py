@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_tui.table import Table
 from riff_tui.tui.navigation.scope_filters import Scope, name_term, narrow, split_by_field
-from riff_tui.views.compare import side_argument
+from riff_tui.views.failures import side_argument
 
 Sides = tuple[str, ...]
 _NAMES = ("flow", "agent", "run", "persona", "archetype")
