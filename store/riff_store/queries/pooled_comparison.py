@@ -10,15 +10,16 @@ from riff_store.answers.comparison import Difference, Verdict
 from riff_store.interaction import SUMS
 from riff_store.interaction_metrics import FIGURES
 from riff_store.measure import UNIT, PooledMeasure
-from riff_store.metric import Metric, Pooled
-from riff_store.metrics import OF_CALLS
+from riff_store.metric import Pooled
+from riff_store.metrics import OF_CALLS, Metric
 from riff_store.statistics import ratios, samples
 from riff_store.statistics.intervals import Interval
 from riff_store.statistics.pairing import Chosen, Places, chosen
 from riff_store.statistics.ratios import CallSums
 
 if TYPE_CHECKING:
-    from riff_store.statistics.pairing import Floats, Keys
+    from riff_store.statistics.pairing import Keys
+    from riff_store.statistics.samples import Floats
 
     Sums: TypeAlias = Mapping[str, Floats]
     """The sums of calls by name; nan where it is not known who spoke when."""
