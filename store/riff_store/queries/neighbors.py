@@ -77,11 +77,11 @@ def completed(store: Store, around: Neighborhood, calls: Predicate | None = None
     """Return the whole of what was begun for the same calls, each of which may have to be looked at for it."""
 
     def counted(neighbors: Sequence[Neighbor]) -> list[Neighbor]:
-        return [replace(each, n=visits.get(each.state, 0)) if each.n is None else each for each in neighbors]
+        return [replace(each, n=by_state.get(each.state, 0)) if each.n is None else each for each in neighbors]
 
     with store.snapshot():
         uncounted = {each.state for each in (*around.predecessors, *around.successors) if each.n is None}
-        visits = _visits(store, both(Term("flow", "=", around.flow), calls), uncounted) if uncounted else {}
+        by_state = _visits(store, both(Term("flow", "=", around.flow), calls), uncounted) if uncounted else {}
         return replace(
             around,
             predecessors=counted(around.predecessors),
