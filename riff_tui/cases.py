@@ -321,7 +321,7 @@ def case_where(
     """
     from riff_store.queries.conversation import conversation
     from riff_tui.filters import parse
-    from riff_tui.view_queries.conversation import find_call
+    from riff_tui.views.conversation import find_call
 
     predicate = parse(where)
     if predicate is None:

@@ -15,7 +15,7 @@ from riff_tui.views.spec import BY, ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_tui.view_queries.view_query import ViewQuery
+    from riff_tui.view_query import ViewQuery
 
 
 def show(store: Store, name: str, request: Request) -> Table:
@@ -25,7 +25,7 @@ def show(store: Store, name: str, request: Request) -> Table:
     distribution fails, and the store's errors.
     """
     from riff_tui.filters import parse
-    from riff_tui.view_queries.view_query import ViewQuery
+    from riff_tui.view_query import ViewQuery
 
     spec = resolve(name)
     check_request(spec, request)
@@ -66,7 +66,7 @@ def _signed(query: ViewQuery, table: Table) -> Table:
 def _asked_in_vain(query: ViewQuery, table: Table | None = None) -> list[str]:
     if query.predicate is None:
         return []
-    from riff_tui.view_queries.nearest_names import unknown_names
+    from riff_tui.filters.nearest_names import unknown_names
 
     return unknown_names(query.store, query.predicate, table)
 

@@ -345,3 +345,32 @@ class LazyRows(Sequence[Row]):
         else:
             self._pages.move_to_end(number)
         return page
+
+
+def label(table: Table, row: Row, among: Sequence[Row] = ()) -> str:
+    """Return what tells a row from the others: the names that are not the same in all of them."""
+    columns = naming_columns(table, *among) if among else identity_columns(table)
+    return joined_names(columns or identity_columns(table), row)
+
+
+def joined_names(columns: Sequence[Column], row: Row) -> str:
+    text = ""
+    for column in columns:
+        name = row.display.get(column.key) or column.value(row.record)
+        if name is not None:
+            text += ("" if not text else " @ " if column.key == "agent" else " › ") + str(name).strip()
+    return text or row.id
+
+
+def identity_columns(table: Table) -> list[Column]:
+    keys = table.identity
+    return [
+        column for column in table.columns if (column.key in keys if keys else column.kind == "name" and column.shown)
+    ]
+
+
+def naming_columns(table: Table, *rows: Row) -> list[Column]:
+    """Return the columns whose names tell these rows apart."""
+    columns = identity_columns(table)
+    found = [column for column in columns if len({str(column.value(row.record)) for row in rows}) > 1]
+    return found or columns

@@ -13,6 +13,8 @@ from riff_tui.views.spec import ViewSpec
 
 GROUP = "riff_tui.views"
 """The entry point group in which a distribution names a `ViewSpec`, and the package of the views here."""
+_HOMES = {"alignment": "judges", "side_by_side": "compare"}
+"""The modules of views that share the module of another one."""
 
 
 @cache
@@ -59,17 +61,17 @@ def resolve(name: str) -> ViewSpec:
 
 
 def _find_own(name: str) -> ViewSpec | None:
-    module = name.replace("-", "_")
-    spec = _load(module) if module.isidentifier() else None
-    return spec if spec is not None and spec.name == name else None
+    module = _HOMES.get(name, name.replace("-", "_"))
+    specs = _load(module) if module.isidentifier() else ()
+    return next((spec for spec in specs if spec.name == name), None)
 
 
 @cache
 def _own() -> tuple[ViewSpec, ...]:
     from pkgutil import iter_modules
 
-    found = (_load(module.name) for module in iter_modules(import_module(GROUP).__path__) if not module.ispkg)
-    return tuple(spec for spec in found if spec is not None)
+    modules = [module.name for module in iter_modules(import_module(GROUP).__path__) if not module.ispkg]
+    return tuple(spec for module in modules for spec in _load(module))
 
 
 @cache
@@ -91,18 +93,19 @@ def _refusal(spec: ViewSpec, others: Sequence[ViewSpec]) -> str:
     return name_refusal("name", (spec.name, *spec.aliases), taken)
 
 
-def _load(module: str) -> ViewSpec | None:
-    """Return the view of a module of the package, if it is one of a view."""
+def _load(module: str) -> tuple[ViewSpec, ...]:
+    """Return the views of a module of the package, none where it is not one of views."""
     try:
-        found = getattr(import_module(f"{GROUP}.{module}"), "SPEC", None)
+        found = import_module(f"{GROUP}.{module}")
     except ModuleNotFoundError as error:
         if error.name != f"{GROUP}.{module}":
             raise
-        return None
-    if not isinstance(found, ViewSpec):
-        return None
-    _declare(found)
-    return found
+        return ()
+    specs = getattr(found, "SPECS", (getattr(found, "SPEC", None),))
+    views = tuple(spec for spec in specs if isinstance(spec, ViewSpec))
+    for spec in views:
+        _declare(spec)
+    return views
 
 
 def _declare(spec: ViewSpec) -> None:

@@ -29,15 +29,17 @@ class Step:
 
 def steps(sized: Sized) -> Iterator[Step]:
     """Every step, from what the registries hold."""
-    shown = [spec for spec in views() if spec.key_help and spec.name != FIRST]
+    shown = [spec for spec in views() if spec.screen.help and spec.name != FIRST]
     for spec in shown:
-        if spec.screen == "list":
-            yield Step(spec.name, spec.key)
-            if spec.below:
-                yield Step(f"{spec.name}, Enter", ENTER, (spec.key,))
+        if spec.screen.kind == "list":
+            yield Step(spec.name, spec.screen.key)
+            if spec.screen.below:
+                yield Step(f"{spec.name}, Enter", ENTER, (spec.screen.key,))
     yield from (Step(f"{FIRST}{', Enter' * down}", ENTER, (ENTER,) * (down - 1)) for down in (1, 2, 3, 4))
-    states, listed, runs = (spec_of(name).key for name in ("states", "conversations", "runs"))
-    yield from (Step(f"states, {spec.name}", spec.key, (states,)) for spec in shown if spec.screen == "state")
+    states, listed, runs = (spec_of(name).screen.key for name in ("states", "conversations", "runs"))
+    yield from (
+        Step(f"states, {spec.name}", spec.screen.key, (states,)) for spec in shown if spec.screen.kind == "state"
+    )
     yield Step("since the last run", key_of("since_last_run"))
     yield Step("runs, two compared", key_of("compare"), (runs, key_of("mark"), key_of("down")))
     yield Step("flows, by agent", key_of("fold"), stays=True)
@@ -45,7 +47,7 @@ def steps(sized: Sized) -> Iterator[Step]:
     yield Step("conversations, sorted", key_of("sort"), (listed, key_of("right") * 6), stays=True)
     for narrowed in filters(sized.last_run, f"{sized.since:%Y-%m-%dT%H:%M:%SZ}", 0):
         for view in narrowed.views:
-            way = () if view == FIRST else (spec_of(view).key,)
+            way = () if view == FIRST else (spec_of(view).screen.key,)
             yield Step(f"{view}, `{narrowed.words}` ({narrowed.kind})", ENTER, (*way, f"/{narrowed.words}"))
 
 

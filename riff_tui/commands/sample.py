@@ -107,7 +107,7 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
     from riff_store.reading_list import KeptList, keep_list
     from riff_tui.catalog import show
     from riff_tui.request import Request
-    from riff_tui.view_queries.sample import draw_calls, unkept
+    from riff_tui.views.sample import draw_calls, unkept
 
     with store.snapshot():
         found, before = draw_calls(store, asked), reading_list(store)

@@ -197,7 +197,7 @@ def check_start(chosen: ViewSpec, request: Request, at: str) -> None:
         raise UsageError(
             f"--aspect: {name} is not about one aspect; riff-tui ui effects --aspect {_quoted(request.aspect)} is"
         )
-    if at and chosen.screen != "conversation":
+    if at and chosen.screen.kind != "conversation":
         raise UsageError(
             f"--at is a moment of one call: riff-tui ui conversation --where 'run=R conversation=C' --at {at}"
         )

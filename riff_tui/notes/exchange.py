@@ -58,7 +58,7 @@ def draft(store: Store, where: str, given: Given, author: str, now: int) -> Draf
     from riff_store.facts import Annotation
     from riff_store.queries.conversation import conversation
     from riff_tui.filters import parse
-    from riff_tui.view_queries.conversation import find_call
+    from riff_tui.views.conversation import find_call
 
     given = _checked(given)
     predicate = parse(where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.agreement import FEWEST, HUMAN, PASSED
@@ -10,10 +11,11 @@ from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.agreement import PairAgreement
+    from riff_tui.view_query import ViewQuery
 
 CORRECTNESS = "correctness"
 UNITS = (
@@ -59,6 +61,14 @@ _COLUMNS = (
     ),
     Column("scale", "Scale", kind="text", shown=False, help="What was compared: whole points, or pass and fail."),
 )  # fmt: skip
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the pairs of judges; where there are no judges at all, what gives some."""
+    from riff_store.queries.agreement import agreement as asked
+
+    table = query.result(query.parts(), lambda parts: agreement(asked(query.store, parts.calls, parts.judges)))
+    return table if table.counts.total or query.predicate is not None else replace(table, notes=[NO_JUDGES])
 
 
 def agreement(answers: Sequence[PairAgreement]) -> Table:
@@ -129,16 +139,10 @@ SPEC = ViewSpec(
         "Drill into a pair with disputes --where 'judge=A | judge=B'.",
     ),
     order=110,
-    key="B",
-    key_help="Each pair of judges and how far they agree; press again to widen.",
-    query="riff_store.queries.agreement:agreement",
-    build=agreement,
-    finish="riff_tui.view_queries.judges:finish_agreement",
+    show=show,
     judges="rows",
     columns=_COLUMNS,
-    nouns=("pair", "pairs"),
-    empty=NO_JUDGE_HERE,
-    empty_store="",
-    below=_below,
     comparable=True,
+    words=Words(nouns=("pair", "pairs"), empty=NO_JUDGE_HERE, empty_store=""),
+    screen=Screen(key="B", help="Each pair of judges and how far they agree; press again to widen.", below=_below),
 )

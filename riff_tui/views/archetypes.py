@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from riff_store.ranking import mean
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import ArchetypeCell
+    from riff_tui.view_query import ViewQuery
 
 UNITS = (
     "Units: success, cohesion shares of calls · quality, operability, correctness, completion 0-10, higher is better."
@@ -35,6 +36,13 @@ _COLUMNS = (
     Column("best_flow", "best flow", kind="text", shown=False, help="The flow of the member with most success."),
     Column("best_agent", "best agent", kind="text", shown=False, help="The agent of the member with most success."),
 )  # fmt: skip
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the families of the flows of such calls."""
+    from riff_store.queries.flows import archetypes as asked
+
+    return query.result(query.parts(), lambda parts: archetypes(asked(query.store, parts.calls), query.bounds))
 
 
 def archetypes(answers: Sequence[ArchetypeCell], bounds: Bounds = BOUNDS) -> Table:
@@ -94,13 +102,9 @@ SPEC = ViewSpec(
         "Drill into a family with flows --where 'archetype=A'.",
     ),
     order=160,
-    marked=True,
-    key="A",
-    key_help="The families of flows, each with its worst member.",
-    query="riff_store.queries.flows:archetypes",
-    build=archetypes,
+    show=show,
     columns=_COLUMNS,
-    nouns=("archetype", "archetypes"),
-    below="flows",
     comparable=True,
+    words=Words(nouns=("archetype", "archetypes")),
+    screen=Screen(key="A", help="The families of flows, each with its worst member.", below="flows"),
 )

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 from riff_store.answers.failing import MARKED
 from riff_tui.table import NOT_MEASURED, Column, Row, Table
 from riff_tui.text.numbers import percent
-from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, example
+from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, example, in_two_parts, shown
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.parts.failure_words import DETAIL, kind_text, marked_note
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text, marked_note
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.failing import Cause, Causes, Lift
+    from riff_tui.view_query import ViewQuery
 
+TESTING = "testing what stands out"
 NAMED = 2
 """Names that the phrase on what stands out takes in."""
 UNITS = (
@@ -44,7 +46,7 @@ _COLUMNS = (
     ),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
     Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
-    dataclasses.replace(DETAIL, key="detail"),
+    dataclasses.replace(FAILURE_DETAIL, key="detail"),
     Column("lift", "lift", kind="object", shown=False, help="What stands out, with both shares and the test's p."),
     Column("agents", "agents", kind="object", shown=False, help="The agents that led its calls, with counts."),
     Column("scenarios", "scenarios", kind="object", shown=False, help="The scenarios of its calls, with counts."),
@@ -54,6 +56,16 @@ _COLUMNS = (
     EXAMPLE,
     Column("signature", "Signature", kind="text", shown=False, help="All that the calls of the group share, in words."),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the groups of failed calls."""
+    from riff_store.queries.causes import causes as asked
+
+    def table(whole: bool) -> Table:
+        return shown(query, lambda parts: causes(asked(query.store, parts.calls, whole=whole)))
+
+    return in_two_parts(query, table, TESTING, ("stands_out", "lift"))
 
 
 def causes(answer: Causes) -> Table:
@@ -160,14 +172,18 @@ SPEC = ViewSpec(
         "Stands out names agents, personas, scenarios and commits that are in a group more often than by chance.",
     ),
     order=96,
-    key="C",
-    key_help="The causes of the failed calls of this place, the largest group first; again to widen.",
-    show="riff_tui.view_queries.failing:show_causes",
+    show=show,
     keys=("flow", "last_ok", "first_failed", "kind"),
     columns=_COLUMNS,
-    call_fields=("flow",),
-    nouns=("cause", "causes"),
-    empty="No call failed here: errored calls are no failures of the flow.",
-    empty_store="",
-    below="conversations",
+    filters=Filters(call_fields=("flow",)),
+    words=Words(
+        nouns=("cause", "causes"),
+        empty="No call failed here: errored calls are no failures of the flow.",
+        empty_store="",
+    ),
+    screen=Screen(
+        key="C",
+        help="The causes of the failed calls of this place, the largest group first; again to widen.",
+        below="conversations",
+    ),
 )

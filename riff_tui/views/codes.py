@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import NOT_MEASURED, Column, Row, Table
@@ -10,10 +11,11 @@ from riff_tui.text.numbers import percent
 from riff_tui.text.words import counted
 from riff_tui.views.failure_matrix import counts_text, example
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.codes import Code, Codes
+    from riff_tui.view_query import ViewQuery
 
 NAMED = 3
 """Names with their counts that a cell has room for."""
@@ -44,6 +46,17 @@ _COLUMNS = (
     Column("last_given", "Last given (UTC)", kind="time", shown=False, help="When it was given last."),
 )
 _COUNTS = ("states", "agents", "authors", "flows")
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the codes of the calls in scope; a filter of codes chooses rows, whose shares stay as they are."""
+    from riff_store.queries.codes import codes as asked
+    from riff_store.queries.conversations import count_conversations
+
+    table = query.result(query.parts().of_rows_alone(), lambda parts: codes(asked(query.store, parts.calls)))
+    if table.rows or table.counts.total:
+        return table
+    return replace(table, notes=[*table.notes, NO_CODE] if count_conversations(query.store) else [EMPTY_STORE])
 
 
 def codes(answer: Codes) -> Table:
@@ -134,13 +147,13 @@ SPEC = ViewSpec(
         "Drill into a code with conversations --where 'code=C'; riff-tui notes rename merges two.",
     ),
     order=97,
-    key="#",
-    key_help="What people say went wrong in the calls of this place, the most first; again to widen.",
-    show="riff_tui.view_queries.codes:show_codes",
+    show=show,
     keys=("code",),
     columns=_COLUMNS,
-    nouns=("code", "codes"),
-    empty=NO_CODE,
-    empty_store="",
-    below="conversations",
+    words=Words(nouns=("code", "codes"), empty=NO_CODE, empty_store=""),
+    screen=Screen(
+        key="#",
+        help="What people say went wrong in the calls of this place, the most first; again to widen.",
+        below="conversations",
+    ),
 )

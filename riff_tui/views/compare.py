@@ -1,22 +1,39 @@
-"""Show what two runs, or two agents, differ in, flow by flow, and whether it is more than chance."""
+"""Show what two runs, two agents or two rows differ in; of runs and agents also whether it is more than chance."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.interaction import FEW_EVENTS
 from riff_store.measure import THIN
 from riff_store.metrics import unit_of
-from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed
+from riff_store.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.scoring import SLOWEST
+from riff_tui.filters import render, take_judges
+from riff_tui.table import (
+    NOT_MEASURED,
+    Column,
+    Row,
+    Severity,
+    Table,
+    identity_columns,
+    joined_names,
+    label,
+    naming_columns,
+)
+from riff_tui.text.numbers import fixed, interval_text, value_text
+from riff_tui.text.safe_text import fit, one_line
 from riff_tui.text.words import listed
-from riff_tui.views.parts import cells, columns, pair_counts
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views import failures
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import Comparison, Difference, Side
+    from riff_store.answers.comparison import Comparison, Difference
+    from riff_tui.view_query import FilterParts, ViewQuery
 
 UNITS = (
     "Units: success_rate share of calls · quality, completion, correctness, errors, humanness 0-10"
@@ -29,10 +46,8 @@ EVENTS = "Figures over the events of all calls are tested by permuting calls: th
 _FINEST = 2
 _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
 _FAILED = "of the pairs, for rates"
-
 _FEW = f"below {FEW_EVENTS} they are few and carry `~`"
 _EVENTS = ("events_a", "events_b")
-
 _COLUMNS: Sequence[Column] = (
     columns.FLOW,
     Column("aspect", "Aspect", kind="name", help="What is compared; hum:NAME is humanness as that judge gave it."),
@@ -65,25 +80,84 @@ _COLUMNS: Sequence[Column] = (
     Column("alone_b", "alone(B)", kind="count", shown=False, help="Calls of B left out for want of a partner."),
 )  # fmt: skip
 
+SIDE_BY_SIDE = "side_by_side"
+RULE = (
+    "Largest difference first, each on its own scale: 10 for scores, 1 for shares, errors, entries and yes or no,"
+    " 15 s for latencies, else the larger of the two values, at least 10. Δ is what b has more than a."
+    " What one side lacks comes last."
+)
+CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
+UNTESTED = "Nothing here is tested, so b is higher or lower, not better or worse: compare A B tests two runs or agents."
+# They tell rows apart or count repeats, and are no measure of anything.
+_NO_METRICS = frozenset({"n", "trial", "rank", "line"})
+_SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
+# What has no end is compared with itself, but a step from 0 to 1 is no revolution.
+_LEAST = 10.0
+_LONGEST = 24
+_OF_ROWS: Sequence[Column] = (
+    Column("metric", "Metric", kind="name", help="What is compared."),
+    Column("unit", "Unit", kind="text", shown=False, help="Its unit."),
+    Column("a", "a", decimals=_FINEST, trim=True, help="The first of the two rows."),
+    Column("b", "b", decimals=_FINEST, trim=True, help="The second of the two rows."),
+    Column(
+        "delta", "Δ", decimals=_FINEST, trim=True, strong=True, help="What b has more than a, in the metric's own unit."
+    ),
+    Column(
+        "direction", "b is", kind="flag", help="Higher or lower than a, or other: nothing here is tested for chance."
+    ),
+    Column("n_a", "n(a)", kind="count", help=f"Calls behind a; below {THIN} it is thin and carries `~`."),
+    Column("n_b", "n(b)", kind="count", help=f"Calls behind b; below {THIN} it is thin and carries `~`."),
+    Column("interval_a", "95% of a", kind="object", help="The 95 % interval of a, where there is one."),
+    Column("interval_b", "95% of b", kind="object", help="The 95 % interval of b, where there is one."),
+)
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the differences of both sides, with the command that lists the calls that failed."""
+    from riff_store.queries.comparison import compare as asked
+    from riff_tui.request import Request, dump_command
+
+    a, b = failures.sides_of(query)
+    whole = query.parts()
+    # A flow in the filter hides the others' rows; it must not make p-values smaller by forgetting them.
+    calls = all_of([part for part in conjuncts(whole.calls) if part not in conjuncts(whole.rows)])
+    _, rest = take_judges(query.predicate)
+    within = failures.within_flows(calls, rest)
+    failed = _of_failures(rest, calls)
+
+    def built(parts: FilterParts) -> Table:
+        found = asked(query.store, a, b, parts.calls, whole.judges, within=within)
+        # By their names: what is looked into may leave other runs to be the latest two.
+        sides = failures.side_argument(found.a.kind, found.a.name), failures.side_argument(found.b.kind, found.b.name)
+        return compare(found, scope=render(within), drill=dump_command("failures", Request(where=failed, sides=sides)))
+
+    return query.result(whole._replace(calls=calls), built, recounts=False)
+
+
+def _of_failures(predicate: Predicate | None, calls: Predicate | None) -> str:
+    """Return what of a filter chooses the calls behind the rows that it leaves."""
+    fields, kept = failures.SPEC.row_fields, conjuncts(calls)
+    parts = [part for part in conjuncts(predicate) if part in kept or all(term.field in fields for term in terms(part))]
+    return render(all_of(parts))
+
 
 def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
     """Return one row per flow, aspect and judge, as they are answered.
 
     `scope` is the filter that the comparison is within, `drill` the command that lists failures.
     """
-    of_runs = answer.a.kind == "run"
     pooled = any(difference.events_a is not None for difference in answer.differences)
     return Table(
         view="compare",
         title=f"Compare: B {answer.b.name} against A {answer.a.name}{f' where {scope}' if scope else ''}"
-        f" ({'newly broken and mended' if of_runs else 'worst'} first)",
+        f" ({'newly broken and mended' if answer.a.kind == 'run' else 'worst'} first)",
         columns=[replace(column, shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference) for difference in answer.differences],
-        lead="" if answer.counts is None else pair_counts.solved(answer.counts),
+        lead="" if answer.counts is None else failures.solved_text(answer.counts),
         notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
         extras={
-            "a": side_record(answer.a),
-            "b": side_record(answer.b),
+            "a": failures.side_record(answer.a),
+            "b": failures.side_record(answer.b),
             "tested": answer.tested,
             "flows": [
                 {
@@ -92,46 +166,14 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
                 }
                 for flow in answer.flows
             ],
-            "pairs": None if answer.counts is None else pair_counts.record_of(answer.counts),
+            "pairs": None if answer.counts is None else failures.pairs_record(answer.counts),
             "only_in_a": dict(answer.only_in_a),
             "only_in_b": dict(answer.only_in_b),
         },
     )  # fmt: skip
 
 
-def side_record(side: Side) -> dict[str, Any]:
-    """Return a side as the data formats print it."""
-    return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
-
-
-def side_argument(kind: str, name: str) -> str:
-    """Return a side as the command takes it, whatever it is called."""
-    if kind == "agent":
-        return f"agent:{name}"
-    # It would be taken for an agent, for an option, or for what it is not any more tomorrow.
-    return f"run:{name}" if name.startswith(("agent:", "run:", "-")) or name in ("latest", "previous") else name
-
-
-def side_notes(a: Side, b: Side) -> Iterator[str]:
-    """Yield who is who, with how many calls are compared and how many were errored."""
-    yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls are left out."
-    if a.led and b.led and a.led != b.led:
-        what = "led by" if a.kind == "run" else "in"
-        yield f"Not alike: A is {what} {listed(a.led)}; B is {what} {listed(b.led)}."
-    if a.called and b.called and a.called != b.called:
-        yield (
-            f"Not alike: A was called by {listed(a.called)}; B by {listed(b.called)}."
-            " What differs may be their callers."
-        )
-
-
-def listed_counts(counts: Mapping[str, int]) -> str:
-    """Return names, each with its count, as many as one takes in."""
-    return listed([f"{name} {n}" for name, n in sorted(counts.items())])
-
-
 def _row(difference: Difference) -> Row:
-    unit = unit_of(difference.aspect, difference.judge)
     low, high = difference.interval or (None, None)
     record: dict[str, Any] = {
         "flow": difference.flow,
@@ -156,32 +198,35 @@ def _row(difference: Difference) -> Row:
         "both": difference.both,
         "neither": difference.neither,
         "test": difference.test,
-        "unit": unit,
+        "unit": unit_of(difference.aspect, difference.judge),
         "better": difference.better,
         "alone_a": difference.alone_a,
         "alone_b": difference.alone_b,
         "intervals": cells.intervals({"a": difference.a, "b": difference.b}),
     }
     where = cells.where({"flow": difference.flow})
+    few = any(_are_few(getattr(difference, key)) for key in _EVENTS)
     mark = _MARKS.get(difference.verdict)
     return Row(
         f"{difference.aspect} {difference.judge or ''}: {where}",
         record,
         display={**_display(difference), **_signed({"effect": difference.effect, "low": low, "high": high})},
         severity={} if mark is None else {"verdict": mark, "": mark},
-        thin=cells.is_thin(min(difference.a.n, difference.b.n)) or any(map(_are_few, _events(difference).values())),
+        thin=cells.is_thin(min(difference.a.n, difference.b.n)) or few,
         where=where,
     )
 
 
 def _display(difference: Difference) -> dict[str, str]:
-    shown = {"aspect": _aspect(difference)}
+    aspect = "hum" if difference.judge and difference.aspect == "humanness" else difference.aspect
+    shown = {"aspect": aspect if difference.judge is None else f"{aspect}:{difference.judge}"}
     if difference.newly:
         shown["verdict"] = f"newly {difference.newly}"
     for key, measure in (("n_a", difference.a), ("n_b", difference.b)):
         if cells.is_thin(measure.n):
             shown[key] = f"{measure.n}~"
-    for key, events in _events(difference).items():
+    for key in _EVENTS:
+        events = getattr(difference, key)
         shown[key] = "" if events is None else f"{events}~" if _are_few(events) else f"{events}"
     for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
         if p is not None:
@@ -190,10 +235,6 @@ def _display(difference: Difference) -> dict[str, str]:
         # A sign in each cell would say that something is missing.
         shown |= dict.fromkeys(("only_a", "only_b", "both", "neither"), "")
     return shown
-
-
-def _events(difference: Difference) -> dict[str, int | None]:
-    return dict(zip(_EVENTS, (difference.events_a, difference.events_b), strict=True))
 
 
 def _are_few(events: int | None) -> bool:
@@ -206,15 +247,9 @@ def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
     return {key: f"+{text}" if float(text) > 0 else text for key, text in texts.items()}
 
 
-def _aspect(difference: Difference) -> str:
-    if difference.judge is None:
-        return difference.aspect
-    return f"{'hum' if difference.aspect == 'humanness' else difference.aspect}:{difference.judge}"
-
-
 def _notes(answer: Comparison) -> Iterator[str]:
     yield from _summary(answer)
-    yield from side_notes(answer.a, answer.b)
+    yield from failures.side_notes(answer.a, answer.b)
     if not answer.looked_at:
         yield "There is no flow of which both sides have a call that counts, so nothing is compared."
     else:
@@ -229,7 +264,8 @@ def _notes(answer: Comparison) -> Iterator[str]:
         yield MIXED
     for side, flows in (("A", answer.only_in_a), ("B", answer.only_in_b)):
         if flows:
-            yield f"Called by {side} alone, so not compared: {listed_counts(flows)}."
+            counts = listed([f"{name} {n}" for name, n in sorted(flows.items())])
+            yield f"Called by {side} alone, so not compared: {counts}."
 
 
 def _summary(answer: Comparison) -> Iterator[str]:
@@ -272,9 +308,149 @@ def _pairing(answer: Comparison) -> str:
     )
 
 
-def _side_text(letter: str, side: Side) -> str:
-    counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
-    return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Draw the names of both rows, as two lines above what is compared."""
+
+    a: str
+    b: str
+
+    def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
+        """Return a line each; the names are raw text."""
+        return [fit(f"{side}  {one_line(named)}", width) for side, named in (("a", self.a), ("b", self.b))]
+
+
+def side_by_side(table: Table, a: Row, b: Row) -> Table:
+    """Return one row per metric of the table's columns: a, b, b - a, who is better, n and intervals of both.
+
+    Ordered by the difference on the metric's own scale; a record holds unrounded values.
+    """
+    sides = (a, b)
+    metrics = [
+        column
+        for column in table.columns
+        if column.kind in ("number", "count", "flag") and column.key not in _NO_METRICS
+    ]
+    measured = [column for column in metrics if all(_number(column, row) is not None for row in sides)]
+    lacking = [column for column in metrics if column not in measured]
+    texts = [column for column in table.columns if column.kind in ("name", "text", "time") or column.key == "trial"]
+    measured.sort(key=lambda column: -_size(column, *(_number(column, row) or 0.0 for row in sides)))
+    named = [column.key for column in naming_columns(table, a, b)]
+    differing = [
+        column for column in texts if column.key not in named and column.value(a.record) != column.value(b.record)
+    ]
+    known = [column for column in differing if all(column.value(row.record) is not None for row in sides)]
+    rows = [
+        *(_metric_row(column, a, b) for column in measured),
+        *(_row_of_both(column, a, b, None, "other", {"delta": "", "direction": "other"}) for column in known),
+        *(_row_of_both(column, a, b) for column in (*differing, *lacking) if column not in known),
+    ]
+    pair = [label(table, row, sides) for row in sides]
+    left_out: tuple[str, ...] = () if all("n" in row.record for row in sides) else ("n_a", "n_b")
+    left_out += () if any(row.record.get("intervals") for row in sides) else ("interval_a", "interval_b")
+    return Table(
+        view=SIDE_BY_SIDE,
+        title=f"{pair[0]} against {pair[1]}",
+        columns=[column for column in _OF_ROWS if column.key not in left_out],
+        rows=rows,
+        notes=list(_notes_on_rows(a, b)),
+        extras={
+            "of": table.view,
+            **{
+                side: {column.key: column.value(row.record) for column in identity_columns(table)}
+                for side, row in zip("ab", sides, strict=True)
+            },
+        },
+        figure=Pair(*(_whole(table, row) for row in sides)),
+    )
+
+
+def _whole(table: Table, row: Row) -> str:
+    n = row.record.get("n")
+    counted = f"   n {n}{'~' if row.thin else ''}" if n is not None else ""
+    return joined_names(identity_columns(table), row) + counted
+
+
+def _number(column: Column, row: Row) -> float | None:
+    value = column.value(row.record)
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return value
+
+
+def _size(column: Column, a: float, b: float) -> float:
+    """Return how large a difference is on the metric's own scale; 1 is from one end of it to the other."""
+    scale = 1.0 if column.kind == "flag" else _SCALES.get(column.unit)
+    if scale is None and column.key.startswith("latency"):
+        scale = SLOWEST * (1000 if column.unit == "ms" else 1)
+    return abs(b - a) / (scale or max(abs(a), abs(b), _LEAST))
+
+
+def _metric_row(column: Column, a: Row, b: Row) -> Row:
+    first, second = _number(column, a) or 0.0, _number(column, b) or 0.0
+    delta, flag = second - first, column.kind == "flag"
+    text = _figure(column, delta)
+    same = float(text) == 0
+    direction = "same" if same else "other" if flag else "higher" if delta > 0 else "lower"
+    display = {"delta": "" if flag else "0" if same else f"+{text}" if delta > 0 else text}
+    return _row_of_both(column, a, b, delta, direction, display)
+
+
+def _row_of_both(
+    column: Column,
+    a: Row,
+    b: Row,
+    delta: float | None = None,
+    direction: str | None = None,
+    display: Mapping[str, str] | None = None,
+) -> Row:
+    record: dict[str, Any] = {"metric": column.key, "unit": column.unit or None, "better": column.better}
+    shown = {"metric": column.title, "unit": column.unit, **(display or {})}
+    severity: dict[str, Severity] = {}
+    for side, row in (("a", a), ("b", b)):
+        value = column.value(row.record)
+        record[side] = value
+        shown[side] = _cell(column, value)
+        if column.key in row.severity:
+            severity[side] = row.severity[column.key]
+    record |= {"delta": delta, "direction": direction}
+    for side, row in (("a", a), ("b", b)):
+        n = row.record.get("n")
+        record[f"n_{side}"] = n
+        if n is not None and row.thin:
+            shown[f"n_{side}"] = f"{n}~"
+        interval = (row.record.get("intervals") or {}).get(column.key)
+        record[f"interval_{side}"] = interval
+        # Most metrics of some views have none: a sign in each cell would say nothing.
+        shown[f"interval_{side}"] = "" if interval is None else interval_text(interval, _decimals(column), trim=True)
+    return Row(column.key, record, display=shown, severity=severity)
+
+
+def _cell(column: Column, value: Any) -> str:
+    if value is None:
+        return NOT_MEASURED
+    if column.kind in ("number", "count"):
+        return _figure(column, value) if isinstance(value, int | float) else NOT_MEASURED
+    return fit(one_line(value_text(column, value)), _LONGEST)
+
+
+def _figure(column: Column, value: float) -> str:
+    return fixed(value, _decimals(column), trim=True)
+
+
+def _decimals(column: Column) -> int:
+    return 0 if column.kind == "count" or not column.decimals else _FINEST
+
+
+def _notes_on_rows(a: Row, b: Row) -> Iterator[str]:
+    yield RULE
+    yield UNTESTED
+    if any(row.record.get("intervals") for row in (a, b)):
+        yield CHANCE
+    thin = [side for side, row in (("a", a), ("b", b)) if row.thin]
+    if thin:
+        few = f"fewer than {THIN} groups" if "groups" in a.record else f"n < {THIN}"
+        yield f"Thin: {few} behind {' and '.join(thin)}, marked ~."
 
 
 SPEC = ViewSpec(
@@ -289,16 +465,34 @@ SPEC = ViewSpec(
     order=190,
     aliases=("significance",),
     command="riff-tui compare A B",
-    show="riff_tui.view_queries.comparison:show_compare",
+    show=show,
     judges="rows",
-    recounts=False,
     columns=_COLUMNS,
-    # It chooses among the judges whose rows are shown.
-    call_fields=("judge",),
+    filters=Filters(
+        # It chooses among the judges whose rows are shown.
+        call_fields=("judge",)
+    ),
     sides=True,
-    noun="significance",
-    empty="There is no flow of which both sides have a call that counts: q goes back.",
-    empty_store="",
-    depth=4,
-    below="failures",
+    words=Words(
+        noun="significance",
+        empty="There is no flow of which both sides have a call that counts: q goes back.",
+        empty_store="",
+    ),
+    screen=Screen(depth=4, below="failures"),
 )
+ROWS = ViewSpec(
+    name=SIDE_BY_SIDE,
+    title="Two rows side by side",
+    help=(
+        "Two rows side by side, metric by metric: Δ is what b has more than a. Whether that is chance is not tested.",
+        "What differs most comes first, each metric measured by its own scale: 10 for scores, 1 for shares, for errors,"
+        " for entries and for yes or no, 15 s for latencies, else the larger of the two values, but no less than 10.",
+        "Then come names that differ; what one of the two lacks (·) comes last.",
+    ),
+    listed=False,
+    columns=_OF_ROWS,
+    filters=Filters(calls=True),
+    words=Words(noun="comparison", nouns=("metric", "metrics")),
+    screen=Screen(depth=4),
+)
+SPECS = (SPEC, ROWS)

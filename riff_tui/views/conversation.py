@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from riff_store.metrics import metric_of
+from riff_store.predicates import Predicate, Term, all_of, conjuncts
 from riff_tui.charts.transcript import Transcript
 from riff_tui.charts.visit_timeline import VisitTimeline
+from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
+from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
-from riff_tui.views.parts import call_steps, cells, interaction_cells, notes, verdicts
+from riff_tui.views.parts import cells, columns, moment_details, notes
 from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import CallDetail, VisitedState
+    from riff_store.answers.calls import Call, CallDetail, VisitedState
+    from riff_store.database import Store
 
+NAMED = 3
+NAMED_ALIKE = 8
+_MOST = 200
 _COLUMNS: Sequence[Column] = (
     Column("t", "t(s)", unit="s", help="Seconds since the call started."),
     Column(
@@ -32,6 +40,82 @@ _COLUMNS: Sequence[Column] = (
 )
 NO_TEXT_KEPT = "The store keeps no transcript of this call; ingest it without --no-text to see its turns."
 TEXT_LEFT_OUT = "What was said and collected is left out; --text puts it in, redacted."
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the call with what was said in it, if that is asked for; raises `UsageError` where it is not one call."""
+    from riff_store.queries.conversation import conversation as asked
+    from riff_tui.text.redaction import LIMITS, Redactor
+
+    request = query.request
+    call = find_call(query.store, query.predicate)
+    detail = asked(query.store, call.run, call.conversation, call.told_by)
+    if detail is None:
+        raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
+    table = conversation(detail, text=request.text, redact=Redactor() if request.redact else None)
+    if request.text and request.redact:
+        table = replace(table, notes=[*table.notes, LIMITS])
+    return query.result(FilterParts(), lambda _: table)
+
+
+def find_call(store: Store, predicate: Predicate | None) -> Call:
+    """Return the call; the beginning of its id, or the id as a bare word, is enough where no other has it.
+
+    Raises `UsageError` with what to say instead.
+    """
+    from riff_store.queries.conversations import conversations, count_conversations
+
+    if predicate is None:
+        raise UsageError(
+            "conversation needs to know which one: riff-tui dump conversation --where 'run=R conversation=C'"
+        )
+    found = conversations(store, predicate, limit=_MOST)
+    if not found:
+        found = _beginning(conversations(store, _loosened(predicate), limit=_MOST), predicate)
+    elif len(found) > 1:
+        found = _named_by_word(found, predicate) or found
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(_no_call(store, predicate))
+    most = NAMED_ALIKE if len({(call.run, call.conversation) for call in found}) == 1 else NAMED
+    few = " or ".join(cells.shell_quoted(cells.call_where(call)) for call in found[:most])
+    total = count_conversations(store, predicate) or len(found)
+    raise UsageError(f"{total} calls match this filter; name one of them, such as {few}")
+
+
+def _no_call(store: Store, predicate: Predicate) -> str:
+    from riff_tui.filters.nearest_names import unknown_names
+
+    unknown = "; ".join(said.rstrip(".") for said in unknown_names(store, predicate))
+    return f"no call matches this filter; {unknown or 'riff-tui dump conversations lists what there is'}"
+
+
+def _loosened(predicate: Predicate) -> Predicate | None:
+    """Return the filter with ids that only have to hold what was asked for."""
+    return all_of(
+        [part if not _names_id(part) else replace(part, operator="contains") for part in conjuncts(predicate)]
+    )
+
+
+def _beginning(found: list[Call], predicate: Predicate) -> list[Call]:
+    beginnings = [str(part.value) for part in conjuncts(predicate) if _names_id(part)]
+    return [call for call in found if beginnings and all(call.conversation.startswith(text) for text in beginnings)]
+
+
+def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
+    """Return the one of several calls that is called exactly like a bare word or a part of an id."""
+    words = {
+        part.value
+        for part in conjuncts(predicate)
+        if isinstance(part, Term) and part.field in (None, "conversation") and part.operator == "contains"
+    }
+    named = [call for call in found if call.conversation in words]
+    return named if len(named) == 1 else []
+
+
+def _names_id(part: Predicate) -> TypeGuard[Term]:
+    return isinstance(part, Term) and part.field == "conversation" and part.operator == "="
 
 
 def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None = None) -> Table:
@@ -63,8 +147,8 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         prose=Transcript(
             [
                 *_facts(detail, words),
-                *verdicts.lines_of(detail.verdicts, words)[:1],
-                *notes.lines_of(detail.notes, words),
+                *notes.verdict_lines(detail.verdicts, words)[:1],
+                *notes.note_lines(detail.notes, words),
             ]
         ),
     )
@@ -73,12 +157,12 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
 
         table = with_voice(table, voice, words)
     table = notes.at_moments(table, detail.notes, words)
-    return call_steps.with_steps(table, call_steps.taken_steps(detail, found), detail, words)
+    return moment_details.with_steps(table, moment_details.taken_steps(detail, found), detail, words)
 
 
 def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:
     """Return the moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
-    named = verdicts.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
+    named = notes.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
     turns = 0
     rows = []
     for number_, moment in enumerate(found, 1):
@@ -119,17 +203,17 @@ def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
 def _extras(
     detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords
 ) -> dict[str, Any]:
-    interaction = interaction_cells.record_of(detail.interaction)
+    interaction = columns.interaction_record(detail.interaction)
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": record_of(detail.call)
         | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")},
         "aspects": {
             "computed": dict(detail.aspects),
-            "judged": [verdicts.record_of(verdict, words) for verdict in detail.verdicts],
+            "judged": [notes.verdict_record(verdict, words) for verdict in detail.verdicts],
         },
         **({"interaction": interaction} if interaction else {}),
-        "annotations": [notes.record_of(note, words) for note in detail.notes],
+        "annotations": [notes.note_record(note, words) for note in detail.notes],
         "visits": [_visit(state) for state in visits],
         "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
         "slots": _slots(detail.document, of_kind["slot"], words),
@@ -212,23 +296,23 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
-    heard = interaction_cells.told(interaction_cells.record_of(detail.interaction))
+    heard = columns.interaction_text(columns.interaction_record(detail.interaction))
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     return [
         " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
         "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
         *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
-        *([f"Steps: {call_steps.summary(detail.steps)}."] if detail.steps else []),
+        *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
 
 
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords) -> list[str]:
     call = detail.call
     lines = _facts(detail, words)
-    lines += notes.lines_of(detail.notes, words)
+    lines += notes.note_lines(detail.notes, words)
     times = [moment.t for moment in found if moment.kind == "turn"]
-    lines += verdicts.lines_of(detail.verdicts, words, times)
+    lines += notes.verdict_lines(detail.verdicts, words, times)
     lines += [_visit_line(state) for state in visits]
     if call.caller_ok is False:
         lines.append("Excluded: its caller failed, so the call is not counted in averages.")
@@ -269,12 +353,10 @@ SPEC = ViewSpec(
         "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
     ),
     order=180,
-    show="riff_tui.view_queries.conversation:show_conversation",
+    show=show,
     columns=_COLUMNS,
-    filters="calls",
+    filters=Filters(calls=True),
     text=True,
-    nouns=("conversation", "conversations"),
-    empty_store="",
-    screen="conversation",
-    depth=4,
+    words=Words(nouns=("conversation", "conversations"), empty_store=""),
+    screen=Screen(kind="conversation", depth=4),
 )

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.failing import FAILURES_OF_STEPS, MARKED, START
-from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views.parts import cells, columns, rows
-from riff_tui.views.parts.failure_words import DETAIL, kind_text
-from riff_tui.views.spec import ViewSpec
+from riff_store.vocabulary import ALIASES
+from riff_tui.errors import UsageError
+from riff_tui.table import Column, LazyRows, Row, Severity, Table, in_one_step
+from riff_tui.view_query import ViewQuery, sort_column
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text
+from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.calls import Call
+    from riff_store.predicates import Predicate
+    from riff_store.queries.call_list import CallList
 
+COUNTING = "counting the calls"
+LOOKED_AT = 50_000
+"""Of more calls than these a screen shows the first that match before all are counted."""
+BEGUN = 1024
+"""So many of them at most."""
 COLUMNS: Sequence[Column] = (
     columns.RUN,
     Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
@@ -43,7 +54,7 @@ COLUMNS: Sequence[Column] = (
     Column("first_failed", "First failed", kind="name", shown=False, help="The state in which it first went wrong."),
     Column("failure", "Failure", kind="name", shown=False, help="What went wrong there: an error, a stall, a loop."),
     Column("last_ok", "Last good", kind="name", shown=False, help="The state of the visit before that one."),
-    DETAIL,
+    FAILURE_DETAIL,
     Column("failure_error", "Failed with", kind="text", shown=False, help="Its message without numbers and names."),
     Column("verdict", "Verdict", kind="name", help="What people say: pass, fail, or split where they differ."),
     Column("codes", "Codes", kind="text", help="What people say went wrong."),
@@ -73,6 +84,89 @@ COLUMNS: Sequence[Column] = (
 _FOLDED = ("verdict", "codes")
 
 
+def show(query: ViewQuery) -> Table:
+    """Return the calls, sorted by the store; where counting takes long, at first only those that stand first."""
+    from riff_store.queries.call_list import CallList
+
+    sort, calls, request = _sort_key(query.request.sort, query.spec.columns), query.parts().calls, query.request
+    if sort is not None:
+        return _list_of(query, calls, _in_order(query, calls, sort), sort)
+    listed = CallList(query.store, calls)
+    if request.limit is not None:
+        # All are counted in any case, and where that is done first, only runs that have some are looked through.
+        listed.settle()
+        return _list_of(query, calls, listed.first(request.limit), matched=len(listed))
+    if request.defer and not listed.is_counted and listed.at_most > LOOKED_AT:
+        begun = listed.first(BEGUN, LOOKED_AT)
+        if begun:
+            return replace(
+                _list_of(query, calls, begun),
+                deferred=partial(in_one_step, COUNTING, partial(_counted, query, calls, listed)),
+            )
+    return _counted(query, calls, listed)
+
+
+def _counted(query: ViewQuery, calls: Predicate | None, listed: CallList) -> Table:
+    with query.store.snapshot():
+        listed.settle()
+        return _list_of(query, calls, listed)
+
+
+def _in_order(query: ViewQuery, calls: Predicate | None, sort: str) -> Sequence[int]:
+    from riff_store.queries.conversations import ordered_ids
+
+    try:
+        return ordered_ids(query.store, calls, sort, query.request.limit)
+    except UsageError:
+        keys = ", ".join(column.key for column in query.spec.columns)
+        raise UsageError(f"--sort: calls have no column {query.request.sort}; there are {keys}") from None
+
+
+def _list_of(
+    query: ViewQuery, calls: Predicate | None, keys: Sequence[int], sort: str = "", matched: int | None = None
+) -> Table:
+    """Return the list of calls of some keys, which are read page by page as they are touched."""
+    from riff_store.queries.annotations import notes_by_call
+    from riff_store.queries.conversations import calls_of, count_conversations, has_any
+
+    store, limit = query.store, query.request.limit
+
+    def fetch(offset: int, limit: int) -> list[Row]:
+        wanted = keys[offset : offset + limit]
+        found = {call.id: row(call) for call in calls_of(store, wanted)}
+        # A key may be gone since it was read, and since they were counted even its place.
+        lost = (gone(place) for place in range(offset + len(wanted), offset + limit))
+        return [*(found.get(key) or gone(key) for key in wanted), *lost]
+
+    noted = notes_by_call(store).keys()
+    is_noted = not noted.isdisjoint(keys) if limit is not None else has_any(store, noted, calls)
+    find = getattr(keys, "place_of", None)
+    table = conversations(LazyRows(len(keys), fetch, keys, find), noted=is_noted)
+    if matched is None:
+        matched = len(keys) if limit is None else count_conversations(store, calls)
+    total = count_conversations(store)
+    return replace(
+        table,
+        notes=[] if total else [EMPTY_STORE],
+        total=total,
+        matched=matched,
+        limit=limit,
+        sort=sort,
+    )
+
+
+def _sort_key(sort: str | None, known: Sequence[Column]) -> str | None:
+    """Return the column as queries call it; a metric of states is none of the list's but can be sorted by."""
+    if sort is None:
+        return None
+    try:
+        key = sort_column(known, sort).key
+    except UsageError:
+        name = sort.removeprefix("-")
+        key = ALIASES.get(name.lower(), name)
+    return f"-{key}" if sort.startswith("-") else key
+
+
 def conversations(calls: Sequence[Row], *, noted: bool = True) -> Table:
     """Return the list of rows that `row` made; where none is `noted` what people say is there to be chosen alone."""
     shown = (
@@ -97,7 +191,7 @@ def gone(key: int) -> Row:
 
 def record_of(call: Call) -> dict[str, Any]:
     """Return what is known of a call at large."""
-    return rows.record_of(COLUMNS, call)
+    return cells.record_by_columns(COLUMNS, call)
 
 
 def failure_text(call: Mapping[str, Any]) -> str:
@@ -155,19 +249,10 @@ SPEC = ViewSpec(
         "A metric of a state in the filter, such as stall=1, finds calls by what happened in them.",
     ),
     order=50,
-    key="4",
-    key_help="The conversations behind this place; press again to widen.",
-    build=conversations,
-    show="riff_tui.view_queries.conversations:show_conversations",
+    show=show,
     columns=COLUMNS,
-    filters="calls",
-    nouns=("conversation", "conversations"),
-    empty_store="",
-    depth=3,
-    below="conversation",
-    walk=("flow", "agent", "segment", "state"),
-    row_kind="call",
-    comparable=True,
+    filters=Filters(calls=True),
+    order_by="run",
     first=(
         "verdict",
         "codes",
@@ -180,5 +265,14 @@ SPEC = ViewSpec(
         "final_status",
     ),
     last=("persona", "scenario", "run", "trial", "errored"),
-    order_by="run",
+    row_kind="call",
+    comparable=True,
+    words=Words(nouns=("conversation", "conversations"), empty_store=""),
+    screen=Screen(
+        key="4",
+        help="The conversations behind this place; press again to widen.",
+        depth=3,
+        below="conversation",
+        walk=("flow", "agent", "segment", "state"),
+    ),
 )

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.agreement import HUMAN, PERSON
+from riff_store.predicates import terms
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import fixed
+from riff_tui.view_query import FilterParts, ViewQuery, sort_column
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.agreement import Dispute, Disputes
+    from riff_store.queries.disputes import Order
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 OF_PEOPLE = (
@@ -39,6 +43,37 @@ _FURTHER = (
     Column("highest", "Highest", kind="name", help="The judge with the highest score, of several the first by name."),
     Column("lowest", "Lowest", kind="name", help="The judge with the lowest score, of several the first by name."),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the first disputes only, unless it is said how many: those that are left out are counted."""
+    from riff_store.answers.agreement import Disputes
+    from riff_store.queries.disputes import FoundDisputes
+    from riff_store.queries.disputes import disputes as asked
+
+    calls, rows, judges = query.parts()
+    limit = LISTED if query.request.limit is None else query.request.limit
+    wordy = any(term.field is None for term in terms(rows))
+    found = FoundDisputes(query.store, calls, judges, rows)
+    # Columns of judges stand for what a bare word is looked for in, and in another order for all that is found.
+    heard = found.judges(every=wordy) if wordy or query.request.sort not in (None, query.spec.order_by) else set()
+    order = _order(query, Disputes([], 0, 0, heard))
+    answer = Disputes(found.listed(limit, order), found.total, found.agreed, heard)
+    total = found.total if query.predicate is None else asked(query.store, limit=0).total
+    table = query.result(FilterParts(rows=rows if wordy else None), lambda _: disputes(answer), recounts=False)
+    why = NO_DISPUTES if query.predicate is None else NONE_HERE
+    notes = list(table.notes) if table.rows else [why, *table.notes[2:]]
+    return replace(table, notes=notes, total=total, matched=found.total, limit=limit)
+
+
+def _order(query: ViewQuery, without_rows: Disputes) -> Order | None:
+    """Return the order that is asked for, `None` for the disputes' own."""
+    from riff_store.queries.disputes import Order
+
+    sort = query.request.sort
+    if sort in (None, query.spec.order_by):
+        return None
+    return Order(sort_column(disputes(without_rows).columns, sort).key, sort.startswith("-"))
 
 
 def disputes(answer: Disputes) -> Table:
@@ -98,22 +133,20 @@ SPEC = ViewSpec(
         "Drill into a call with conversation --where 'run=R conversation=C' --text: every judge gives its reasons.",
     ),
     order=120,
-    key="D",
-    key_help="The calls on which judges differ most; press again to widen.",
-    build=disputes,
-    show="riff_tui.view_queries.judges:show_disputes",
-    judges="rows",
-    recounts=False,
+    show=show,
     limit=LISTED,
+    judges="rows",
     columns=(*_WHO, _SPREAD, *_FURTHER),
-    fields=("scores",),
-    call_fields=("run", "conversation", "flow", "agent", "correctness"),
-    nouns=("dispute", "disputes"),
-    empty="There are no disputes here: these take two judges who scored the same call apart.",
-    empty_store="",
-    depth=2,
-    below="conversation",
-    row_kind="call",
-    last=("flow", "agent", "run", "highest", "lowest"),
+    filters=Filters(fields=("scores",), call_fields=("run", "conversation", "flow", "agent", "correctness")),
     order_by="-spread",
+    last=("flow", "agent", "run", "highest", "lowest"),
+    row_kind="call",
+    words=Words(
+        nouns=("dispute", "disputes"),
+        empty="There are no disputes here: these take two judges who scored the same call apart.",
+        empty_store="",
+    ),
+    screen=Screen(
+        key="D", help="The calls on which judges differ most; press again to widen.", depth=2, below="conversation"
+    ),
 )

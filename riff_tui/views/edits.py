@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
-from riff_tui.views.parts import cells, change_cells, columns, edit_cells
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.parts import cells, changes, columns
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.edits import EditEffect, FlowOutcome
     from riff_store.measure import Measure
+    from riff_tui.view_query import ViewQuery
 
 UNITS = (
     "Units: before, after share of calls that succeeded (of n) · quality 0-10, higher is better: over the calls of the"
@@ -104,6 +106,16 @@ COLUMNS = (
 )
 
 
+def show(query: ViewQuery) -> Table:
+    """Return the edits; where a filter left none of a store without any, what fills it."""
+    from riff_store.queries.edits import edit_effects
+
+    table = query.result(query.parts(), lambda parts: edits(edit_effects(query.store, parts.calls)), recounts=False)
+    if query.predicate is None or table.rows or edit_effects(query.store):
+        return table
+    return replace(table, notes=[NO_EDITS])
+
+
 def edits(answers: Sequence[EditEffect]) -> Table:
     """Return one row per edit, in the order of the answers."""
     compared = any(effect.change for effect in answers)
@@ -111,7 +123,7 @@ def edits(answers: Sequence[EditEffect]) -> Table:
     tied = any(effect.together > 1 and effect.next_run is not None for effect in answers)
     placed = any(effect.previous_run or effect.next_run for effect in answers)
     alone = [NO_RUNS] if answers and not placed else []
-    by_time = [edit_cells.BY_TIME] if any(effect.basis == "time" for effect in answers) else []
+    by_time = [changes.BY_TIME] if any(effect.basis == "time" for effect in answers) else []
     return Table(
         view="edits",
         title="Edits by flow (latest first)",
@@ -153,14 +165,14 @@ def _row(effect: EditEffect) -> Row:
         "change": _change(measures, "quality") if effect.judged_alike else None,
         "n_before": before.n if before else 0,
         "n_after": after.n if after else 0,
-        **change_cells.tested(effect.change),
+        **changes.tested(effect.change),
         "intervals": cells.intervals(measures),
     }
-    mark = change_cells.mark(effect.change)
+    mark = changes.change_mark(effect.change)
     marks: dict[str, Severity] = {"success_change": mark, "": mark} if mark else {}
     display = {
-        "commit": edit.commit[: edit_cells.SHORT_COMMIT],
-        "time": edit_cells.marked(record["time"], effect.basis),
+        "commit": edit.commit[: changes.SHORT_COMMIT],
+        "time": changes.marked_by_basis(record["time"], effect.basis),
     }
     display |= {
         key: f"{percent(measure.mean)} ({measure.n}{'~' if cells.is_thin(measure.n) else ''})"
@@ -168,7 +180,7 @@ def _row(effect: EditEffect) -> Row:
         if key.startswith("success_") and measure.n
     }
     if effect.change and record["success_change"] is not None:
-        display["success_change"] = change_cells.in_short(record["success_change"], effect.change)
+        display["success_change"] = changes.change_in_short(record["success_change"], effect.change)
     keys = {"flow": edit.flow} if effect.next_run is None else {"flow": edit.flow, "run": effect.next_run}
     thin = before is not None and after is not None and cells.is_thin(min(before.n, after.n))
     return Row(
@@ -201,16 +213,11 @@ SPEC = ViewSpec(
         "Drill into the run after an edit with flows --where 'flow=F run=NEXT'.",
     ),
     order=140,
-    key="H",
-    key_help="Who changed the flow when, and its success around it; press again to widen.",
-    query="riff_store.queries.edits:edit_effects",
-    build=edits,
-    finish="riff_tui.view_queries.edits:explain_empty",
-    recounts=False,
+    show=show,
     columns=COLUMNS,
-    nouns=("edit", "edits"),
-    empty=NO_EDITS,
-    empty_store=NO_EDITS,
-    below="flows",
     last=("commit", "author", "next_run", "runs", "together"),
+    words=Words(nouns=("edit", "edits"), empty=NO_EDITS, empty_store=NO_EDITS),
+    screen=Screen(
+        key="H", help="Who changed the flow when, and its success around it; press again to widen.", below="flows"
+    ),
 )

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.effects import QUALITY
 from riff_store.answers.quality import COMPUTED
 from riff_store.metrics import POOLED, metric_of, unit_of
+from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
-from riff_tui.text.words import counted, listed
+from riff_tui.text.words import counted, excluded_text, listed
+from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.parts.callers import excluded_text
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.effects import Confounding, Effects, FactorEffect, JudgeOverlap, LevelEffect, LinearModel
 
+NO_CALL = "No call matches the filter, so there is nothing to explain."
 INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
 SHARES = "share: squares that only this factor explains (type II); alone: what it would explain without the others."
@@ -27,6 +30,22 @@ EVENTS = (
 )
 FEW = 100
 SIGNIFICANT = 0.05
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the model of the aspect that is asked for; raises `UsageError` where no call was scored for it."""
+    from riff_store.queries.effects import UnknownAspect
+    from riff_store.queries.effects import effects as asked
+
+    calls, rows, judges = query.parts()
+    try:
+        answer = asked(query.store, calls, judges, query.request.aspect or QUALITY)
+    except UnknownAspect as error:
+        raise UsageError(f"--aspect: {error.message}", error.hint) from None
+    table = query.result(FilterParts(rows=rows), lambda _: effects(answer), recounts=False)
+    if answer.model.n or answer.unmeasured or answer.excluded:
+        return table
+    return replace(table, notes=[*table.notes, EMPTY_STORE if query.predicate is None else NO_CALL])
 
 
 def effects(answer: Effects) -> Table:
@@ -275,16 +294,18 @@ SPEC = ViewSpec(
         "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect instead of quality.",
     ),
     order=80,
-    key="F",
-    key_help="What explains quality: judge, agent, flow, persona; compares agents, all else alike; again to widen.",
-    build=effects,
-    show="riff_tui.view_queries.effects:show_effects",
+    show=show,
     judges="rows",
-    recounts=False,
     columns=_columns("0-10", "higher"),
-    aspects=True,
-    empty="There is nothing to explain here: that takes measured calls, and two judges, agents, flows or personas.",
-    empty_store="",
-    below=_below,
     comparable=True,
+    aspects=True,
+    words=Words(
+        empty="There is nothing to explain here: that takes measured calls, and two judges, agents, flows or personas.",
+        empty_store="",
+    ),
+    screen=Screen(
+        key="F",
+        help="What explains quality: judge, agent, flow, persona; compares agents, all else alike; again to widen.",
+        below=_below,
+    ),
 )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.failing import MARKED, NONE_FOUND, START
 from riff_store.measure import wilson
+from riff_store.predicates import terms
 from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.parts.failure_words import marked_note
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.parts.cells import marked_note
+from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.failing import Example, FailureCell, FailureMatrix
+    from riff_tui.view_query import BuildTable, ViewQuery
 
+COUNTING = "counting who took each step"
+NONE_FAILED = "No call failed: each was served, or errored, or nothing says how it ended."
 GRID = "Grid: failed calls by last good state (rows) and first failed state (columns); [] the most; · none."
 LAST_OK = Column("last_ok", "Last good", kind="name", help="The state, or the step of the task, before it.")
 FIRST_FAILED = Column(
@@ -42,6 +47,36 @@ _COLUMNS = (
     Column("kinds", "What went wrong", kind="object", help="What went wrong there, in how many of the calls."),
     EXAMPLE,
 )  # fmt: skip
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the cells of the flows in scope, with a grid where there is one flow."""
+    from riff_store.queries.failure_matrix import failure_matrix as asked
+
+    def table(whole: bool) -> Table:
+        return shown(query, lambda parts: failure_matrix(asked(query.store, parts.calls, whole=whole)))
+
+    # The grid of one flow would push down rows that were there before.
+    has_grid = any(term.field == "flow" for term in terms(query.predicate))
+    return table(True) if has_grid else in_two_parts(query, table, COUNTING, ("rate", "taken"))
+
+
+def in_two_parts(query: ViewQuery, table: Callable[[bool], Table], doing: str, later: Collection[str]) -> Table:
+    """Return a table at once, or in two parts where chunks of arrays have to be read for it."""
+    from riff_store.queries.sums import reads_columns
+
+    is_long = reads_columns(query.store, query.parts().of_rows_alone().calls)
+    return query.in_two_parts(table, doing, later) if is_long else table(True)
+
+
+def shown(query: ViewQuery, build: BuildTable, *, recounts: bool = True) -> Table:
+    """Return a table of failed calls; a filter of where they failed chooses rows, whose shares stay as they are."""
+    from riff_store.queries.conversations import count_conversations
+
+    table = query.result(query.parts().of_rows_alone(), build, recounts=recounts)
+    if table.rows or table.counts.total:
+        return table
+    return replace(table, notes=[NONE_FAILED if count_conversations(query.store) else EMPTY_STORE])
 
 
 def failure_matrix(answer: FailureMatrix) -> Table:
@@ -122,16 +157,20 @@ SPEC = ViewSpec(
         "Drill into a cell with conversations --where 'flow=F last_ok=S first_failed=T'.",
     ),
     order=95,
-    key="M",
-    key_help="Where the failed calls of this place first went wrong: last good by first failed state; again to widen.",
-    show="riff_tui.view_queries.failing:show_failure_matrix",
+    show=show,
     keys=("flow", "last_ok", "first_failed"),
     columns=_COLUMNS,
-    call_fields=("flow",),
-    noun="failures",
-    label="failures",
-    nouns=("cell", "cells"),
-    empty="No call failed here: errored calls are no failures of the flow.",
-    empty_store="",
-    below="conversations",
+    filters=Filters(call_fields=("flow",)),
+    words=Words(
+        noun="failures",
+        label="failures",
+        nouns=("cell", "cells"),
+        empty="No call failed here: errored calls are no failures of the flow.",
+        empty_store="",
+    ),
+    screen=Screen(
+        key="M",
+        help="Where the failed calls of this place first went wrong: last good by first failed state; again to widen.",
+        below="conversations",
+    ),
 )

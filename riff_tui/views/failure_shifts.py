@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
-from riff_tui.views.compare import side_notes, side_record
-from riff_tui.views.failure_matrix import FIRST_FAILED, LAST_OK
+from riff_tui.views.failure_matrix import FIRST_FAILED, LAST_OK, shown
+from riff_tui.views.failures import side_notes, side_record, sides_of
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.failing import FailureShift, FailureShifts
+    from riff_tui.view_query import ViewQuery
 
 SURE = 0.05
 UNITS = (
@@ -45,6 +46,14 @@ _COLUMNS = (
     Column("test", "test", kind="text", shown=False, help="McNemar on pairs of the same task, else Fisher."),
     Column("pairs", "pairs", kind="count", shown=False, help="Pairs that were compared, if any."),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return where the failed calls of two sides differ."""
+    from riff_store.queries.failure_shifts import failure_shifts as asked
+
+    a, b = sides_of(query)
+    return shown(query, lambda parts: failure_shifts(asked(query.store, a, b, parts.calls)), recounts=False)
 
 
 def failure_shifts(answer: FailureShifts) -> Table:
@@ -100,14 +109,9 @@ SPEC = ViewSpec(
     ),
     order=201,
     command="riff-tui compare A B --failure-matrix",
-    build=failure_shifts,
-    show="riff_tui.view_queries.failing:show_failure_shifts",
-    recounts=False,
+    show=show,
     columns=_COLUMNS,
     sides=True,
-    nouns=("cell", "cells"),
-    empty="No call of these sides failed.",
-    empty_store="",
-    depth=4,
-    below="conversations",
+    words=Words(nouns=("cell", "cells"), empty="No call of these sides failed.", empty_store=""),
+    screen=Screen(depth=4, below="conversations"),
 )

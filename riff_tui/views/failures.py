@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
-from riff_tui.text.words import counted
-from riff_tui.views.compare import side_notes, side_record
-from riff_tui.views.parts import cells, columns, pair_counts
-from riff_tui.views.spec import ViewSpec
+from riff_tui.text.words import counted, listed
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import FailedCall, FailedPair, Failures
+    from riff_store.answers.comparison import FailedCall, FailedPair, Failures, PairCounts, Side
+    from riff_tui.view_query import ViewQuery
+
 
 FAILED = "Failed: correctness or completion below 10, as far as they are measured."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
 _SHOWN = {"a": "only A", "b": "only B", "both": "both"}
 _MARKERS = {"a": "-", "b": "!", "both": "x"}
 _SEVERITY: Mapping[str, Severity] = {"a": "good", "b": "bad", "both": "warn"}
+
+_SMALLEST = 0.0001
 
 
 def _of_side(side: str) -> tuple[Column, ...]:
@@ -47,6 +52,18 @@ _COLUMNS: Sequence[Column] = (
 )
 
 
+def show(query: ViewQuery) -> Table:
+    """Return the calls that either side failed; whoever judged them, a call fails by what was computed."""
+    from riff_store.queries.failures import failures as asked
+
+    a, b = sides_of(query)
+    whole = query.parts()
+    within = within_flows(whole.calls, query.predicate)
+    table = query.result(whole, lambda parts: failures(asked(query.store, a, b, parts.calls, within)), recounts=False)
+    drills = [f"Drill: riff-tui dump conversation --where {cells.shell_quoted(row.where)}" for row in table.rows[:1]]
+    return replace(table, notes=[*table.notes, *drills])
+
+
 def failures(answer: Failures) -> Table:
     """Return three lists of pairs of the same task; a row leads to B's call where that one failed, else to A's."""
     rows = [_row(pair, answer.a.kind) for pair in answer.pairs]
@@ -55,13 +72,13 @@ def failures(answer: Failures) -> Table:
         title=f"Failures: B {answer.b.name} against A {answer.a.name}",
         columns=_COLUMNS,
         rows=rows,
-        lead=pair_counts.solved(answer.counts),
+        lead=solved_text(answer.counts),
         notes=list(_notes(answer)),
         extras={
             "a": side_record(answer.a),
             "b": side_record(answer.b),
             "passed": answer.counts.neither,
-            "pairs": pair_counts.record_of(answer.counts),
+            "pairs": pairs_record(answer.counts),
             "unknown": answer.unknown,
             "alone_a": answer.alone_a,
             "alone_b": answer.alone_b,
@@ -140,16 +157,73 @@ SPEC = ViewSpec(
     ),
     order=200,
     command="riff-tui compare A B --failures",
-    build=failures,
-    show="riff_tui.view_queries.comparison:show_failures",
+    show=show,
     judges="rows",
-    recounts=False,
     columns=_COLUMNS,
-    sides=True,
-    nouns=("pair", "pairs"),
-    empty="No call of these pairs failed: q goes back.",
-    empty_store="",
-    depth=4,
-    below="conversation",
     row_kind="call",
+    sides=True,
+    words=Words(nouns=("pair", "pairs"), empty="No call of these pairs failed: q goes back.", empty_store=""),
+    screen=Screen(depth=4, below="conversation"),
 )
+
+
+def sides_of(query: ViewQuery) -> tuple[str, str]:
+    """Return the two sides that are asked for."""
+    assert query.request.sides is not None
+    return query.request.sides
+
+
+def within_flows(calls: Predicate | None, predicate: Predicate | None) -> Predicate | None:
+    """Return what a filter says of calls, and of flows by their names."""
+    flows = [part for part in conjuncts(predicate) if all(term.field == "flow" for term in terms(part))]
+    return all_of([*conjuncts(calls), *(part for part in flows if part not in conjuncts(calls))])
+
+
+def side_record(side: Side) -> dict[str, Any]:
+    """Return a side as the data formats print it."""
+    return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
+
+
+def side_argument(kind: str, name: str) -> str:
+    """Return a side as the command takes it, whatever it is called."""
+    if kind == "agent":
+        return f"agent:{name}"
+    # It would be taken for an agent, for an option, or for what it is not any more tomorrow.
+    return f"run:{name}" if name.startswith(("agent:", "run:", "-")) or name in ("latest", "previous") else name
+
+
+def side_notes(a: Side, b: Side) -> Iterator[str]:
+    """Yield who is who, with how many calls are compared and how many were errored."""
+    yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls are left out."
+    if a.led and b.led and a.led != b.led:
+        what = "led by" if a.kind == "run" else "in"
+        yield f"Not alike: A is {what} {listed(a.led)}; B is {what} {listed(b.led)}."
+    if a.called and b.called and a.called != b.called:
+        yield (
+            f"Not alike: A was called by {listed(a.called)}; B by {listed(b.called)}."
+            " What differs may be their callers."
+        )
+
+
+def _side_text(letter: str, side: Side) -> str:
+    counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
+    return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
+
+
+def pairs_record(counts: PairCounts) -> dict[str, Any]:
+    """Return how pairs came out as the data formats print it: on which side their calls failed."""
+    return {
+        "pairs": counts.pairs, "only_a": counts.only_a, "only_b": counts.only_b, "both": counts.both,
+        "neither": counts.neither, "p": counts.p,
+    }  # fmt: skip
+
+
+def solved_text(counts: PairCounts) -> str:
+    """Say how many tasks one side alone solved, over all flows together, and whether that may be chance."""
+    if not counts.pairs:
+        return ""
+    p = f"{counts.p:.4f}" if counts.p >= _SMALLEST else f"<{_SMALLEST}"
+    return (
+        f"Only A solved {counts.only_b} of {counts.pairs} pairs, only B {counts.only_a} (exact p {p});"
+        f" both {counts.neither}, neither {counts.both}."
+    )

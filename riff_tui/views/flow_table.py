@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from riff_store.answers.quality import COMPUTED
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
 from riff_tui.text.words import abbreviated
-from riff_tui.views.parts import cells, columns, quality_cells
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import Screen, ViewSpec, Words
 from riff_tui.views.timeline import DOWN_ONLY
 
 if TYPE_CHECKING:
     from riff_store.answers.quality import FlowQuality, QualityCell
+    from riff_tui.view_query import ViewQuery
 
 UNITS = (
     "Units: 0-10, higher is better: (computed) is the mean quality of calls without any judge, a judge's column the"
@@ -22,6 +23,15 @@ UNITS = (
 
 _COMP = "comp"
 _COLUMNS = (columns.FLOW, columns.N, columns.EXCLUDED)
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the flows of such calls as each judge sees them."""
+    from riff_store.queries.quality import flow_table as asked
+
+    return query.result(
+        query.parts(), lambda parts: flow_table(asked(query.store, parts.calls, parts.judges), query.bounds)
+    )
 
 
 def flow_table(answers: Sequence[FlowQuality], bounds: Bounds = BOUNDS) -> Table:
@@ -33,7 +43,7 @@ def flow_table(answers: Sequence[FlowQuality], bounds: Bounds = BOUNDS) -> Table
         title="Flow table: flows × (agent, judge) (worst first)",
         columns=[
             *_COLUMNS,
-            *(column for judge in judges for column in quality_cells.columns_of(judge, ("pooled", judge))),
+            *(column for judge in judges for column in cells.quality_columns(judge, ("pooled", judge))),
             *_columns(pairs),
         ],
         rows=[_row(flow, bounds) for flow in answers],
@@ -48,7 +58,7 @@ def _columns(pairs: Sequence[tuple[str, str]]) -> list[Column]:
     return [
         column
         for agent, judge in pairs
-        for column in quality_cells.columns_of(
+        for column in cells.quality_columns(
             judge, ("quality", agent, judge), f"{agent} {judge}", f"{agents[agent]} {judges[judge]}"
         )
     ]
@@ -72,7 +82,7 @@ def _row(flow: FlowQuality, bounds: Bounds) -> Row:
         "quality_n": {agent: {judge: cell.quality.n for judge, cell in of.items()} for agent, of in quality.items()},
     }
     every = {_key(cell): cell.quality for cell in (*flow.pooled, *flow.cells)}
-    display = {key: text for key, found in every.items() if (text := quality_cells.in_short(found, flow.n))}
+    display = {key: text for key, found in every.items() if (text := cells.quality_in_short(found, flow.n))}
     # A judge's scale is its own: what a strict one says of a good flow makes it no worse.
     computed = {_key(cell): cell.quality for cell in (*flow.pooled, *flow.cells) if cell.judge == COMPUTED}
     marks = cells.measured_marks(computed, bounds)
@@ -94,14 +104,9 @@ SPEC = ViewSpec(
         "Drill into a flow with flows --where 'flow=F'.",
     ),
     order=70,
-    key="6",
-    key_help="What each judge says of each flow, by agent; press again to widen.",
-    query="riff_store.queries.quality:flow_table",
-    build=flow_table,
+    show=show,
     judges="columns",
-    marked=True,
     columns=_COLUMNS,
-    label="flow table",
-    nouns=("flow", "flows"),
-    below="flows",
+    words=Words(label="flow table", nouns=("flow", "flows")),
+    screen=Screen(key="6", help="What each judge says of each flow, by agent; press again to widen.", below="flows"),
 )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.metrics import unit_of
 from riff_store.ranking import is_thin, mean
-from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
-from riff_tui.views.parts import callers, cells, columns, edit_cells, interaction_cells
-from riff_tui.views.spec import ViewSpec
+from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
+from riff_tui.view_query import FilterParts, ViewQuery, matching
+from riff_tui.views.parts import cells, changes, columns
+from riff_tui.views.parts.cells import what_is_first
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import FlowCell
+    from riff_store.answers.cells import FirstToMend, FlowCell
 
 TITLE = "Evaluation matrix: ({keys}) × aspects (computed) + humanness × judge"
 KEYS = ("flow", "agent")
@@ -35,12 +38,58 @@ _OF_CALLS = (columns.SUCCESS, columns.QUALITY, columns.N, LOST, columns.BLEND, c
 _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
 
+def show(query: ViewQuery) -> Table:
+    """Return the matrix with what is to be mended first, and trends if asked for; deferred where that takes long."""
+    from riff_store.queries.first_to_mend import first_to_mend
+    from riff_store.queries.flows import flow_cells
+    from riff_store.queries.scope import needs
+
+    request, wanted = query.request, query.parts()
+
+    def build(parts: FilterParts, *, trend: bool, edits: bool) -> Table:
+        # All rows are only counted, unless they are what was asked for.
+        own = parts.calls is wanted.calls
+        found = flow_cells(
+            query.store, parts.calls, query.keys, wanted.judges, trend=trend and own, edits=edits and own
+        )
+        built = flows(found, query.keys, query.bounds)
+        if not own or parts.rows is None:
+            return built
+        left = {row.id for row in matching(built, parts.rows)}
+        shown = flows(
+            [cell for cell, row in zip(found, built.rows, strict=True) if row.id in left], query.keys, query.bounds
+        )
+        # The units stand for all columns; what else is noted is of the rows that are shown.
+        return replace(built, notes=[*built.notes[:1], *shown.notes[1:]])
+
+    def table(*, trend: bool, whole: bool = True) -> Table:
+        found = query.result(wanted, partial(build, trend=trend, edits=whole))
+        if not whole:
+            return found
+        first = first_to_mend(query.store, wanted.calls)
+        # A filter of rows leaves calls out too: what is to be mended is in a row that it shows.
+        if first is not None and wanted.rows is not None and not any(_loses(row.record, first) for row in found.rows):
+            first = None
+        return replace(found, **what_is_first(first))
+
+    if request.trend and request.defer and needs(wanted.calls, query.keys) == "base":
+        steps = partial(in_one_step, "reading how it went run by run", partial(table, trend=True))
+        return replace(table(trend=False, whole=False), deferred=steps)
+    return table(trend=request.trend)
+
+
+def _loses(names: Mapping[str, Any], first: FirstToMend) -> bool:
+    """Return whether a row is of the flow of the state that lost most calls, and of an agent that lost some there."""
+    is_losing = "agent" not in names or (names["agent"] or "") in first.losing
+    return is_losing and names.get("flow", first.flow) == first.flow
+
+
 def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bounds = BOUNDS) -> Table:
     """Return the matrix, in the order of the answers; `keys` are the names that tell its rows apart."""
     judges = sorted({judge for cell in answers for judge in cell.humanness})
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]
-    interaction = interaction_cells.columns_of(answers)
+    interaction = columns.interaction_columns(answers)
     return Table(
         view="flows",
         title=TITLE.format(keys=" × ".join(keys)),
@@ -50,15 +99,15 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *added,
             *interaction,
             *_OF_CALLS,
-            *callers.shown_where_failed(_OF_CALLERS, answers),
+            *cells.shown_where_failed(_OF_CALLERS, answers),
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
         rows=[_row(cell, keys, judges, aspects, interaction, bounds) for cell in answers],
         notes=[
             _units([*columns.ASPECTS, *added]),
-            *callers.note(answers),
-            *interaction_cells.notes(answers),
+            *cells.caller_note(answers),
+            *columns.interaction_notes(answers),
             *_capped(answers),
         ],
     )
@@ -93,9 +142,9 @@ def _row(
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
     record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend, "lost": cell.lost}
-    record |= callers.values_of(cell)
+    record |= cells.caller_values(cell)
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
-    record |= interaction_cells.values_of(cell, interaction)
+    record |= columns.interaction_values(cell, interaction)
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
     record["intervals"] = cells.intervals(
         {
@@ -103,15 +152,15 @@ def _row(
             **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
             "success_rate": cell.success,
             "quality": cell.quality,
-            **callers.intervals_of(cell),
+            **cells.caller_intervals(cell),
         }
     )
     if cell.trend:
         record["trend"] = list(cell.trend)
     if cell.last_edit:
-        record["last_edit"] = edit_cells.record_of(cell.last_edit)
-    display = interaction_cells.texts_of(cell.interaction)
-    display |= {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
+        record["last_edit"] = changes.edit_record(cell.last_edit)
+    display = columns.interaction_texts(cell.interaction)
+    display |= {"last_edit": changes.edit_in_short(cell.last_edit)} if cell.last_edit else {}
     where = cells.where(names)
     return Row(
         where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where
@@ -155,23 +204,16 @@ SPEC = ViewSpec(
     ),
     order=20,
     aliases=("matrix",),
-    key="1",
-    key_help="Every flow and agent, worst first.",
-    build=flows,
-    show="riff_tui.view_queries.flows:show_flows",
+    show=show,
     keys=KEYS,
     judges="columns",
     columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, *_OF_CALLERS, LAST_EDIT),
-    fields=("humanness",),
-    added_aspects=True,
+    filters=Filters(fields=("humanness",), added_aspects=True),
+    order_by="operability",
+    first=("operability", "success_rate", "success_overall", "quality", "lost", "n"),
+    comparable=True,
     regroups=True,
     trend=True,
-    nouns=("flow", "flows"),
-    summary=_summary,
-    depth=0,
-    below="segments",
-    comparable=True,
-    marked=True,
-    first=("operability", "success_rate", "success_overall", "quality", "lost", "n"),
-    order_by="operability",
+    words=Words(nouns=("flow", "flows"), summary=_summary),
+    screen=Screen(key="1", help="Every flow and agent, worst first.", depth=0, below="segments"),
 )

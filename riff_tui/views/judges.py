@@ -1,20 +1,180 @@
-"""Show what each judge scored, how much, and how it goes with the others."""
+"""Show what each judge scored, how it goes with the others, and how often it says what people say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riff_tui.table import Column, Row, Table
-from riff_tui.views.agreement import NO_JUDGE_HERE
-from riff_tui.views.alignment import RATES, intervals_of, left_out, marks_of, record_of, shortfalls
+from riff_store.agreement import HUMAN, PASSED
+from riff_tui.filters import quote
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.numbers import fixed, percent
+from riff_tui.views.agreement import NO_JUDGE_HERE, NO_JUDGES
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
+    from riff_store.alignment import Rates
+    from riff_store.answers.agreement import Alignment, Alignments
     from riff_store.answers.lists import JudgeSummary
+    from riff_store.measure import Measure
+    from riff_tui.view_query import ViewQuery
 
+
+UNITS_OF_RATES = (
+    "Units: tpr share of the calls that people fail which the judge fails too · tnr share of those that they pass which"
+    f" it passes too. A judge passes from {fixed(HUMAN, 0)} on, correctness at {fixed(PASSED, 0)}."
+)
+NOBODY = "People gave no verdict on a call here that was judged: a (pass) and f (fail) give one in a call."
+WHOLE = "(all)"
+_SAID = 3
+"""So many judges are said in words."""
+TPR = Column(
+    "tpr", "tpr", unit="share", better="higher", decimals=2, trim=True, strong=True,
+    help="True positive rate: of the calls that people fail, the share that the judge fails too.",
+)  # fmt: skip
+TPR_N = Column(
+    "tpr_n", "of fails", kind="count", thin=True, short="fails", help="Calls that people fail and the judge scored."
+)
+TNR = Column(
+    "tnr", "tnr", unit="share", better="higher", decimals=2, trim=True,
+    help="True negative rate: of the calls that people pass, the share that the judge passes too.",
+)  # fmt: skip
+TNR_N = Column("tnr_n", "of passes", kind="count", short="passes", help="Calls that people pass and the judge scored.")
+RATES = (TPR, TPR_N, TNR, TNR_N)
+_OF_ALIGNMENT = (
+    Column("judge", "Judge", kind="name", help="A judge, in one version of its prompt, or correctness."),
+    Column("aspect", "Aspect", kind="name", shown=False, help="What it judges."),
+    Column("code", "Code", kind="name", help="What people say is wrong with the calls; (all) with or without a code."),
+    TPR, columns.interval(TPR), TPR_N, TNR, columns.interval(TNR), TNR_N,
+)  # fmt: skip
+
+
+class Shortfall(NamedTuple):
+    """Hold what a judge surely does too seldom, as the share that it does otherwise."""
+
+    judge: str
+    what: str
+    measure: Measure
+
+
+def show_alignment(query: ViewQuery) -> Table:
+    """Return judges beside people; where nobody gave a verdict, how one comes about."""
+    from riff_store.queries.alignment import alignment as asked
+
+    table = query.result(query.parts(), lambda parts: alignment(asked(query.store, parts.calls, parts.judges)))
+    return table if table.counts.total or query.predicate is not None else replace(table, notes=[NOBODY])
+
+
+def alignment(answer: Alignments) -> Table:
+    """Return a row for each judge, followed by one for each code, in the order of the answer."""
+    wholes = [(row.judge, row.rates) for row in answer.entries if row.code is None]
+    return Table(
+        view="alignment",
+        title="Judges beside people (who misses most first)",
+        columns=_OF_ALIGNMENT,
+        rows=[_row_of_rates(row) for row in answer.entries],
+        notes=[*shortfalls(wholes), UNITS_OF_RATES, *left_out_for_people(answer.disputed)] if answer.entries else [],
+        identity=("judge", "code"),
+    )
+
+
+def shortfalls(judges: Iterable[tuple[str, Rates]]) -> list[str]:
+    """Say of each judge what it surely does too seldom, the worst first."""
+    found = [short for name, rates in judges for short in _shortfalls(name, rates)]
+    found.sort(key=lambda short: (short.measure.mean or 0.0, short.judge))
+    return [_sentence(short) for short in found[:_SAID]]
+
+
+def left_out_for_people(disputed: int) -> list[str]:
+    """Say how many calls stand in no rate since people disagree on them."""
+    if not disputed:
+        return []
+    calls, are = ("call", "is") if disputed == 1 else ("calls", "are")
+    return [f"{disputed} {calls} on which people disagree {are} left out: judge:human in disputes lists them."]
+
+
+def rates_record(rates: Rates | None) -> dict[str, Any]:
+    """Return the keys of a record that hold rates; without any nothing is measured."""
+    if rates is None:
+        return dict.fromkeys(("tpr", "tpr_n", "tnr", "tnr_n"))
+    return {"tpr": rates.tpr.mean, "tpr_n": rates.tpr.n, "tnr": rates.tnr.mean, "tnr_n": rates.tnr.n}
+
+
+def rate_intervals(rates: Rates | None) -> dict[str, list[float]]:
+    """Return the 95 % intervals of rates."""
+    return {} if rates is None else cells.intervals({"tpr": rates.tpr, "tnr": rates.tnr})
+
+
+def rate_marks(rates: Rates | None) -> dict[str, Severity]:
+    """Mark a rate whose whole interval lies below what judges are held to, where it is of enough calls."""
+    if rates is None:
+        return {}
+    marks: dict[str, Severity] = {}
+    for key, measure in (("tpr", rates.tpr), ("tnr", rates.tnr)):
+        interval = measure.interval()
+        if interval is not None and interval[1] < cells.ALIGNED and not cells.is_thin(measure.n):
+            marks[key] = "bad" if interval[1] < cells.UNALIGNED else "warn"
+    return marks
+
+
+def _shortfalls(name: str, rates: Rates) -> Iterator[Shortfall]:
+    marked = rate_marks(rates)
+    if "tpr" in marked:
+        yield Shortfall(name, "misses {} of what people fail", rates.tpr)
+    if "tnr" in marked:
+        yield Shortfall(name, "fails {} of what people pass", rates.tnr)
+
+
+def _sentence(short: Shortfall) -> str:
+    n, interval = short.measure.n, short.measure.interval()
+    share = short.measure.mean
+    if interval is None or share is None:
+        return ""
+    count = round((1 - share) * n)
+    ends = f"{percent(1 - interval[1])} to {percent(1 - interval[0])}"
+    return f"{short.judge} {short.what.format(percent(1 - share))} ({count} of {n}; 95 % interval {ends})."
+
+
+def _row_of_rates(row: Alignment) -> Row:
+    found = rate_intervals(row.rates)
+    record: dict[str, Any] = {
+        "judge": row.judge,
+        "aspect": row.aspect,
+        "code": row.code,
+        **rates_record(row.rates),
+        "intervals": found,
+    }
+    if row.code is not None:
+        record["tnr_n"] = None
+    marks = rate_marks(row.rates)
+    display = {} if row.code is not None else {"code": WHOLE}
+    row_mark = cells.worst_of(marks.values())
+    return Row(
+        cells.where({"judge": row.judge, "code": row.code}),
+        record,
+        {**display, **cells.interval_texts(_OF_ALIGNMENT, record)},
+        severity={**marks, "": row_mark} if row_mark else marks,
+        thin=cells.is_thin(row.rates.tpr.n),
+        where=_way_down(row),
+    )
+
+
+def _way_down(row: Alignment) -> str:
+    """Lead to the calls of which the judge says something else than people; of a code to those that it misses."""
+    failed, passed = "verdict=fail !verdict=pass", "verdict=pass !verdict=fail"
+    code = "" if row.code is None else f" code={quote(row.code)}"
+    if row.shown and row.aspect != "humanness":
+        said = f"{failed}{code}" if code else f"({failed} | {passed})"
+        return f"errored=false judge={quote(row.shown)} {said}"
+    score = f"humanness.{quote(row.shown)}" if row.shown else row.judge
+    bound = fixed(HUMAN if row.shown else PASSED, 0)
+    misses = f"{failed} {score}>={bound}"
+    return f"errored=false {misses}{code}" if code else f"errored=false ({misses} | {passed} {score}<{bound})"
+
+
+LOOKING_UP = "looking up the versions of prompts"
 UNITS = (
     "Units: mean 0-10, higher is better · agreement is the rank correlation on calls that both scored, -1 to 1."
     " Versions of a judge's prompt are never merged."
@@ -38,6 +198,20 @@ _COLUMNS = (
 )
 
 
+def show(query: ViewQuery) -> Table:
+    """Return the judges; tell calls that nobody judged from a store without any call."""
+    from riff_store.queries.conversations import count_conversations
+    from riff_store.queries.judges import judges as asked
+
+    def table(whole: bool) -> Table:
+        return query.result(query.parts(), lambda parts: judges(asked(query.store, parts.calls, whole=whole)))
+
+    found = query.in_two_parts(table, LOOKING_UP, ("prompt_version",))
+    if found.counts.total or query.predicate is not None or not count_conversations(query.store):
+        return found
+    return replace(found, notes=[NO_JUDGES])
+
+
 def judges(answers: Sequence[JudgeSummary]) -> Table:
     """Return one row per judge and version of its prompt, with a column of agreement per other judge."""
     others = sorted({name for judge in answers for name in judge.agreement})
@@ -55,7 +229,7 @@ def _beside_people(answers: Sequence[JudgeSummary]) -> list[str]:
     if not _of_people(answers):
         return []
     rated = [(judge.judge, judge.rates) for judge in answers if judge.rates is not None]
-    return [*shortfalls(rated), OF_PEOPLE, *left_out(answers[0].disputed)]
+    return [*shortfalls(rated), OF_PEOPLE, *left_out_for_people(answers[0].disputed)]
 
 
 def _of_people(answers: Sequence[JudgeSummary]) -> bool:
@@ -93,14 +267,14 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
         "n": judge.n,
         "mean": judge.mean.mean,
         "unscored": judge.unscored,
-        **record_of(judge.rates),
+        **rates_record(judge.rates),
         "agreement": {name: judge.agreement.get(name) for name in others},
         "shared": {name: judge.shared.get(name) for name in others},
-        "intervals": {**({"mean": list(interval)} if interval else {}), **intervals_of(judge.rates)},
+        "intervals": {**({"mean": list(interval)} if interval else {}), **rate_intervals(judge.rates)},
     }
     names = {"judge": judge.judge, "prompt_hash": judge.prompt_hash}
     where = cells.where({"judge": judge.shown or judge.judge})
-    return Row(cells.where(names), record, severity=marks_of(judge.rates), thin=cells.is_thin(judge.n), where=where)
+    return Row(cells.where(names), record, severity=rate_marks(judge.rates), thin=cells.is_thin(judge.n), where=where)
 
 
 SPEC = ViewSpec(
@@ -112,15 +286,35 @@ SPEC = ViewSpec(
         "Agreement is the rank correlation on shared calls; drill into a judge with agreement --where 'judge=J'.",
     ),
     order=100,
-    key="8",
-    key_help="Who scored these calls and how judges agree; press again to widen.",
-    build=judges,
-    show="riff_tui.view_queries.judges:show_judges",
+    show=show,
     columns=_COLUMNS,
-    fields=("aspect", "agreement"),
-    nouns=("judge", "judges"),
-    empty=NO_JUDGE_HERE,
-    below="agreement",
-    comparable=True,
+    filters=Filters(fields=("aspect", "agreement")),
     order_by="judge",
+    comparable=True,
+    words=Words(nouns=("judge", "judges"), empty=NO_JUDGE_HERE),
+    screen=Screen(
+        key="8", help="Who scored these calls and how judges agree; press again to widen.", below="agreement"
+    ),
 )
+ALIGNMENT = ViewSpec(
+    name="alignment",
+    title="Judges beside people",
+    help=(
+        "How often each judge fails what people fail (tpr) and passes what they pass (tnr), and so for each code.",
+        "What people say of a call is the verdict of all who gave one; calls on which they disagree are left out.",
+        "Drill into a row with conversations: the calls of which the judge and people say different things.",
+    ),
+    order=115,
+    show=show_alignment,
+    judges="rows",
+    columns=_OF_ALIGNMENT,
+    order_by="tpr",
+    comparable=True,
+    words=Words(nouns=("row", "rows"), empty=NOBODY, empty_store=""),
+    screen=Screen(
+        key="P",
+        help="How often each judge says what people say, for each code; press again to widen.",
+        below="conversations",
+    ),
+)
+SPECS = (SPEC, ALIGNMENT)

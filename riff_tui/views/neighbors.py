@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.cells import Neighbor
+from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.ranking import mean
-from riff_tui.charts import neighbor_graph
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.charts import histogram, neighbor_graph
+from riff_tui.errors import UsageError
+from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
 from riff_tui.text.numbers import fixed
-from riff_tui.views.parts import cells, columns, steps
-from riff_tui.views.parts import state_latency as latency
-from riff_tui.views.spec import ViewSpec
+from riff_tui.view_query import FilterParts, ViewQuery
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import BlastRadius, Neighborhood, PooledLatency, StateCell, Victim
+    from riff_store.queries.latencies import LatencyReading
 
+
+COUNTING = "counting who starves without it"
+COUNTED_LATER = 10_000
+"""Of more calls than these in its flow a screen shows a state before each of them was looked at."""
+QUICK_CALLS = 600
+"""So many transcripts are read before anybody notices."""
+SHARES = ("p50", "p95", "p99")
+_TITLE = "Turns by latency, pooled over all {turns:,} of {calls:,} calls"
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
     columns.STATE,
@@ -28,6 +41,79 @@ _COLUMNS: Sequence[Column] = (
            help="Share of calls that ended in that neighbour, neither completed nor handed over."),
     columns.N,
 )  # fmt: skip
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the state between its neighbours; raises `UsageError` where the filter does not name one state."""
+    from riff_store.queries.latencies import LatencyReading
+    from riff_store.queries.neighbors import begun, completed
+
+    flow, state, rest = named_state(query.predicate)
+    parts = replace(query, predicate=all_of(rest)).parts()
+    calls = calls_around(state, parts.calls)
+
+    def table(around: Neighborhood, pooled: PooledLatency | None) -> Table:
+        return query.result(FilterParts(rows=parts.rows), lambda _: neighbors(around, pooled), recounts=False)
+
+    def whole(around: Neighborhood) -> Table:
+        with query.store.snapshot():
+            around = completed(query.store, around, calls)
+            reading = LatencyReading(query.store, flow, state, calls)
+        read_on = partial(in_steps, reading, partial(table, around))
+        if query.request.defer and reading.kept > QUICK_CALLS and not reading.too_many:
+            return replace(table(around, None), deferred=read_on)
+        return run_steps(read_on())
+
+    with query.store.snapshot():
+        around = begun(query.store, flow, state, calls)
+        if query.request.defer and around.calls > COUNTED_LATER:
+            return replace(table(around, None), deferred=partial(in_one_step, COUNTING, partial(whole, around)))
+        return whole(around)
+
+
+def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:
+    """Return the flow and the state that a filter names, and what else it says of calls.
+
+    Raises `UsageError` where it names none or two.
+    """
+    named: dict[str, str] = {}
+    rest: list[Predicate] = []
+    for part in conjuncts(predicate):
+        if isinstance(part, Term) and part.field in ("flow", "state") and part.operator == "=":
+            if named.setdefault(part.field, str(part.value)) != part.value:
+                raise UsageError(f"neighbors needs one {part.field}, and the filter names two")
+        elif not _is_place(part):
+            rest.append(part)
+    if set(named) != {"flow", "state"}:
+        missing = " and ".join(f"{field}=" for field in ("flow", "state") if field not in named)
+        raise UsageError(
+            f"neighbors needs {missing} in the filter, such as --where 'flow=apartment_viewing state=collect_details'"
+        )
+    return named["flow"], named["state"], rest
+
+
+def _is_place(part: Predicate) -> bool:
+    """Say if a part only tells where the state lies: the way to it leads through its segment, and chooses no calls."""
+    return isinstance(part, Term) and part.field == "segment" and part.operator == "="
+
+
+def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
+    """Return the calls that a filter leaves around a state: those that a list of calls with `state=` added holds.
+
+    What it says of states is said of the rows of a call then, not of the states that a graph is made of.
+    """
+    from riff_store.queries.scope import is_of_states, of_calls
+
+    if not any(is_of_states(term) for term in terms(calls)):
+        return calls
+    return of_calls(And((Term("state", "=", state), *conjuncts(calls))))
+
+
+def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Table]) -> Generator[str, None, Table]:
+    """Read on, say how far it is, and end with the table that holds it all."""
+    for done in reading.steps():
+        yield f"reading latencies: {done:,} of {reading.kept:,} transcripts"
+    return table(reading.answer())
 
 
 def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
@@ -60,10 +146,10 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "calls": answer.calls,
             **(_blast(answer.blast) if answer.is_whole else {}),
             "metrics": _metrics(answer.cell),
-            **({} if answer.steps is None else {"step": steps.record_of(answer.steps)}),
-            **latency.extras(pooled),
+            **({} if answer.steps is None else {"step": cells.step_record(answer.steps)}),
+            **latency_extras(pooled),
         },
-        figure=latency.StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
+        figure=StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
     )
 
 
@@ -112,7 +198,7 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
     means = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
-    asked = {} if cell.steps is None else steps.record_of(cell.steps)
+    asked = {} if cell.steps is None else cells.step_record(cell.steps)
     return {"segment": cell.segment, "n": cell.n, **means, **asked, "intervals": cells.intervals(cell.measures)}
 
 
@@ -124,9 +210,9 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
     else:
         yield from _measured(answer.cell)
         if pooled is not None:
-            yield latency.latency_text(pooled, answer.cell.n)
+            yield latency_text(pooled, answer.cell.n)
     if answer.steps is not None:
-        yield steps.asked_text(answer.steps)
+        yield cells.asked_step_text(answer.steps)
     if answer.is_whole:
         yield from _blast_notes(answer)
 
@@ -163,6 +249,64 @@ def _measured(cell: StateCell) -> Iterator[str]:
         yield text
 
 
+@dataclass(frozen=True, slots=True)
+class StateFigure:
+    """Draw the graph of a state, its blast radius and, where latencies are known, how they spread."""
+
+    around: neighbor_graph.EgoFigure
+    pooled: PooledLatency | None = None
+
+    @property
+    def graph(self) -> neighbor_graph.EgoGraph:
+        """Return the graph without latencies."""
+        return self.around.graph
+
+    def draw(self, *, ascii_only: bool = False, width: int = neighbor_graph.WIDTH) -> list[str]:
+        """Return the lines of all of it, none wider than `width` cells or 78."""
+        lines = self.around.draw(ascii_only=ascii_only, width=width)
+        if self.pooled is None or not self.pooled.buckets:
+            return lines
+        title = _TITLE.format(turns=self.pooled.turns, calls=self.pooled.calls)
+        columns = histogram.draw(self.pooled.buckets, ascii_only=ascii_only, width=width)
+        return [*lines, "", title[:width], *columns]
+
+    def to_dot(self, *, ascii_only: bool = False) -> str:
+        """Return the graph for Graphviz."""
+        return self.around.to_dot(ascii_only=ascii_only)
+
+    def to_mermaid(self, *, ascii_only: bool = False) -> str:
+        """Return the graph for Mermaid."""
+        return self.around.to_mermaid(ascii_only=ascii_only)
+
+
+def latency_text(pooled: PooledLatency, n: int) -> str:
+    """Return the percentiles, or why there are none; `n` calls have been in the state."""
+    if not pooled.turns:
+        return f"lat(s) {latency_reason(pooled)}"
+    figures = ", ".join(f"{share} {fixed(getattr(pooled, share), 2, trim=True)}" for share in SHARES)
+    missing = f" (of {n} calls {pooled.kept} transcripts were kept)" if pooled.kept < n else ""
+    return f"lat(s) pooled over all {pooled.turns} turns of {pooled.calls} calls{missing}: {figures}"
+
+
+def latency_reason(pooled: PooledLatency) -> str:
+    """Return why there are no percentiles."""
+    if pooled.too_many:
+        return f"pooled over all turns: not read for more than {pooled.kept - 1:,} calls; narrow the filter"
+    if not pooled.kept:
+        return "pooled over all turns: not available, no transcripts were kept"
+    return "pooled over all turns: not measured, the kept transcripts hold no latency"
+
+
+def latency_extras(pooled: PooledLatency | None) -> Mapping[str, Any]:
+    """Return the keys of the JSON form: the 95th percentile, and all else that is known."""
+    if pooled is None or not pooled.turns:
+        return {"pooled_latency_p95": None, "pooled_latency": None}
+    spread = [{"from": each.low, "to": each.high, "turns": each.count} for each in pooled.buckets]
+    known = {share: getattr(pooled, share) for share in SHARES}
+    known |= {"turns": pooled.turns, "calls": pooled.calls, "kept": pooled.kept, "buckets": spread}
+    return {"pooled_latency_p95": pooled.p95, "pooled_latency": known}
+
+
 SPEC = ViewSpec(
     name="neighbors",
     title="Neighbours of a state",
@@ -172,22 +316,22 @@ SPEC = ViewSpec(
         "The blast radius lists the states that starve if it breaks, with the calls that each would have seen more.",
     ),
     order=170,
-    key="v",
-    key_help="The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
-    " conversations alone, all of it.",
-    show="riff_tui.view_queries.neighbors:show_neighbors",
-    recounts=False,
+    show=show,
     columns=_COLUMNS,
-    # The filter names the state in the middle, and its metrics choose calls.
-    call_fields=("state", "stall"),
-    noun="state",
-    label="neighbours",
-    nouns=("conversation", "conversations"),
-    empty_store="",
-    screen="state",
-    depth=3,
-    below="conversation",
-    walk=("flow", "agent", "segment", "state"),
-    rows_of="conversations",
+    filters=Filters(
+        # The filter names the state in the middle, and its metrics choose calls.
+        call_fields=("state", "stall")
+    ),
     row_kind="call",
+    words=Words(noun="state", label="neighbours", nouns=("conversation", "conversations"), empty_store=""),
+    screen=Screen(
+        kind="state",
+        key="v",
+        help="The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
+        " conversations alone, all of it.",
+        depth=3,
+        below="conversation",
+        walk=("flow", "agent", "segment", "state"),
+        rows_of="conversations",
+    ),
 )

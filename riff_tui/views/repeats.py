@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.agreement import RepeatCell
     from riff_store.measure import Measure
+    from riff_tui.view_query import ViewQuery
 
 UNITS = (
     "Units: pass^1, pass^k chance that 1, or k, trials of a group all pass, mean over the groups with so many; --k sets"
@@ -65,6 +67,21 @@ _FOUND = (
         help="Chance that at least one of k trials passes, for each k up to the smallest group's size.",
     ),
 )  # fmt: skip
+
+
+def show(query: ViewQuery) -> Table:
+    """Return what repeats; where nothing does, tell calls that are not repeated from a store without any call."""
+    from riff_store.queries.repeats import DRAWN
+    from riff_store.queries.repeats import repeats as asked
+
+    k = DRAWN if query.request.k is None else query.request.k
+    table = query.result(
+        query.parts(), lambda parts: repeats(asked(query.store, parts.calls, query.keys, k), query.keys)
+    )
+    if table.counts.total:
+        return table
+    left_out = list(table.notes[2:])
+    return replace(table, notes=[NO_REPEATS, *left_out] if left_out or query.predicate is not None else [EMPTY_STORE])
 
 
 def repeats(answers: Sequence[RepeatCell], by: Sequence[str] = ()) -> Table:
@@ -177,18 +194,17 @@ SPEC = ViewSpec(
         "Drill into a row with conversations --where 'flow=F agent=A'; --by scenario, persona or run splits rows.",
     ),
     order=130,
-    key="T",
-    key_help="Whether repeats of a call come out the same way; press again to widen.",
-    query="riff_store.queries.repeats:repeats",
-    build=repeats,
-    finish="riff_tui.view_queries.judges:finish_repeats",
+    show=show,
     keys=("flow", "agent"),
     columns=(*columns.keys(("flow", "agent")), *_FOUND),
+    order_by="-flaky",
+    comparable=True,
     splits=True,
     draws=True,
-    empty="There are no repeats here: these have the same flow, agent, scenario and persona.",
-    empty_store="",
-    below="conversations",
-    comparable=True,
-    order_by="-flaky",
+    words=Words(
+        empty="There are no repeats here: these have the same flow, agent, scenario and persona.", empty_store=""
+    ),
+    screen=Screen(
+        key="T", help="Whether repeats of a call come out the same way; press again to widen.", below="conversations"
+    ),
 )

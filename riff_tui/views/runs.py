@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.views.parts import callers, cells, columns, rows
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.lists import RunSummary
+    from riff_tui.view_query import ViewQuery
 
 _SUCCESS = dataclasses.replace(columns.SUCCESS, get=lambda run: run.success.mean)
 _QUALITY = dataclasses.replace(columns.QUALITY, get=lambda run: run.quality.mean)
@@ -29,7 +30,7 @@ _COLUMNS = (
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
     _SUCCESS,
     columns.interval(_SUCCESS),
-    dataclasses.replace(columns.OVERALL, get=lambda run: callers.values_of(run)["success_overall"]),
+    dataclasses.replace(columns.OVERALL, get=lambda run: cells.caller_values(run)["success_overall"]),
     _QUALITY,
     columns.interval(_QUALITY),
     columns.CALLER_FAILED,
@@ -44,6 +45,13 @@ UNITS = "Units: success share of calls · quality 0-10, higher is better."
 _PLAIN = tuple(column for column in _COLUMNS if not column.path)
 
 
+def show(query: ViewQuery) -> Table:
+    """Return the runs that hold such calls."""
+    from riff_store.queries.contents import runs as asked
+
+    return query.result(query.parts(), lambda parts: runs(asked(query.store, parts.calls)))
+
+
 def runs(answers: Sequence[RunSummary]) -> Table:
     """Return all runs in time order, the latest first; runs without a time come last."""
     ordered = sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))
@@ -51,15 +59,15 @@ def runs(answers: Sequence[RunSummary]) -> Table:
     return Table(
         view="runs",
         title="Runs (latest first)",
-        columns=callers.shown_where_failed(_COLUMNS, answers),
+        columns=cells.shown_where_failed(_COLUMNS, answers),
         rows=found,
-        notes=[UNITS, *callers.note(answers)],
+        notes=[UNITS, *cells.caller_note(answers)],
     )
 
 
 def _row(run: RunSummary) -> Row:
-    row = rows.plain_row(_PLAIN, run, ("run",))
-    measures = {"success_rate": run.success, "quality": run.quality, **callers.intervals_of(run)}
+    row = cells.plain_row(_PLAIN, run, ("run",))
+    measures = {"success_rate": run.success, "quality": run.quality, **cells.caller_intervals(run)}
     record = {**row.record, "intervals": cells.intervals(measures)}
     return dataclasses.replace(row, record=record, display=cells.interval_texts(_COLUMNS, record))
 
@@ -73,15 +81,14 @@ SPEC = ViewSpec(
         "Drill into a run with flows --where 'run=R'.",
     ),
     order=90,
-    key="7",
-    key_help="What was evaluated when: every run of these calls; press again to widen.",
-    query="riff_store.queries.contents:runs",
-    build=runs,
+    show=show,
     columns=_COLUMNS,
-    nouns=("run", "runs"),
-    below="flows",
-    row_kind="run",
-    comparable=True,
     order_by="-started_at",
     last=("excluded", "label", "commit", "branch", "written_by"),
+    row_kind="run",
+    comparable=True,
+    words=Words(nouns=("run", "runs")),
+    screen=Screen(
+        key="7", help="What was evaluated when: every run of these calls; press again to widen.", below="flows"
+    ),
 )

@@ -7,16 +7,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_tui.errors import UsageError
+from riff_tui.filters import parse
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.text.words import counted
+from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views import conversations
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.sample import ReadingList, Sample, SampledCall
-    from riff_store.sampling import Drawn
+    from riff_store.database import Store
+    from riff_store.reading_list import KeptList
+    from riff_store.sampling import Draw, Drawn
 
 SATURATED = 20
 """Reading is said to bring nothing new after so many calls without a code that none had before."""
@@ -47,6 +52,61 @@ _COLUMNS: Sequence[Column] = (
 )
 _MARKS: Mapping[str, Severity] = {"fail": "bad", "split": "warn"}
 _KEYS_OF_CALL = ("persona", "scenario", "first_failed", "verdict", "codes", "noted_by")
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the reading list of the store."""
+    from riff_store.queries.sample import reading_list
+
+    return _list_of(query, reading_list(query.store))
+
+
+def unkept(store: Store, drawn: KeptList) -> Table:
+    """Return the table of a list that was drawn and is not in the store."""
+    from riff_store.queries.sample import reading_list
+    from riff_tui.request import Request
+
+    table = _list_of(ViewQuery(store, SPEC, Request()), reading_list(store, drawn))
+    return dataclasses.replace(table, first=SPEC.first, last=SPEC.last)
+
+
+def draw_calls(store: Store, asked: Sample) -> Draw:
+    """Draw calls as a sample says; raises `UsageError` where there is none to draw."""
+    from riff_store.queries.conversations import count_conversations
+    from riff_store.queries.sample import candidates
+    from riff_store.sampling import draw
+    from riff_tui.filters.nearest_names import unknown_names
+    from riff_tui.request import Request
+
+    predicate = parse(asked.expression)
+    calls = ViewQuery(store, conversations.SPEC, Request(), predicate).parts().calls
+    found = candidates(store, calls)
+    if found:
+        return draw(found, asked.mix, asked.seed)
+    if not count_conversations(store):
+        raise UsageError("there is no call to draw: the store is empty; riff-tui ingest PATH... fills it")
+    if count_conversations(store, calls):
+        raise UsageError("there is no call to draw: all are errored, which says nothing of the agent")
+    names = "; ".join(said.rstrip(".") for said in unknown_names(store, predicate))
+    raise UsageError(f"no call matches {asked.expression}{f': {names}' if names else ''}")
+
+
+def _list_of(query: ViewQuery, answer: ReadingList | None) -> Table:
+    """Return the table of a list; a filter of calls leaves those of them that the store still has."""
+    from riff_store.queries.conversations import conversation_ids, count_conversations
+
+    calls = () if answer is None else answer.calls
+
+    def build(parts: FilterParts) -> Table:
+        if parts.calls is None or not calls:
+            return sample(answer, calls)
+        left = set(conversation_ids(query.store, parts.calls))
+        return sample(answer, [each for each in calls if each.call is not None and each.call.id in left])
+
+    table = query.result(query.parts(), build)
+    if answer is not None:
+        return table
+    return dataclasses.replace(table, notes=[NO_LIST if count_conversations(query.store) else EMPTY_STORE])
 
 
 def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Table:
@@ -150,22 +210,24 @@ SPEC = ViewSpec(
         "Enter opens a call, n and p the ones after and before it, whatever their flow.",
     ),
     order=55,
-    key="U",
-    key_help="The reading list, as far as it is of this place; press again to widen.",
-    build=sample,
-    show="riff_tui.view_queries.sample:show_sample",
+    show=show,
     columns=_COLUMNS,
-    fields=("position", "why", "stratum", "read"),
-    filters="calls",
-    noun="reading list",
-    nouns=("call", "calls"),
-    summary=_summary,
-    empty="No call of a reading list here: U widens, and riff-tui sample --n 100 draws a list.",
-    empty_store="",
-    depth=2,
-    below="conversation",
-    row_kind="call",
+    filters=Filters(fields=("position", "why", "stratum", "read"), calls=True),
+    order_by="position",
     first=("why", "read", "verdict", "codes"),
     last=("flow", "agent", "run", "position"),
-    order_by="position",
+    row_kind="call",
+    words=Words(
+        noun="reading list",
+        nouns=("call", "calls"),
+        summary=_summary,
+        empty="No call of a reading list here: U widens, and riff-tui sample --n 100 draws a list.",
+        empty_store="",
+    ),
+    screen=Screen(
+        key="U",
+        help="The reading list, as far as it is of this place; press again to widen.",
+        depth=2,
+        below="conversation",
+    ),
 )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
-from riff_tui.views.states import UNITS
+from riff_tui.views.spec import Screen, ViewSpec, Words
+from riff_tui.views.states import UNITS, flows_of, with_excluded
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import SegmentCell
+    from riff_tui.view_query import ViewQuery
 
 TITLE = "Per-segment quality: {scope} (worst first)"
 
@@ -27,6 +29,16 @@ _WORST = (
     Column("least_state", "least progress", kind="text", shown=False, help="The state with the least progress."),
     Column("most_state", "most progress", kind="text", shown=False, help="The state with the most progress."),
 )  # fmt: skip
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the segments, with the flows that the table is about and how many calls were errored."""
+    from riff_store.queries.states import segment_cells
+
+    table = query.result(
+        query.parts(), lambda parts: segments(segment_cells(query.store, parts.calls, by=query.keys), query.keys)
+    )
+    return with_excluded(query, replace(table, title=TITLE.format(scope=flows_of(query.predicate))))
 
 
 def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
@@ -85,19 +97,16 @@ SPEC = ViewSpec(
     ),
     order=30,
     aliases=("segment-matrix",),
-    key="2",
-    key_help="The segments of this flow; press again to widen.",
-    query="riff_store.queries.states:segment_cells",
-    build=segments,
-    finish="riff_tui.view_queries.states:finish_segments",
+    show=show,
     keys=("flow", "segment"),
     columns=(*columns.keys(("flow", "segment")), columns.N, *columns.STATE_METRICS, *_WORST),
-    splits=True,
-    nouns=("segment", "segments"),
-    below="states",
-    walk=("flow", "agent"),
-    comparable=True,
+    order_by="-stall",
     # A phase's worst member stands where it is seen, whatever else has no room.
     last=("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
-    order_by="-stall",
+    comparable=True,
+    splits=True,
+    words=Words(nouns=("segment", "segments")),
+    screen=Screen(
+        key="2", help="The segments of this flow; press again to widen.", below="states", walk=("flow", "agent")
+    ),
 )

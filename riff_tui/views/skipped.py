@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.views.parts import rows
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.parts import cells
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.lists import SkippedEntry
+    from riff_tui.view_query import ViewQuery
 
 _COLUMNS = (
     Column("path", "File", kind="name", help="The file that it was read from."),
@@ -19,6 +20,13 @@ _COLUMNS = (
     Column("conversation", "Conversation", kind="name", help="The call that it concerns."),
     Column("reason", "Reason", kind="text", help="What was wrong with it."),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return what an ingest did not take as it stood."""
+    from riff_store.queries.contents import skipped as asked
+
+    return query.result(query.parts(), lambda _: skipped(asked(query.store)))
 
 
 def skipped(answers: Sequence[SkippedEntry]) -> Table:
@@ -32,7 +40,7 @@ def skipped(answers: Sequence[SkippedEntry]) -> Table:
 
 
 def _row(number: int, entry: SkippedEntry) -> Row:
-    record = rows.record_of(_COLUMNS, entry)
+    record = cells.record_by_columns(_COLUMNS, entry)
     return Row(str(number), record, severity={"": "bad"} if entry.kind == "skipped" else {})
 
 
@@ -45,15 +53,15 @@ SPEC = ViewSpec(
         "A file that was fixed is read again by the next ingest.",
     ),
     order=150,
-    key="9",
-    key_help="What an ingest did not take as it stood, and why.",
-    query="riff_store.queries.contents:skipped",
-    build=skipped,
+    show=show,
     columns=_COLUMNS,
-    label="skipped inputs",
-    nouns=("input", "inputs"),
-    empty="Nothing was skipped: every input was taken as it was.",
-    empty_store="No input was skipped.",
-    no_calls="what was skipped belongs to no flow, agent or run",
+    filters=Filters(refusal="what was skipped belongs to no flow, agent or run"),
     order_by="path",
+    words=Words(
+        label="skipped inputs",
+        nouns=("input", "inputs"),
+        empty="Nothing was skipped: every input was taken as it was.",
+        empty_store="No input was skipped.",
+    ),
+    screen=Screen(key="9", help="What an ingest did not take as it stood, and why."),
 )

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from riff_store.predicates import Predicate, Term, conjuncts
 from riff_store.ranking import is_thin
 from riff_tui.table import Row, Table
-from riff_tui.views.parts import cells, columns, steps
-from riff_tui.views.spec import BY, ViewSpec
+from riff_tui.text.words import excluded_text
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import StateCell
+    from riff_tui.view_query import FilterParts, ViewQuery
 
+SUMMING = "summing up the states"
+NO_STATES = "No call that counts has events, and states come from those."
 TITLE = "Per-state quality: {scope} (worst first)"
 UNITS = (
     "Units: progress, stall, escal, slot_fill shares of calls · revisit entries · dwell agent turns per entry"
@@ -23,6 +30,60 @@ STEPS = (
     "Steps: of the expected calls, whose tasks ask for the state, missed is the share that never came there, wrong_args"
     " that which called the tool with other arguments; --sort=-missed_failed has those first that failed calls missed."
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the states with how many calls were errored and, where the filter names a flow, where each state led."""
+    from riff_store.queries.states import ORDERED_BY, state_cells
+    from riff_store.queries.sums import takes_long
+
+    def build(whole: bool, parts: FilterParts) -> Table:
+        return states(state_cells(query.store, parts.calls, by=query.keys, whole=whole), query.keys)
+
+    def table(whole: bool) -> Table:
+        found = query.result(query.parts(), partial(build, whole))
+        found = replace(found, title=TITLE.format(scope=flows_of(query.predicate)))
+        if not whole:
+            return found
+        found = with_excluded(query, found)
+        if not any(term.field == "flow" for term in _terms_that_hold(query.predicate)):
+            return found
+        return replace(found, notes=[*found.notes, *successors(found.rows)])
+
+    if not takes_long(query.store, query.parts().calls, query.keys):
+        return table(True)
+    later = {column.key for column in (*columns.STATE_METRICS, columns.TO_STATES)} - {*ORDERED_BY, "lost"}
+    return query.in_two_parts(table, SUMMING, later)
+
+
+def with_excluded(query: ViewQuery, table: Table) -> Table:
+    """Count errored calls, which state rows do not hold: of the flows on show and of flows without any other call."""
+    from riff_store.queries.dimensions import Grouping
+    from riff_store.queries.sums import call_sums
+
+    keys = tuple(dict.fromkeys(("flow", *query.request.by)))
+    shown = {tuple(row.record[key] for key in keys) for row in table.rows}
+    counts = call_sums(query.store, query.parts().calls, Grouping(keys))
+    left_out = [calls for names, calls in counts.items() if names in shown or not calls.n]
+    excluded, failed = sum(calls.excluded for calls in left_out), sum(calls.caller_failed for calls in left_out)
+    units, *others = table.notes
+    if counts and EMPTY_STORE in others:
+        others[others.index(EMPTY_STORE)] = NO_STATES
+    left = [f"Excluded: {excluded_text(excluded, failed)}."] if excluded else []
+    return replace(table, notes=[units, *left, *others])
+
+
+def flows_of(predicate: Predicate | None) -> str:
+    """Name the flows that a filter leaves, for a title."""
+    named = [term for term in _terms_that_hold(predicate) if term.field == "flow"]
+    if len(named) == 1 and named[0].operator in ("=", "contains"):
+        return f"{'' if named[0].operator == '=' else 'flows with '}{named[0].value}"
+    return "all flows" if predicate is None else "filtered flows"
+
+
+def _terms_that_hold(predicate: Predicate | None) -> list[Term]:
+    """Return the terms that hold as they stand, neither negated nor one of several."""
+    return [part for part in conjuncts(predicate) if isinstance(part, Term)]
 
 
 def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
@@ -55,9 +116,9 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, **record_of(cell)}
     record["to_states"] = dict(cell.to_states)
     if has_steps:
-        record |= steps.record_of(cell.steps)
+        record |= cells.step_record(cell.steps)
     record["intervals"] = cells.intervals(cell.measures)
-    where, leads = cells.where(names), steps.leads(names, cell.steps)
+    where, leads = cells.where(names), cells.missed_step_filter(names, cell.steps)
     return Row(
         where,
         record,
@@ -96,10 +157,7 @@ SPEC = ViewSpec(
     ),
     order=40,
     aliases=("state-matrix",),
-    key="3",
-    key_help="The states of this flow or segment; press again to widen.",
-    build=states,
-    show="riff_tui.view_queries.states:show_states",
+    show=show,
     keys=("flow", "state"),
     columns=(
         *columns.keys(("flow", "state")),
@@ -109,12 +167,16 @@ SPEC = ViewSpec(
         *columns.STEPS,
         columns.TO_STATES,
     ),
-    splits=True,
-    nouns=("state", "states"),
-    depth=2,
-    below=_below,
-    walk=("flow", "agent", "segment"),
-    comparable=True,
-    first=("n", "expected", "missed", "wrong_args"),
     order_by="-stall",
+    first=("n", "expected", "missed", "wrong_args"),
+    comparable=True,
+    splits=True,
+    words=Words(nouns=("state", "states")),
+    screen=Screen(
+        key="3",
+        help="The states of this flow or segment; press again to widen.",
+        depth=2,
+        below=_below,
+        walk=("flow", "agent", "segment"),
+    ),
 )

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from riff_store.answers.quality import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views.parts import cells, change_cells, columns, edit_cells, quality_cells
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.parts import cells, changes, columns
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.quality import RunQuality
+    from riff_tui.view_query import ViewQuery
 
 DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."
 UNITS = (
@@ -47,8 +48,17 @@ _CHANGES = (
     Column("n_before", "n before", kind="count", shown=False, help="Calls of the run before that are compared."),
     Column("n_after", "n after", kind="count", shown=False, help="Calls of this run that are compared."),
 )  # fmt: skip
-_QUALITY = quality_cells.with_interval(quality_cells.columns_of(COMPUTED, ("quality", COMPUTED)))
+_QUALITY = cells.with_interval(cells.quality_columns(COMPUTED, ("quality", COMPUTED)))
 EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any of its flows that the run contains.")
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the runs of such calls, with lines above them."""
+    from riff_store.queries.quality import timeline as asked
+
+    return with_lines(
+        query.result(query.parts(), lambda parts: timeline(asked(query.store, parts.calls, parts.judges)))
+    )
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
@@ -59,7 +69,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         *_COLUMNS,
         *_QUALITY,
         *(column for column in _CHANGES if column is not MOVED or any(run.moved for run in answers)),
-        *(column for judge in judges for column in quality_cells.columns_of(judge, ("quality", judge))),
+        *(column for judge in judges for column in cells.quality_columns(judge, ("quality", judge))),
         *([EDIT] if any(run.edit for run in answers) else []),
     ]
     return Table(
@@ -74,7 +84,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
             UNITS,
             *([CHANGE] if compared else []),
             *([DOWN_ONLY] if judges else []),
-            *edit_cells.notes(run.edit for run in answers),
+            *changes.edit_notes(run.edit for run in answers),
         ],
     )
 
@@ -107,29 +117,29 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
         "success_rate": run.success.mean,
         "quality": {judge: run.quality[judge].mean if judge in run.quality else None for judge in judges},
         "quality_n": {judge: run.quality[judge].n if judge in run.quality else 0 for judge in judges},
-        **change_cells.change_record(run.change),
+        **changes.change_record(run.change),
         "moved": ", ".join(flow.flow for flow in run.moved) or None,
-        "changes": [change_cells.flow_record(flow) for flow in run.moved],
+        "changes": [changes.flow_record(flow) for flow in run.moved],
         "intervals": cells.intervals({"success_rate": run.success, **measures}),
-        "edit": edit_cells.record_of(run.edit),
+        "edit": changes.edit_record(run.edit),
         "trend": [each.success.mean for each in lately],
     }
-    counts = {key: text for key, found in measures.items() if (text := quality_cells.in_short(found, run.n))}
+    counts = {key: text for key, found in measures.items() if (text := cells.quality_in_short(found, run.n))}
     display = cells.interval_texts(_QUALITY, record) | counts
     if run.change:
-        display["change"] = change_cells.in_short(run.change.effect, run.change)
+        display["change"] = changes.change_in_short(run.change.effect, run.change)
     if run.moved:
-        display["moved"] = change_cells.flows_in_short(run.moved)
+        display["moved"] = changes.flows_in_short(run.moved)
     if run.edit:
-        display["edit"] = edit_cells.in_short(run.edit, with_flow=run.flows > 1)
+        display["edit"] = changes.edit_in_short(run.edit, with_flow=run.flows > 1)
     where = cells.where({"run": run.run})
     return Row(where, record, display, severity=_marks(run), thin=cells.is_thin(run.n), where=where)
 
 
 def _marks(run: RunQuality) -> dict[str, Severity]:
     """Mark what changed by more than chance, and nothing else; the key `""` is the row's own."""
-    whole = change_cells.mark(run.change)
-    flows = [found for flow in run.moved if (found := change_cells.mark(flow.change))]
+    whole = changes.change_mark(run.change)
+    flows = [found for flow in run.moved if (found := changes.change_mark(flow.change))]
     moved = cells.worst_of(flows) or (flows[0] if flows else None)
     marks = {"change": whole, "moved": moved, "": cells.worst_of(filter(None, (whole, moved))) or whole or moved}
     return {key: found for key, found in marks.items() if found is not None}
@@ -144,19 +154,17 @@ SPEC = ViewSpec(
         "Drill into a run with flows --where 'run=R'.",
     ),
     order=60,
-    key="5",
-    key_help="Success and quality run by run, a column for each judge; press again to widen.",
-    query="riff_store.queries.quality:timeline",
-    build=timeline,
-    finish=with_lines,
+    show=show,
     judges="columns",
     columns=(*_COLUMNS, *_CHANGES, EDIT),
-    fields=("quality",),
-    nouns=("run", "runs"),
-    below="flows",
-    row_kind="run",
-    comparable=True,
+    filters=Filters(fields=("quality",)),
+    order_by="started_at",
     # What is measured stands where it is seen.
     last=("edit", "commit", "flows", "started_at"),
-    order_by="started_at",
+    row_kind="run",
+    comparable=True,
+    words=Words(nouns=("run", "runs")),
+    screen=Screen(
+        key="5", help="Success and quality run by run, a column for each judge; press again to widen.", below="flows"
+    ),
 )

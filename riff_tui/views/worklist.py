@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.ranking import is_thin, mean, reasons
-from riff_tui.table import Column, Row, Section, Table
+from riff_tui.table import Column, Row, Section, Table, in_one_step
 from riff_tui.text.numbers import fixed
-from riff_tui.views.parts import cells, columns, steps
-from riff_tui.views.parts.callers import excluded_text
-from riff_tui.views.parts.first_to_mend import what_is_first
-from riff_tui.views.spec import ViewSpec
+from riff_tui.text.words import excluded_text
+from riff_tui.view_query import FilterParts, ViewQuery
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.cells import what_is_first
+from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import FirstToMend
     from riff_store.answers.lists import Worklist
 
+RANKING = "ranking segments and states"
+FLOWS_ALONE = "Segments and states are still being ranked."
+_ALL = 10**9
+_STATES = ("flow", "state")
 _NAMED = 3
 Cell: TypeAlias = FlowCell | SegmentCell | StateCell
 TITLE = "What to work on (flow → segment → state)"
@@ -35,6 +42,35 @@ _COLUMNS = (
     *columns.STEPS,
     Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
 )
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the three ranked lists, as many of each as requested; where that takes long, a screen sees flows first."""
+    from riff_store.queries.conversations import count_conversations
+    from riff_store.queries.sums import takes_long
+    from riff_store.queries.worklist import worklist as asked
+
+    def table(whole: bool) -> Table:
+        def build(parts: FilterParts) -> Table:
+            return worklist(asked(query.store, parts.calls, _ALL, whole=whole))
+
+        return query.result(query.parts(), build)
+
+    if query.is_slow_on_screen and query.request.sort is None and takes_long(query.store, query.parts().calls, _STATES):
+        flows = table(False)
+        if flows.rows:
+            return replace(
+                flows,
+                total=None,
+                matched=None,
+                notes=[FLOWS_ALONE],
+                sections=flows.sections[:1],
+                deferred=partial(in_one_step, RANKING, partial(table, True)),
+            )
+    found = table(True)
+    if found.rows or count_conversations(query.store):
+        return found
+    return replace(found, notes=[*found.notes, EMPTY_STORE])
 
 
 def worklist(answer: Worklist) -> Table:
@@ -78,8 +114,8 @@ def _tenths(cell: StateCell, metric: str) -> str:
 _REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
     "stall": lambda cell: f"stall {_share(cell, 'stall')}",
     "escalation": lambda cell: f"escalates {_share(cell, 'escalation')}",
-    "missed": lambda cell: "" if cell.steps is None else steps.missed_text(cell.steps),
-    "wrong_args": lambda cell: "" if cell.steps is None else steps.wrong_text(cell.steps),
+    "missed": lambda cell: "" if cell.steps is None else cells.missed_step_text(cell.steps),
+    "wrong_args": lambda cell: "" if cell.steps is None else cells.wrong_step_text(cell.steps),
     "dwell_turns": lambda cell: f"dwell {_tenths(cell, 'dwell_turns')}",
     "latency_p95": lambda cell: f"lat_p95 {_tenths(cell, 'latency_p95')} s",
     "guard_error": lambda cell: f"guard errors {_share(cell, 'guard_error')}",
@@ -149,7 +185,7 @@ def _state(rank: int, cell: StateCell) -> Row:
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
     if "missed" in found or "wrong_args" in found:
-        measured |= steps.record_of(cell.steps)
+        measured |= cells.step_record(cell.steps)
         # Calls that missed a step were never in its state.
         measured["n"] = n = cell.n if cell.steps is None else cell.steps.expected
     thin = f" (n {n}~)" if is_thin(cell) else ""
@@ -164,7 +200,7 @@ def _state(rank: int, cell: StateCell) -> Row:
         summary=" · ".join(found.values()) + thin + _lost(cell),
         lost=cell.lost,
         order=_ORDERS[next(iter(found))] if found else "",
-        leads=steps.leads({"flow": flow, "state": state}, cell.steps),
+        leads=cells.missed_step_filter({"flow": flow, "state": state}, cell.steps),
     )
 
 
@@ -231,7 +267,7 @@ def _by_steps(answer: Worklist) -> Iterable[str]:
         )
     if answer.handovers:
         missed = [
-            f"{cell.keys['flow']}/{cell.keys['state']} ({steps.short_text(cell.steps)})"
+            f"{cell.keys['flow']}/{cell.keys['state']} ({cells.short_step_text(cell.steps)})"
             for cell in answer.handovers
             if cell.steps is not None
         ]
@@ -270,17 +306,15 @@ SPEC = ViewSpec(
     ),
     order=10,
     aliases=("analyze",),
-    key="0",
-    key_help="What to work on: the weakest flows, segments and states.",
-    build=worklist,
-    show="riff_tui.view_queries.worklist:show_worklist",
+    show=show,
     limit=10,
     columns=_COLUMNS,
-    filters="calls",
-    fields=tuple(column.key for column in columns.STEPS),
-    nouns=("entry", "entries"),
-    empty="Nothing stands out: no flow is weak, no state stalls.",
-    empty_store="",
-    below=_below,
-    ranked="by what to fix first",
+    filters=Filters(fields=tuple(column.key for column in columns.STEPS), calls=True),
+    words=Words(
+        nouns=("entry", "entries"),
+        empty="Nothing stands out: no flow is weak, no state stalls.",
+        empty_store="",
+        ranked="by what to fix first",
+    ),
+    screen=Screen(key="0", help="What to work on: the weakest flows, segments and states.", below=_below),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.answers.steps import StepCounts
@@ -103,10 +103,18 @@ def loss_by_step(steps: StepCounts) -> tuple[float, ...]:
     return -float(steps.missed_failed), -(steps.missed_failed_share or 0.0), -float(steps.wrong_failed)
 
 
-def is_thin(cell: FlowCell | SegmentCell | StateCell) -> bool:
-    """Say whether too few calls stand behind a cell to trust it."""
-    expected = cell.steps.expected if isinstance(cell, StateCell) and cell.steps is not None else 0
-    return max(cell.n, expected) < THIN
+class OfCalls(Protocol):
+    """Describe a cell that `n` calls stand behind."""
+
+    @property
+    def n(self) -> int: ...
+
+
+def is_thin(cell: OfCalls) -> bool:
+    """Return whether too few calls stand behind a cell to trust it."""
+    # Calls that should have taken a step stand behind a cell as well as those that did.
+    steps = getattr(cell, "steps", None)
+    return max(cell.n, 0 if steps is None else steps.expected) < THIN
 
 
 def _less_than(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:

@@ -258,7 +258,7 @@ def test_what_is_said_of_states_beside_a_named_one_is_said_of_it(store: Store, w
 
 
 def test_a_large_cell_leaves_its_latencies_to_those_who_can_wait(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_tui.view_queries.neighbors.QUICK_CALLS", 2)
+    monkeypatch.setattr("riff_tui.views.neighbors.QUICK_CALLS", 2)
     monkeypatch.setattr("riff_store.queries.latencies.CHUNK", 4)
     where = "flow=viewing state=collect_details"
     at_once = show(store, "neighbors", Request(where=where, defer=True))

@@ -15,12 +15,12 @@ from riff_store.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.view_queries.effects import NO_CALL
-from riff_tui.view_queries.states import NO_STATES
 from riff_tui.views.agreement import NO_JUDGES
 from riff_tui.views.disputes import NONE_HERE
+from riff_tui.views.effects import NO_CALL
 from riff_tui.views.repeats import NO_REPEATS
 from riff_tui.views.spec import EMPTY_STORE
+from riff_tui.views.states import NO_STATES
 
 BROKEN: dict[str, Any] = {
     "conversation_id": "c-1",

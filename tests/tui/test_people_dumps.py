@@ -12,7 +12,7 @@ from riff_store.database import Store, open_store
 from riff_store.measure import Measure
 from riff_tui.catalog import show
 from riff_tui.request import Request
-from riff_tui.views.alignment import marks_of, shortfalls
+from riff_tui.views.judges import rate_marks, shortfalls
 from tests.support.golden import assert_golden, printed
 from tests.support.people_store import store_of_calls, with_notes
 from tests.support.postgresql_server import Server
@@ -76,8 +76,8 @@ def test_what_judges_surely_miss_is_said_the_worst_first_with_its_interval(store
 
 def test_nothing_is_said_of_a_judge_by_fewer_than_five_calls() -> None:
     few, enough = (Rates(Measure(n, 0, rate=True), Measure(0, 0)) for n in (4, 5))
-    assert (marks_of(few), shortfalls([("codex", few)])) == ({}, [])
-    assert marks_of(enough) == {"tpr": "bad"}
+    assert (rate_marks(few), shortfalls([("codex", few)])) == ({}, [])
+    assert rate_marks(enough) == {"tpr": "bad"}
     assert shortfalls([("codex", few), ("gemini", enough)]) == [
         "gemini misses 100% of what people fail (5 of 5; 95 % interval 57% to 100%)."
     ]

@@ -52,7 +52,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for part in (
             files["store/riff_store/answers/personas.py"],
             asked,
-            files["riff_tui/views/personas.py"].replace("riff_store.queries.personas:", "callers:"),
+            files["riff_tui/views/personas.py"].replace(
+                "from riff_store.queries.personas import", "from callers import"
+            ),
         )
     )
     return installed(tmp_path_factory.mktemp("site"), "callers:SPEC", f"from __future__ import annotations\n{module}")

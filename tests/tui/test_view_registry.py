@@ -16,8 +16,9 @@ from riff_tui.errors import ExitCode, ViewFailed
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.location import Location, below, descend
+from riff_tui.view_query import ViewQuery
 from riff_tui.views.runs import SPEC as RUNS
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import Screen, ViewSpec
 
 HELP = ("Who called.", "", "")
 Register = Callable[[ViewSpec], None]
@@ -41,23 +42,25 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Register]:
     forget()
 
 
-def fails(answer: object) -> Table:
+def fails(query: ViewQuery) -> Table:
     raise KeyError("the words of a caller")
 
 
-def answers_nothing(answer: object) -> Any:
+def asks_nothing_that_is_there(query: ViewQuery) -> Table:
+    raise ModuleNotFoundError("no_such_module")
+
+
+def answers_nothing(query: ViewQuery) -> Any:
     return None
 
 
 @pytest.mark.parametrize(
     ("spec", "failure"),
     [
-        (ViewSpec(name="who", title="", help=HELP, query="builtins:repr", no_calls="none", build=fails), "KeyError"),
-        (ViewSpec(name="who", title="", help=HELP, query="no_such_module:who"), "ModuleNotFoundError"),
-        (
-            ViewSpec(name="who", title="", help=HELP, query="builtins:repr", no_calls="none", build=answers_nothing),
-            "AttributeError",
-        ),
+        (ViewSpec(name="who", title="", help=HELP, show=fails), "KeyError"),
+        (ViewSpec(name="who", title="", help=HELP, show=asks_nothing_that_is_there), "ModuleNotFoundError"),
+        (ViewSpec(name="who", title="", help=HELP, show=answers_nothing), "AttributeError"),
+        (ViewSpec(name="who", title="", help=HELP), "TypeError"),
     ],
 )
 def test_a_view_that_fails_is_named_with_its_plug_in(
@@ -78,7 +81,7 @@ def test_only_a_view_of_another_distribution_has_an_origin(register: Register) -
 
 
 def test_nothing_lies_below_where_no_view_is_called_so(register: Register) -> None:
-    register(ViewSpec(name="who", title="", help=HELP, below="no-such-view"))
+    register(ViewSpec(name="who", title="", help=HELP, screen=Screen(below="no-such-view")))
     row = Row("a", record={"flow": "a"}, where="flow=a")
     table = Table("who", "", (), (row,))
     assert below(table, row) == ""

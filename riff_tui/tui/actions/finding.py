@@ -61,7 +61,7 @@ def _needs_calls(controls: Controls) -> str:
         return needs_unpaired(controls)
     if controls.is_call:
         return "a call has one flow, one agent and one run; Esc goes to its list"
-    return controls.spec.no_calls
+    return controls.spec.filters.refusal
 
 
 def _pick_aspect(controls: Controls) -> None:

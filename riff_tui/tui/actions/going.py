@@ -190,13 +190,13 @@ STEPS: tuple[Action, ...] = (
 
 def to_view(spec: ViewSpec) -> Action:
     """Return the key of a view; the one about a state needs a row about one."""
-    title = spec.label or spec.name
-    if spec.screen == "state":
+    title = spec.words.label or spec.name
+    if spec.screen.kind == "state":
         return Action(
             action_of(spec),
-            (spec.key,),
+            (spec.screen.key,),
             title,
-            spec.key_help,
+            spec.screen.help,
             "Go",
             _neighbors,
             _needs_state,
@@ -206,7 +206,7 @@ def to_view(spec: ViewSpec) -> Action:
     def label(controls: Controls) -> str:
         return "wider" if controls.here.scope and controls.here.view == spec.name else title
 
-    return Action(action_of(spec), (spec.key,), title, spec.key_help, "Go", _view(spec.name), always, label)
+    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, "Go", _view(spec.name), always, label)
 
 
 def action_of(spec: ViewSpec) -> str:

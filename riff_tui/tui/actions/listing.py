@@ -14,7 +14,6 @@ from riff_tui.tui.navigation.location import fixed_columns, noun
 from riff_tui.tui.render.columns import all_columns, has_order, has_values, shown, title, visible_columns
 from riff_tui.tui.widgets.menu import CheckItem, CheckRequest
 from riff_tui.view_registry import spec_of
-from riff_tui.views import side_by_side
 
 # Order
 
@@ -58,8 +57,8 @@ def _order_remark(order: str | None, column: Column, words: str) -> str:
 def _needs_column(controls: Controls) -> str:
     if controls.is_call:
         return needs_order(controls)
-    if controls.spec.ranked:
-        return f"the {noun(controls.here.view)} is ranked {controls.spec.ranked}"
+    if controls.spec.words.ranked:
+        return f"the {noun(controls.here.view)} is ranked {controls.spec.words.ranked}"
     table, column = controls.shown, controls.table.under
     is_ordered = table is not None and column is not None and has_order(column, table) and column.title
     return "" if is_ordered else "the column under the cursor has no order"
@@ -183,7 +182,7 @@ def _needs_two(controls: Controls) -> str:
         return ""
     reason = _needs_markable(controls)
     if not reason and controls.shown is not None:
-        reason = side_by_side.refusal(spec_of(controls.shown.view))
+        reason = spec_of(controls.shown.view).unlike
     if reason:
         return reason
     count = len(controls.marks)

@@ -46,7 +46,7 @@ ACTIONS = _distinct(
         *MOVES,
         *UP_AND_DOWN,
         *STEPS,
-        *(to_view(spec) for spec in views() if spec.key_help),
+        *(to_view(spec) for spec in views() if spec.screen.help),
         *OTHER_ROWS,
         *IN_CALL,
         FILTER,

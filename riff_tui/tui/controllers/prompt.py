@@ -189,7 +189,7 @@ class PromptController:
     async def _count_in_store(self, location: Location) -> int:
         """Return how many rows the store finds, once nothing more is typed."""
         await asyncio.sleep(_PAUSE_S)
-        view, where = spec_of(location.view).rows_of or location.view, location.where
+        view, where = spec_of(location.view).screen.rows_of or location.view, location.where
         request = Request(
             where=where.text,
             predicate=where.predicate,

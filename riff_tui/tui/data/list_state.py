@@ -73,7 +73,7 @@ def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Colum
 
 def is_ranked(table: Table) -> bool:
     """Return whether the rows are entries of ranked lists, which say in words what others have columns for."""
-    return bool(table.sections and spec_of(table.view).ranked)
+    return bool(table.sections and spec_of(table.view).words.ranked)
 
 
 def offered(table: Table, columns: Iterable[Column]) -> list[Column]:
@@ -152,4 +152,4 @@ class ListState:
 
 def _view_of_rows(location: Location) -> str:
     """Return the view of the rows: those of a state are conversations."""
-    return spec_of(location.view).rows_of or location.view
+    return spec_of(location.view).screen.rows_of or location.view

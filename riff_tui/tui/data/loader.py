@@ -10,16 +10,16 @@ from functools import partial
 from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
-from riff_tui.table import Deferred, Row, Table, in_one_step, run_steps, with_deferred
+from riff_tui.table import Deferred, Row, Table, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of, loaded_indices
 from riff_tui.tui.navigation.history import folded_by, wants_folding
 from riff_tui.tui.navigation.location import CacheKey, Location, Stack, scope_of, sides_of
 from riff_tui.tui.navigation.narrowing import place_name
 from riff_tui.tui.navigation.scope import about_calls, narrow, without_bare_words
-from riff_tui.view_queries.sort_limit import ordered
+from riff_tui.view_query import ordered
 from riff_tui.view_registry import spec_of
-from riff_tui.views.side_by_side import VIEW, label, side_by_side
+from riff_tui.views.compare import SIDE_BY_SIDE, side_by_side
 
 STALLED_FIRST = "-stall"
 READING_CALLS = "reading the conversations"
@@ -76,7 +76,7 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
 
 def _awaited(show: ShowView, location: Location) -> Table:
     """Return no rows, which are still to be read."""
-    view = spec_of(location.view).rows_of
+    view = spec_of(location.view).screen.rows_of
     return Table(view, "", (), (), deferred=partial(in_one_step, READING_CALLS, partial(load_rows, show, location)))
 
 
@@ -87,9 +87,9 @@ def load_rows(show: ShowView, location: Location) -> Table:
     if location.kind == "conversation":
         return show(location.view, Request(where=location.scope.text, predicate=location.scope.predicate, text=True))
     spec, where = spec_of(location.view), location.where
-    if spec.rows_of:
+    if spec.screen.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
-        return with_deferred(show(spec.rows_of, request), partial(_paged, location=location))
+        return with_deferred(show(spec.screen.rows_of, request), partial(_paged, location=location))
     request = Request(
         where=where.text,
         predicate=where.predicate,
@@ -173,7 +173,7 @@ def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Locat
     is_call = spec_of(table.view).row_kind == "call"
     scope = None if is_call else narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
     return Location(
-        VIEW,
+        SIDE_BY_SIDE,
         crumb=_pair_crumb(table, ids),
         scope=Filter.of(scope),
         of=table.view,

@@ -74,15 +74,15 @@ def _opened(view: str, where: str) -> Stack:
     predicate = Filter(where).predicate
     whole = Filter(where.strip())
     spec = spec_of(view)
-    if spec.screen == "conversation":
+    if spec.screen.kind == "conversation":
         return (*START, Location(view, crumb=fixed_value(predicate, "conversation") or view, scope=whole))
-    scope, more = split_by_field(predicate, spec.walk)
+    scope, more = split_by_field(predicate, spec.screen.walk)
     fields = fixed_fields(scope)
-    if spec.screen == "state" and not {"flow", "state"} <= fields:
+    if spec.screen.kind == "state" and not {"flow", "state"} <= fields:
         return (*START, Location(view, crumb=fixed_value(predicate, "state") or view, scope=whole))
     if "flow" not in fields:
         location = Location(view, filter=whole)
-        return (location,) if spec.depth == 0 else (*START, location)
+        return (location,) if spec.screen.depth == 0 else (*START, location)
     way = _way_down(scope)
     if way[-1].view != view:
         way.append(Location(view, scope=Filter.of(scope)))
@@ -94,7 +94,7 @@ def _way_down(scope: Scope) -> list[Location]:
     flow, agent, segment, state = (fixed_value(scope, field) for field in ("flow", "agent", "segment", "state"))
 
     def kept(view: str) -> Filter:
-        return Filter.of(keep_steps(scope, spec_of(view).walk))
+        return Filter.of(keep_steps(scope, spec_of(view).screen.walk))
 
     way = [Location("segments", " @ ".join(filter(None, (flow, agent))), kept("segments"))]
     if segment:

@@ -26,11 +26,11 @@ from riff_tui.tui.navigation.scope import (
     split_by_field,
 )
 from riff_tui.view_registry import find, spec_of
-from riff_tui.views import side_by_side
-from riff_tui.views.compare import side_argument
+from riff_tui.views import compare
+from riff_tui.views.failures import side_argument
 from riff_tui.views.spec import ScreenKind
 
-SIDE_BY_SIDE = side_by_side.VIEW
+SIDE_BY_SIDE = compare.SIDE_BY_SIDE
 _NO_FILTER = Filter()
 _WHOLES = ("run", "archetype", "judge", "level")
 _NAMES = frozenset(("first", "second", "flow", "agent", "state", "segment", *_WHOLES))
@@ -82,7 +82,7 @@ class Location:
     @property
     def kind(self) -> ScreenKind:
         """Return which screen shows it."""
-        return spec_of(self.view).screen
+        return spec_of(self.view).screen.kind
 
     @property
     def cache_key(self) -> CacheKey:
@@ -108,7 +108,7 @@ class Location:
     def lists_calls(self) -> bool:
         """Return whether its rows are those of the list of calls."""
         spec = spec_of(self.view)
-        return (spec.rows_of or spec.name) == "conversations"
+        return (spec.screen.rows_of or spec.name) == "conversations"
 
     @property
     def between(self) -> tuple[str, str] | None:
@@ -122,12 +122,12 @@ START: Stack = (Location("flows"),)
 
 def fixed_columns(location: Location) -> frozenset[str]:
     """Return the columns that say the same in every row of a location."""
-    return frozenset() if spec_of(location.view).ranked else fixed_fields(location.scope.predicate)
+    return frozenset() if spec_of(location.view).words.ranked else fixed_fields(location.scope.predicate)
 
 
 def noun(view: str) -> str:
     """Return what people call what a view shows."""
-    return (spec_of(view).noun or view) if view else ""
+    return (spec_of(view).words.noun or view) if view else ""
 
 
 def below(table: Table, row: Row | None) -> str:
@@ -144,7 +144,7 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     if not view:
         return None
     spec, scope, way = spec_of(view), location.scope.predicate, filter_below(row)
-    if spec.screen == "conversation":
+    if spec.screen.kind == "conversation":
         name = row.record.get("conversation") or fixed_value(way.predicate, "conversation")
         return Location(view, crumb=str(name or ""), scope=way)
     if spec.sides and not location.sides:
@@ -178,8 +178,10 @@ def center_on(location: Location, state: str) -> Location:
 
 def locations_above(stack: Stack, view: str, scope: Scope) -> Stack:
     """Return those locations of a stack that a view in some scope can lie below."""
-    depth = spec_of(view).depth
-    return tuple(each for each in stack if spec_of(each.view).depth < depth and is_within(scope, each.scope.predicate))
+    depth = spec_of(view).screen.depth
+    return tuple(
+        each for each in stack if spec_of(each.view).screen.depth < depth and is_within(scope, each.scope.predicate)
+    )
 
 
 def crumbs(stack: Stack) -> list[str]:

@@ -44,7 +44,7 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
     scopes = list(_ever_wider(spec, before, conditions))
     wider = (scope for scope in scopes if here.view != view or not is_within(scope, before))
     scope = next(wider, scopes[-1])
-    if spec.depth == 0 and scope is None:
+    if spec.screen.depth == 0 and scope is None:
         return START
     above = locations_above(stack, view, scope) or START
     crumb = _crumb(view, scope, above[-1].scope.predicate)
@@ -107,10 +107,10 @@ def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
 
     It is not narrowed to one of what it lists: on the walk the next step, of runs a run. Off the walk a state says all.
     """
-    if spec.no_calls:
+    if spec.filters.refusal:
         return split_by_field(scope, spec.row_fields)[0]
-    if spec.walk or spec.depth == 0:
-        scope = keep_steps(scope, spec.walk)
+    if spec.screen.walk or spec.screen.depth == 0:
+        scope = keep_steps(scope, spec.screen.walk)
     elif "state" in fixed_fields(scope):
         scope = split_by_field(scope, ("segment",))[1]
     if spec.judges != "rows":

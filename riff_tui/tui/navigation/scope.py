@@ -99,7 +99,7 @@ def without_bare_words(predicate: Scope) -> Scope:
 def about_calls(predicate: Scope, table: Table) -> Scope:
     """Return the part of a filter typed over a table that speaks of calls, and so holds below its rows as well."""
     spec = find(table.view)
-    if spec is not None and spec.filters == "calls":
+    if spec is not None and spec.filters.calls:
         return _about_calls(predicate, spec.row_fields)
     return _about_calls(predicate, {column.key for column in table.columns})
 

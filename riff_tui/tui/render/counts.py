@@ -43,7 +43,7 @@ def _counted(location: Location, table: Table, whole: int | None) -> str:
     if location.filter:
         gone = (whole or 0) - rows
         return " match" + (f" · {gone:,} hidden" if gone > 0 else "")
-    summary = spec_of(location.view).summary
+    summary = spec_of(location.view).words.summary
     if summary is not None and isinstance(table.rows, list) and rows <= _LOOKED_AT:
         return f" · {summary(table)}"
     return _reason(location) or f" {nouns(location, rows)}"
@@ -51,7 +51,7 @@ def _counted(location: Location, table: Table, whole: int | None) -> str:
 
 def nouns(location: Location, count: int) -> str:
     """Return the noun for so many rows of a location."""
-    one, several = spec_of(location.view).nouns
+    one, several = spec_of(location.view).words.nouns
     return one if count == 1 else several
 
 
@@ -61,7 +61,7 @@ def empty_text(location: Location, *, awaited: bool = False) -> str:
         return f"The {nouns(location, 2)} are not read yet."
     if location.filter:
         return "Nothing matches the filter: Esc clears it, / changes it."
-    empty = spec_of(location.view).empty
+    empty = spec_of(location.view).words.empty
     if empty:
         return empty
     if location.scope:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.style import Style
 
 from riff_tui.charts.transcript import side_lines
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table, label
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
@@ -18,7 +18,6 @@ from riff_tui.tui.data.list_state import INTERVAL
 from riff_tui.tui.render.columns import TREND, shown, text_of
 from riff_tui.tui.render.styled_lines import Line, Palette, Piece, colored, cut, transcript_lines
 from riff_tui.views.parts.mark_reasons import reasons, thinness
-from riff_tui.views.side_by_side import label
 
 FINEST = 3
 _WIDEST_TITLE = 16

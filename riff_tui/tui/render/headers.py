@@ -23,8 +23,8 @@ from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown, title
 from riff_tui.tui.render.styled_lines import Line, Palette, Piece, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
-from riff_tui.views.parts import call_steps, cells, columns, interaction_cells, notes
-from riff_tui.views.parts.state_latency import SHARES, StateFigure, reason
+from riff_tui.views.neighbors import SHARES, StateFigure, latency_reason
+from riff_tui.views.parts import cells, columns, moment_details, notes
 
 Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
 _TALL = 5
@@ -108,7 +108,7 @@ class _LatencyLines:
             return []
         faint = self._canvas.palette.faint
         if self._pooled is None or not self._pooled.turns:
-            said = self._doing if self._pooled is None else f"latency {reason(self._pooled)}"
+            said = self._doing if self._pooled is None else f"latency {latency_reason(self._pooled)}"
             # Columns will come, and what stands below them shall not jump then.
             awaited = room - 1 if self._pooled is None and room > histogram.LEAST_HEIGHT else 0
             return [cut([(f" {said}", faint)], self._canvas.width - 1, self._canvas.glyphs), *[()] * awaited]
@@ -261,7 +261,7 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
-    steps, missed = call_steps.told(table)
+    steps, missed = moment_details.step_text(table)
     style = palette.bad if missed else None
     lines = [first, *_scores(table, width - 1, glyphs, palette)]
     lines += [[(f" {line}", style)] for line in _broken(shown(steps, glyphs), width - 3, glyphs)] if steps else []
@@ -347,7 +347,7 @@ def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[
     aspects = table.extras.get("aspects")
     aspects = aspects if isinstance(aspects, Mapping) else {}
     judged = _judged(aspects.get("judged") or (), glyphs, palette)
-    heard = interaction_cells.told(table.extras.get("interaction"))
+    heard = columns.interaction_text(table.extras.get("interaction"))
     lines: list[list[Piece]] = [[(" ", None), *_computed(aspects.get("computed") or {}, palette)]]
     for pieces in (judged, [(shown(heard, glyphs), None)] if heard else []):
         if pieces and width_of([*lines[-1], *pieces]) > width:

@@ -1,20 +1,29 @@
-"""Make what rows share: ids, the filter that leads below, intervals, times and marks."""
+"""Make what rows share: ids, filters, intervals, marks, and what cells say of callers, steps and judges."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
+from riff_store.answers.failing import MARKED
+from riff_store.answers.quality import COMPUTED
 from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_store.scoring import FULL
 from riff_tui.filters import quote
-from riff_tui.table import BOUNDS, Bounds, Column, Severity
-from riff_tui.text.numbers import ends_text, utc
+from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
+from riff_tui.text.numbers import ends_text, fixed, percent, utc
+from riff_tui.views.parts import columns
+from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import FlowCell
+    from riff_store.answers.cells import FirstToMend, FlowCell
+    from riff_store.answers.steps import StepCounts
     from riff_store.measure import Measure, PooledMeasure
+
 
 Keys = Mapping[str, str | None]
 
@@ -168,3 +177,224 @@ def step_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
 def shell_quoted(text: str) -> str:
     """Return text as one word of a shell's command line."""
     return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+class Counted(Protocol):
+    """Describe what counts calls: `n` in its means, `excluded` in none, `caller_failed` of these for their caller."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def excluded(self) -> int: ...
+    @property
+    def caller_failed(self) -> int: ...
+    @property
+    def success(self) -> Measure: ...
+    @property
+    def overall(self) -> Measure | None: ...
+
+
+def shown_where_failed(found: Sequence[Column], answers: Iterable[Counted]) -> list[Column]:
+    """Return the columns, those of failed callers shown if the caller of any call failed."""
+    if not any(each.caller_failed for each in answers):
+        return list(found)
+    told = (columns.CALLER_FAILED.key, columns.OVERALL.key)
+    return [replace(column, shown=True) if column.key in told else column for column in found]
+
+
+def caller_values(answer: Counted) -> dict[str, Any]:
+    """Return the values of those columns."""
+    overall = answer.success if answer.overall is None else answer.overall
+    return {columns.CALLER_FAILED.key: answer.caller_failed, columns.OVERALL.key: overall.mean}
+
+
+def caller_intervals(answer: Counted) -> dict[str, Measure]:
+    """Return the measure that has an interval of its own, nothing where no caller failed."""
+    return {} if answer.overall is None else {columns.OVERALL.key: answer.overall}
+
+
+def caller_note(answers: Sequence[Counted]) -> Iterator[str]:
+    """Yield how many calls are in no mean because of their caller, and what success would be with them."""
+    failed = sum(each.caller_failed for each in answers)
+    if not failed:
+        return
+    calls = sum(each.n + each.excluded for each in answers)
+    adjusted = reduce(add, (each.success for each in answers))
+    overall = reduce(add, (each.success if each.overall is None else each.overall for each in answers))
+    are, whose = ("call", "is in no mean because its") if failed == 1 else ("calls", "are in no mean because their")
+    yield (
+        f"Callers: {failed:,} {are} of {calls:,} {whose} caller failed: success {percent(adjusted.mean)} without"
+        f" {'it' if failed == 1 else 'them'} (adjusted), {percent(overall.mean)} with {'it' if failed == 1 else 'them'}"
+        " (overall)."
+    )
+
+
+def record_by_columns(columns: Iterable[Column], answer: Any) -> dict[str, Any]:
+    """Return the record of an answer: the value of each column by its key."""
+    return {column.key: column.get(answer) if column.get else getattr(answer, column.key) for column in columns}
+
+
+def plain_row(columns: Sequence[Column], answer: Any, keys: Iterable[str]) -> Row:
+    """Return the row of an answer, which `keys` name and lead below; thin where too few stand behind it."""
+    record = record_by_columns(columns, answer)
+    place = where({key: record[key] for key in keys})
+    counts = [record[column.key] for column in columns if column.thin]
+    return Row(place, record, thin=any(is_thin(count) for count in counts), where=place)
+
+
+def plain_table(spec: ViewSpec, answers: Iterable[Any], notes: Sequence[str] = ()) -> Table:
+    """Return the table of a view that has columns and nothing else, in the order of the answers."""
+    rows = [plain_row(spec.columns, answer, spec.keys) for answer in answers]
+    return Table(view=spec.name, title=spec.title, columns=spec.columns, rows=rows, notes=notes)
+
+
+FAILURE_DETAIL = Column(
+    "failure_detail",
+    "Guard, tool or code",
+    kind="name",
+    shown=False,
+    help="The guard or tool that failed there, or the code that a person gave.",
+)
+
+
+def kind_text(kind: str, detail: str | None) -> str:
+    """Return what went wrong, such as `tool error find`, and with a code `marked: wrong day`."""
+    return f"{kind}{':' if kind == MARKED else ''} {detail}" if detail else kind
+
+
+def marked_note(n: int, failed: int) -> Iterator[str]:
+    """Yield in words how many of the failed calls people marked, nothing where they marked none."""
+    if n:
+        yield f"Of {failed} failed calls people marked {n}; a mark comes before what events tell."
+
+
+def step_record(counts: StepCounts | None) -> dict[str, Any]:
+    """Return what a state's record says of the step that it is; all of it is `None` where no task asks for it."""
+    if counts is None:
+        return dict.fromkeys(column.key for column in columns.STEPS)
+    return {
+        "by": counts.by,
+        "expected": counts.expected,
+        "missed": counts.missed_share,
+        "wrong_args": counts.wrong_share,
+        "expected_failed": counts.failed,
+        "missed_failed": counts.missed_failed_share,
+        "wrong_failed": counts.wrong_failed_share,
+    }
+
+
+def missed_step_filter(names: Mapping[str, str | None], counts: StepCounts | None) -> str:
+    """Return the filter of the calls that missed a step or took it wrongly, nothing where no failed call did."""
+    if counts is None or not (counts.missed_failed or counts.wrong_failed):
+        return ""
+    field = "missed_step" if counts.missed_failed else "wrong_step"
+    return where({field if key == "state" else key: name for key, name in names.items()})
+
+
+def failed_step_text(counts: StepCounts) -> str:
+    """Return how failed calls took a step: missed, or with other arguments where none of them missed it."""
+    return missed_step_text(counts) if counts.missed_failed else wrong_step_text(counts)
+
+
+def missed_step_text(counts: StepCounts) -> str:
+    """Return in how many of the failed calls that should have taken a step it was missed."""
+    return f"never called in {counts.missed_failed:,} of {counts.failed:,} failed calls that should have"
+
+
+def wrong_step_text(counts: StepCounts) -> str:
+    """Return in how many of the failed calls that should have taken a step it got other arguments than the task's."""
+    return f"called with wrong arguments in {counts.wrong_failed:,} of {counts.failed:,} failed calls"
+
+
+def short_step_text(counts: StepCounts) -> str:
+    """Return the same as `failed_text` in a few words."""
+    how, n = ("missed", counts.missed_failed) if counts.missed_failed else ("wrong arguments", counts.wrong_failed)
+    return f"{how} in {n:,} of {counts.failed:,} failed calls"
+
+
+def asked_step_text(counts: StepCounts) -> str:
+    """Return in how many calls tasks ask for a step, and how these took it."""
+    missed, wrong = (percent(share) for share in (counts.missed_share, counts.wrong_share))
+    text = (
+        f"Tasks ask the {counts.by} for it in {calls_text(counts.expected)}: missed {missed}, wrong arguments {wrong}"
+    )
+    return f"{text}; of {calls_text(counts.failed, 'failed ')} {counts.missed_failed:,} missed it."
+
+
+def calls_text(n: int, which: str = "") -> str:
+    """Return a number of calls."""
+    return f"{n:,} {which}call{'' if n == 1 else 's'}"
+
+
+_OF_FIRST = ("flow", "state", "lost", "n", "completion", "completion_at_most", "agents", "losing")
+_OF_FIRST_STEP = ("success_rate", "success_rate_at_most")
+
+
+def what_is_first(first: FirstToMend | None) -> dict[str, Any]:
+    """Return what a table says of the state behind most failed calls, and what mending it could bring."""
+    if first is None:
+        return {"extras": {"first": None}}
+    if first.steps is not None:
+        return _what_was_missed(first, first.steps)
+    headline = f"{first.flow}/{first.state} lost {first.lost:,} of {first.n:,} calls"
+    lead = f"{headline} ({_by_whom(first)})"
+    if first.completion is not None:
+        rise = f"from {_percent(first.completion)} to at most {_percent(first.completion_at_most)}"
+        lead += f"; mended, completion could rise {rise}"
+    return {"headline": headline, "lead": f"{lead}.", "extras": {"first": _first_record(first)}}
+
+
+def _what_was_missed(first: FirstToMend, counts: StepCounts) -> dict[str, Any]:
+    lead = f"{first.flow}/{first.state} was {failed_step_text(counts)} ({_by_whom(first)})"
+    if first.success_rate is not None:
+        rise = f"from {_percent(first.success_rate)} to at most {_percent(first.success_rate_at_most)}"
+        lead += f"; mended, success could rise {rise}"
+    return {
+        "headline": f"{first.flow}/{first.state} {short_step_text(counts)}",
+        "lead": f"{lead}.",
+        "extras": {"first": _first_record(first) | step_record(counts)},
+    }
+
+
+def _by_whom(first: FirstToMend) -> str:
+    if len(first.agents) == 1:
+        return f"agent {first.agents[0]}"
+    if len(first.losing) == len(first.agents):
+        return "all agents"
+    return f"{len(first.losing)} of {len(first.agents)} agents"
+
+
+def _percent(share: float | None) -> str:
+    return percent(share).replace("%", " %")
+
+
+def _first_record(first: FirstToMend) -> dict[str, Any]:
+    return {key: getattr(first, key) for key in (*_OF_FIRST, *(() if first.steps is None else _OF_FIRST_STEP))}
+
+
+def quality_columns(judge: str, path: Sequence[str], title: str = "", short: str = "") -> list[Column]:
+    """Return the column of the mean at a path of the record, and that of the calls behind it."""
+    key = ".".join(path)
+    mean = Column(
+        key, title or judge, unit="0-10", better="higher", path=tuple(path), short=short,
+        help="Mean quality of calls without any judge." if judge == COMPUTED else f"Mean of {judge}'s own scores.",
+    )  # fmt: skip
+    n_path = (f"{path[0]}_n", *path[1:])
+    n = Column(
+        ".".join(n_path), f"n {mean.title}", kind="count", shown=False, path=n_path,
+        help=f"Calls behind the mean of {mean.title}.",
+    )  # fmt: skip
+    return [mean, n]
+
+
+def with_interval(found: Sequence[Column]) -> list[Column]:
+    """Return the columns of a mean with that of its interval between them."""
+    mean, *rest = found
+    return [mean, columns.interval(mean), *rest]
+
+
+def quality_in_short(measure: Measure, n: int) -> str | None:
+    """Return a mean with the calls behind it where they are not the `n` of its row, `None` where it needs none."""
+    if measure.n in (0, n):
+        return None
+    return f"{fixed(measure.mean)} ({measure.n}{'~' if is_thin(measure.n) else ''})"

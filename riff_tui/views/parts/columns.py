@@ -1,12 +1,22 @@
-"""Hold the columns that views share, each with its unit, its good direction and its line of the glossary."""
+"""Define the columns that views share, and the figures of how the sides of voice calls shared the line."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
 
-from riff_store.metrics import COMPUTED, OF_CALLS, OF_STATES, Metric, metric_of
-from riff_tui.table import Column
+from riff_store.interaction import FEW_EVENTS, SUMS, Interaction, panel
+from riff_store.metrics import COMPUTED, OF_CALLS, OF_STATES, POOLED, Metric, metric_of
+from riff_tui.table import NOT_MEASURED, Column
+from riff_tui.text.numbers import fixed, screen_text
+from riff_tui.text.words import counted
+
+if TYPE_CHECKING:
+    from riff_store.answers.cells import FlowCell
+
 
 FLOW = Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through.")
 AGENT = Column("agent", "Agent", kind="name", help="The model that led the call.")
@@ -138,3 +148,90 @@ def interval(column: Column) -> Column:
 def keys(names: Iterable[str]) -> list[Column]:
     """Return the name columns of a view, in the order asked for."""
     return [KEYS[name] for name in names]
+
+
+_SOUNDS = {"backchannel": "backchannels", "vocal_tic": "vocal tics", "non_directed": "words to others"}
+_INTERACTION: Mapping[str, Column] = {key: column_of(OF_CALLS[key]) for key in POOLED}
+
+
+def interaction_columns(answers: Sequence[FlowCell]) -> list[Column]:
+    """Return the columns, which are there to be chosen, none where no call has a record of who spoke when."""
+    return list(_INTERACTION.values()) if any(cell.interaction_all for cell in answers) else []
+
+
+def interaction_values(cell: FlowCell, found: Sequence[Column]) -> dict[str, Any]:
+    """Return the values of such columns, and both panels with their counts."""
+    shown, every = panel(cell.interaction), panel(cell.interaction_all)
+    figures = {column.key: shown[column.key] if shown else None for column in found}
+    return {**figures, "interaction": shown, "interaction_all": every}
+
+
+def interaction_texts(sums: Interaction | None) -> dict[str, str]:
+    """Return each figure that has events behind it as a cell: its value, and in brackets their number."""
+    return {key: _with_events(key, sums) for key, figure in POOLED.items() if sums is not None and sums.events(figure)}
+
+
+def interaction_record(sums: Interaction | None) -> dict[str, Any] | None:
+    """Return the panel of one call, with the sums behind it, as the data formats print it."""
+    figures = panel(sums)
+    return figures and {**figures, "sums": {name: getattr(sums, name) for name in SUMS}}
+
+
+def interaction_text(record: Mapping[str, Any] | None) -> str:
+    """Return what such a record of one call says, in counts, since a call has few events; empty without a record."""
+    if not record:
+        return ""
+    sums = Interaction(**record["sums"])
+    parts = [
+        _of_events("answered", sums.response, sums.response_total, sums.response_latency),
+        _of_events("gave way", sums.yielded, sums.yield_total, sums.yield_latency),
+        f"broke in {sums.agent_interruptions}×" if sums.agent_interruptions else "",
+    ]
+    sounds = ((getattr(sums, f"{kind}_correct"), sums.total(kind), noun) for kind, noun in _SOUNDS.items())
+    unmoved = ", ".join(f"{correct}/{total} {noun}" for correct, total, noun in sounds if total)
+    parts.append(f"unmoved by {unmoved}" if unmoved else "")
+    return " · ".join(part for part in parts if part) or "no event"
+
+
+def interaction_notes(answers: Sequence[FlowCell]) -> Iterator[str]:
+    """Yield the figures of all rows together, and those that errored calls would change."""
+    without = _pooled([cell.interaction for cell in answers])
+    every = _pooled([cell.interaction_all for cell in answers])
+    if every is None:
+        return
+    calls = counted(0 if without is None else without.calls, "voice call")
+    figures = " · ".join(f"{_INTERACTION[key].title} {text}" for key, text in interaction_texts(without).items())
+    yield (
+        f"Interaction, over all events of {calls} (their number in brackets, ~ below {FEW_EVENTS}):"
+        f" {figures or NOT_MEASURED}."
+    )
+    without = without or Interaction()
+    if every.calls > without.calls:
+        more = counted(every.calls - without.calls, "errored call")
+        yield f"Interaction with {more} as well: {_changed_by_errored(without, every) or 'the same figures'}."
+
+
+def _of_events(verb: str, count: int, total: int, seconds: float) -> str:
+    if not total:
+        return ""
+    return f"{verb} {count}/{total}" + (f" after {fixed(seconds / count, 2)} s" if count else "")
+
+
+def _changed_by_errored(without: Interaction, every: Interaction) -> str:
+    differ = (key for key in interaction_texts(every) if _pooled_value(key, without) != _pooled_value(key, every))
+    return " · ".join(f"{_INTERACTION[key].title} {_with_events(key, every)}" for key in differ)
+
+
+def _pooled(found: Sequence[Interaction | None]) -> Interaction | None:
+    there = [sums for sums in found if sums is not None]
+    return reduce(add, there) if there else None
+
+
+def _with_events(key: str, sums: Interaction) -> str:
+    events = sums.events(POOLED[key])
+    return f"{_pooled_value(key, sums)} ({events}{'~' if events < FEW_EVENTS else ''})"
+
+
+def _pooled_value(key: str, sums: Interaction) -> str:
+    unit = " s" if _INTERACTION[key].unit == "s" else ""
+    return f"{screen_text(_INTERACTION[key], sums.value(POOLED[key]))}{unit}"

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_tui.timeline_events import RETRIED, Moment, name
+from riff_store.answers.calls import AskedStep
+from riff_store.scoring import FULL
+from riff_tui.table import Row, Table
+from riff_tui.timeline_events import RETRIED, Entry, Moment, entries, name
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import CallDetail
+
 
 Redact: TypeAlias = Callable[[str], str]
 
@@ -102,3 +110,151 @@ _DETAILS: Mapping[str, Callable[[Moment, CallWords], str | None]] = {
     "tool": _tool_detail,
     RETRIED: _retry_detail,
 }
+
+STEP = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class TakenStep:
+    """Hold a step of the task: what it `asked` for, and what the tool was `given` that came nearest to it.
+
+    `t` is when that was, in seconds; `asked` and `given` are what the transcript keeps, whatever it is.
+    """
+
+    step: AskedStep
+    asked: Any = None
+    given: Any = None
+    t: float | None = None
+
+    @property
+    def how(self) -> str:
+        """Return in words how the step was taken."""
+        if not self.step.called:
+            return "never called"
+        if self.step.matched is None:
+            return "called, arguments not compared"
+        return "called" if self.step.matched else "called with wrong arguments"
+
+
+def taken_steps(detail: CallDetail, moments: Sequence[Moment]) -> list[TakenStep]:
+    """Return the steps of a call's task, each with the call of a tool that comes nearest to it."""
+    asked = entries(detail.document, "expected_steps")
+    found = []
+    for step in detail.steps:
+        kept = next((entry for entry in asked if _state_of(entry) == step.state), None)
+        asked = [entry for entry in asked if entry is not kept]
+        arguments = None if kept is None else kept.get("arguments")
+        nearest = _nearest(step, arguments, moments) if step.called else None
+        given = nearest.entry.get("arguments") if nearest is not None and nearest.kind == "tool" else None
+        found.append(TakenStep(step, arguments, given, None if nearest is None else nearest.t))
+    return found
+
+
+def with_steps(table: Table, taken: Sequence[TakenStep], detail: CallDetail, words: CallWords) -> Table:
+    """Add the expected path behind what happened; what was missed is marked in calls that failed, elsewhere a hint."""
+    if not taken:
+        return table
+    blank = {column.key: None for column in table.columns} | {"kind": STEP}
+    records = [
+        {"detail": _counted(detail.steps)},
+        *(_fields(place, step, words) for place, step in enumerate(taken, 1)),
+    ]
+    wrong = [False, *(not step.step.is_right for step in taken)]
+    failed = is_failed(detail)
+    rows = [
+        Row(
+            str(place),
+            blank | record,
+            display={key: "" for key, value in (blank | record).items() if value is None and key != "t"},
+            severity={"detail": "bad", "": "bad"} if failed and is_wrong else {},
+        )
+        for place, (record, is_wrong) in enumerate(zip(records, wrong, strict=True), len(table.rows) + 1)
+    ]
+    return replace(
+        table,
+        rows=[*table.rows, *rows],
+        extras={**table.extras, "expected_steps": [_record(step, words) for step in taken]},
+    )
+
+
+def is_failed(detail: CallDetail) -> bool:
+    """Return whether a call that counts did not do its task."""
+    correctness = detail.aspects.get("correctness")
+    return correctness is not None and correctness < FULL and not detail.call.errored
+
+
+def steps_summary(steps: Sequence[AskedStep]) -> str:
+    """Return how many steps of the task were taken rightly, and the names of those that were not."""
+    parts = [_counted(steps)]
+    for title, found in (
+        ("missed", [step for step in steps if not step.called]),
+        ("wrong arguments", [step for step in steps if step.called and not step.is_right]),
+    ):
+        names = ", ".join(dict.fromkeys(step.state for step in found))
+        parts += [f"{title} {names}"] if found else []
+    return " · ".join(parts)
+
+
+def step_text(table: Table) -> tuple[str, bool]:
+    """Return what a conversation's table says of its steps in a line, nothing without any, and whether that is bad."""
+    listed = table.extras.get("expected_steps") or ()
+    steps = [AskedStep(each["state"], each["by"], each["called"], each["matched"]) for each in listed]
+    is_bad = any(row.record.get("kind") == STEP and row.severity for row in table.rows)
+    return (steps_summary(steps) if steps else ""), is_bad
+
+
+def _counted(steps: Sequence[AskedStep]) -> str:
+    return f"{sum(step.is_right for step in steps)} of {len(steps)} expected steps taken"
+
+
+def _fields(place: int, taken: TakenStep, words: CallWords) -> dict[str, Any]:
+    detail = f"{place} {taken.step.state}: {taken.how}"
+    if taken.step.called and taken.step.matched is False:
+        detail += _difference(taken, words)
+    elif not taken.step.called and words.wanted and taken.asked:
+        detail += f", asked {words.shown(taken.asked)}"
+    return {"t": taken.t, "state": taken.step.state, "role": taken.step.by, "detail": detail}
+
+
+def _difference(taken: TakenStep, words: CallWords) -> str:
+    """Return the arguments that differ: asked for, and given."""
+    asked, given = taken.asked, taken.given
+    if not words.wanted or asked is None or given is None:
+        return ""
+    if isinstance(asked, Mapping) and isinstance(given, Mapping):
+        keys = [key for key in {**asked, **given} if key not in asked or key not in given or asked[key] != given[key]]
+        asked, given = ({key: each[key] for key in keys if key in each} for each in (asked, given))
+    return f", asked {words.shown(asked)}, given {words.shown(given)}"
+
+
+def _record(taken: TakenStep, words: CallWords) -> dict[str, Any]:
+    return {
+        "state": taken.step.state,
+        "by": taken.step.by,
+        "called": taken.step.called,
+        "matched": taken.step.matched,
+        "t": taken.t,
+        "asked": words(taken.asked),
+        "given": words(taken.given),
+    }
+
+
+def _state_of(entry: Entry) -> str:
+    called, by = name(entry.get("name")) or "", name(entry.get("by")) or "agent"
+    return called if by == "agent" else f"user:{called}"
+
+
+def _nearest(step: AskedStep, asked: object, moments: Sequence[Moment]) -> Moment | None:
+    """Return the call of the step's tool whose arguments agree most with the task's; else the visit to its state."""
+    tools = [moment for moment in moments if moment.kind == "tool" and _state_of(moment.entry) == step.state]
+    if tools:
+        return max(tools, key=lambda moment: _agreement(asked, moment.entry.get("arguments")))
+    return next((moment for moment in moments if moment.kind == "state" and moment.state == step.state), None)
+
+
+def _agreement(asked: object, given: object) -> tuple[int, int]:
+    """Count the arguments that are as asked for, less those that are not."""
+    if not isinstance(asked, Mapping) or not isinstance(given, Mapping):
+        return int(asked == given), 0
+    same = sum(key in given and given[key] == value for key, value in asked.items())
+    return same, same - len({**asked, **given})

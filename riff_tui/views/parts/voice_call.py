@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +14,8 @@ from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text import word_diff
 from riff_tui.text.numbers import fixed
-from riff_tui.views.parts import cells, voice_marks, voice_record
-from riff_tui.views.parts.database_diff import differences, per_table
-from riff_tui.views.parts.voice_marks import Happened
-from riff_tui.views.parts.voice_record import WordFilter, is_number
-from riff_tui.views.parts.voice_trace import is_message, said_in, whole_trace
+from riff_tui.views.parts import cells, voice_record
+from riff_tui.views.parts.voice_record import Happened, WordFilter, is_number
 
 GOOD_TIMING, FAIR_TIMING = 0.8, 0.5
 MOST_DIFFERENCES = 40
@@ -60,7 +58,7 @@ def with_voice(table: Table, voice: Voice, words: WordFilter) -> Table:
         for row in table.rows
         if row.record.get("kind") not in ("turn", "tool")
     ]
-    beside = [_row(record, {"t"}, _marked(severity)) for record, severity in voice_marks.rows(voice, words)]
+    beside = [_row(record, {"t"}, _marked(severity)) for record, severity in voice_record.sound_rows(voice, words)]
     rows = list(_placed(_in_order(kept, beside, list(_TraceRows(voice, words, named).rows()))))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
     known["kind"] = replace(known["kind"], help=_KINDS)
@@ -98,7 +96,7 @@ class _TraceRows:
         self._starts = {role: _starts(spans) for role, spans in (("caller", voice.caller), ("agent", voice.agent))}
         self._with_tools = turns_with_tools(voice)
         self._trace = whole_trace(voice)
-        self._happened = voice_marks.happened(voice, self._trace) if voice.marks else None
+        self._happened = voice_record.happened(voice, self._trace) if voice.marks else None
         messages = sum(map(is_message, self._trace))
         # Judges count the turns of the transcript; where these are others than here, none of them can be told.
         self._named = iter(named if len(named) == messages else [None] * messages)
@@ -297,3 +295,157 @@ def _timed(rows: Sequence[Row]) -> Iterator[tuple[float, Row]]:
         elif row.record.get("t") is not None:
             latest = max(latest, row.record["t"])
         yield latest, row
+
+
+DEEPEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDifference:
+    """Hold one place where the database differs; `expected` and `found` are JSON, empty for nothing."""
+
+    path: tuple[str, ...]
+    expected: str = ""
+    found: str = ""
+
+    @property
+    def line(self) -> str:
+        """Return the difference as people read it."""
+        where = " / ".join(self.path)
+        if self.expected and self.found:
+            return f"{where}: {self.expected} → {self.found}"
+        if self.expected:
+            return f"{where}: {self.expected} is missing"
+        return f"{where}: {self.found} is there" if self.found else where
+
+
+def differences(diff: Mapping[str, Any], mismatches: Mapping[str, Any] | None = None) -> list[RecordDifference]:
+    """Return all differences of a diff in EVA's form (section 10.1), of a session's `mismatches` first.
+
+    What is not in that form is told as it stands: the diff may come out of anybody's store.
+    """
+    found = []
+    for key, value in (mismatches or {}).items():
+        ends = _ends(value) if isinstance(value, Mapping) else ("", _json(value))
+        found.append(RecordDifference(("session", str(key)), *ends))
+    found += [RecordDifference((str(name),), found="this table") for name in _listed(diff, "tables_added")]
+    found += [RecordDifference((str(name),), expected="this table") for name in _listed(diff, "tables_removed")]
+    tables = diff.get("tables_modified")
+    for name, table in tables.items() if isinstance(tables, Mapping) else ():
+        found += _table((str(name),), table)
+    return found
+
+
+def per_table(found: Sequence[RecordDifference]) -> dict[str, int]:
+    """Count the differences in each table, which says nothing of what stands in it."""
+    counts: dict[str, int] = {}
+    for difference in found:
+        counts[difference.path[0]] = counts.get(difference.path[0], 0) + 1
+    return counts
+
+
+def _table(path: tuple[str, ...], table: object) -> Iterator[RecordDifference]:
+    if not isinstance(table, Mapping) or "type" in table:
+        yield from _node(path, table, 0)
+        return
+    for key in _listed(table, "records_added"):
+        yield RecordDifference((*path, str(key)), found="this record")
+    for key in _listed(table, "records_removed"):
+        yield RecordDifference((*path, str(key)), expected="this record")
+    records = table.get("records_modified")
+    for key, record in records.items() if isinstance(records, Mapping) else ():
+        yield from _node((*path, str(key)), record, 0)
+
+
+def _node(path: tuple[str, ...], node: object, depth: int) -> Iterator[RecordDifference]:
+    if not isinstance(node, Mapping) or depth > DEEPEST:
+        yield _plain(path, node)
+    elif node.get("type") == "list_differences":
+        listed = node.get("differences")
+        for each in listed if isinstance(listed, list) else ():
+            if isinstance(each, Mapping):
+                yield from _node((*path, str(each.get("index", "?"))), each.get("diff"), depth + 1)
+            else:
+                yield _plain(path, each)
+    elif "type" in node or "expected" in node:
+        yield RecordDifference(path, *_ends(node))
+    else:
+        for key in _listed(node, "fields_added"):
+            yield RecordDifference((*path, str(key)), found="this field")
+        for key in _listed(node, "fields_removed"):
+            yield RecordDifference((*path, str(key)), expected="this field")
+        fields = node.get("fields_modified")
+        for key, field in fields.items() if isinstance(fields, Mapping) else ():
+            yield from _node((*path, str(key)), field, depth + 1)
+
+
+def _ends(node: Mapping[str, Any]) -> tuple[str, str]:
+    return _json(node.get("expected")), _json(node.get("actual"))
+
+
+def _plain(path: Sequence[object], value: object) -> RecordDifference:
+    return RecordDifference(tuple(str(step) for step in path), found=_json(value))
+
+
+def _listed(node: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the names of a list, or of an object whose keys they are."""
+    listed = node.get(key)
+    return list(listed) if isinstance(listed, list | Mapping) else []
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def whole_trace(voice: Voice) -> list[TraceEntry]:
+    """Return messages and tools in the order of the call; by the turns alone where no message is kept.
+
+    A text that the model never wrote, or wrote otherwise than it was spoken, is in no trace. What the agent
+    meant to say in such a turn, else what was heard of it, stands where the turn ends.
+    """
+    if not any(is_message(entry) for entry in voice.trace):
+        return list(_from_turns(voice))
+    untraced = _untraced(voice)
+    found: list[TraceEntry] = []
+    for entry in voice.trace:
+        while untraced and untraced[0].turn < entry.turn:
+            found.append(untraced.pop(0))
+        found.append(entry)
+    return found + untraced
+
+
+def is_message(entry: TraceEntry) -> bool:
+    """Say if somebody speaks in an entry."""
+    return entry.kind not in ("tool_call", "tool_response")
+
+
+def said_in(turn: VoiceTurn, role: str) -> str | None:
+    """Return what a side said in a turn: the agent as it meant to, the caller as it was heard, else the other."""
+    if role == "agent":
+        return turn.agent_meant or turn.agent_heard
+    return turn.caller_heard or turn.caller_meant if role == "caller" else None
+
+
+def _untraced(voice: Voice) -> list[TraceEntry]:
+    """Return what the agent said in turns of which the trace has nothing, as ingest numbers them."""
+    traced = {entry.turn for entry in voice.trace if entry.role == "assistant"}
+    heard = {turn.turn for turn in voice.turns if turn.agent_heard}
+    meant = {turn.turn for turn in voice.turns if turn.agent_meant}
+    spoken = (heard if voice.pipeline == "s2s" else meant) or heard | {span.turn for span in voice.agent}
+    turns = sorted((turn for turn in voice.turns if turn.turn in spoken - traced), key=lambda turn: turn.turn)
+    return [TraceEntry("intended", turn.turn, role="assistant", text=said_in(turn, "agent")) for turn in turns]
+
+
+def _from_turns(voice: Voice) -> Iterator[TraceEntry]:
+    """Return what was said by the turns; tools where the trace has them."""
+    tools: dict[int, list[TraceEntry]] = {}
+    for entry in voice.trace:
+        tools.setdefault(entry.turn, []).append(entry)
+    by_number = {turn.turn: turn for turn in voice.turns}
+    for number in sorted({*by_number, *tools}):
+        turn = by_number.get(number, VoiceTurn(number))
+        if said_in(turn, "caller"):
+            yield TraceEntry("transcribed", number, role="user", text=said_in(turn, "caller"))
+        yield from tools.get(number, ())
+        if said_in(turn, "agent"):
+            yield TraceEntry("intended", number, role="assistant", text=said_in(turn, "agent"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.answers.failing import MARKED, NONE_FOUND, START, Cause, Causes, Dimension, Example, Lift
 from riff_store.database import Store
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SURE = 0.05
 LEAST = 5
 """A group or name with fewer calls is not tested: it would cost the others certainty and has none itself."""
-_DIMENSIONS: Sequence[Dimension] = get_args(Dimension)
+_DIMENSIONS: Sequence[Dimension] = ("agent", "persona", "scenario", "commit")
 _Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
 _Counts: TypeAlias = Mapping[str | None, int]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers import cells as answers
+from riff_store.answers.cells import BlastRadius, Neighbor, Neighborhood, Victim
 from riff_tui.charts.neighbor_graph import (
     LEGEND,
     Drawing,
@@ -211,14 +211,14 @@ def test_a_bad_neighbour_in_the_crowd_is_not_hidden_by_it() -> None:
 
 
 def test_what_the_store_answers_becomes_a_graph() -> None:
-    answer = answers.Neighborhood(
+    answer = Neighborhood(
         flow="f",
         state="x",
         cell=None,
-        predecessors=[answers.Neighbor("a", 3, 1.0, 0.1, 7)],
-        successors=[answers.Neighbor("b", 6, 0.75, None, 6, "success")],
+        predecessors=[Neighbor("a", 3, 1.0, 0.1, 7)],
+        successors=[Neighbor("b", 6, 0.75, None, 6, "success")],
         loops=2,
-        blast=answers.BlastRadius("calls", [answers.Victim("b", 0.5, 0.25, 3.0, 6)]),
+        blast=BlastRadius("calls", [Victim("b", 0.5, 0.25, 3.0, 6)]),
         calls=12,
     )
     graph = of_neighborhood(answer)
@@ -238,8 +238,8 @@ def test_what_the_store_answers_becomes_a_graph() -> None:
 
 
 def test_the_blast_radius_says_what_it_leaves_out() -> None:
-    victims = [answers.Victim(f"s{number:02}", 1.0, 0.5, 20.0 - number, 30) for number in range(16)]
-    lines = blast(answers.BlastRadius("calls", victims))
+    victims = [Victim(f"s{number:02}", 1.0, 0.5, 20.0 - number, 30) for number in range(16)]
+    lines = blast(BlastRadius("calls", victims))
     assert lines[0] == "Blast radius: 16 states starve if this one breaks"
     assert lines[2].split() == ["s00", "20", "100%", "50%", "30"]
     assert lines[-1] == "  + 4 more, each starved by 8 or less"
@@ -247,17 +247,17 @@ def test_the_blast_radius_says_what_it_leaves_out() -> None:
 
 
 def test_what_only_files_say_has_no_figures() -> None:
-    lines = blast(answers.BlastRadius("files", [answers.Victim("confirm", None, None, None, None)]))
+    lines = blast(BlastRadius("files", [Victim("confirm", None, None, None, None)]))
     assert lines[2].split() == ["confirm", "·", "·", "·", "·"]
 
 
-VICTIMS = st.builds(answers.Victim, NAMES, *([st.none() | st.floats(0, 1)] * 2), st.none() | st.floats(0, 1e6),
+VICTIMS = st.builds(Victim, NAMES, *([st.none() | st.floats(0, 1)] * 2), st.none() | st.floats(0, 1e6),
                     st.none() | st.integers(1, 10**6))  # fmt: skip
 
 
 @given(st.lists(VICTIMS, max_size=20), st.booleans(), st.integers(16, 120))
-def test_the_blast_radius_fits(victims: list[answers.Victim], ascii_only: bool, width: int) -> None:
-    lines = blast(answers.BlastRadius("calls", victims), ascii_only=ascii_only, width=width)
+def test_the_blast_radius_fits(victims: list[Victim], ascii_only: bool, width: int) -> None:
+    lines = blast(BlastRadius("calls", victims), ascii_only=ascii_only, width=width)
     assert max(map(cell_width, lines)) <= min(width, 78)
     assert unsafe("".join(lines)) == []
 

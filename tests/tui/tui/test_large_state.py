@@ -17,7 +17,7 @@ from riff_tui.request import Request
 from riff_tui.table import Table, run_steps
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.view_queries import neighbors
+from riff_tui.views import neighbors
 from tests.support.walker import LONGEST_S, Walker, running
 
 WHERE = "flow=viewing state=collect_details"

@@ -14,7 +14,7 @@ from riff_store.queries.call_list import CallList
 from riff_tui import catalog
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.links import open_link
-from riff_tui.view_queries import conversations
+from riff_tui.views import conversations
 from tests.support.walker import LONGEST_S, Walker, running
 
 

@@ -18,8 +18,8 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.render.headers import Canvas, Fold, next_fold, pooled_of, state_header_lines, state_lines
 from riff_tui.tui.render.styled_lines import PALETTES, Line, width_of
-from riff_tui.views.parts.state_latency import StateFigure
-from riff_tui.views.parts.steps import record_of
+from riff_tui.views.neighbors import StateFigure
+from riff_tui.views.parts.cells import step_record
 from tests.support.fake_catalog import WAITS, FakeCatalog
 from tests.support.walker import LONGEST_S, Walker, walking
 
@@ -47,7 +47,7 @@ def lines(
 
 def test_a_step_that_no_call_took_says_so_and_who_had_to_take_it() -> None:
     counts = StepCounts("caller", 8, missed=8, wrong=0, failed=7, missed_failed=7, wrong_failed=0)
-    known = {"metrics": None, "step": record_of(counts)}
+    known = {"metrics": None, "step": step_record(counts)}
     text = " ".join("".join(text for text, _ in line) for line in state_lines(known, 80, ASCII, PALETTE))
     assert text.startswith(" no call took this step of the caller   exp 8   missed !1.0")
     assert state_lines({"metrics": None}, 80, ASCII, PALETTE) == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from riff_store.answers.cells import FlowCell
 from riff_store.answers.lists import RunSummary
 from riff_tui.table import Table
-from riff_tui.view_queries.sort_limit import left_out
+from riff_tui.view_query import left_out
 from riff_tui.views.flows import flows
 from riff_tui.views.runs import runs
 from tests.support.view_answers import flow_cell, measure

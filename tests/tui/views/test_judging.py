@@ -18,13 +18,13 @@ from riff_tui.output.formats import FORMATS
 from riff_tui.output.sinks import render
 from riff_tui.table import Table
 from riff_tui.text.redaction import Redactor
-from riff_tui.view_queries.sort_limit import left_out
+from riff_tui.view_query import left_out
 from riff_tui.views.agreement import AGAINST_CORRECTNESS, agreement
+from riff_tui.views.compare import side_by_side
 from riff_tui.views.conversation import conversation
 from riff_tui.views.disputes import disputes
 from riff_tui.views.parts.mark_reasons import reasons
 from riff_tui.views.repeats import repeats
-from riff_tui.views.side_by_side import side_by_side
 from tests.support.view_answers import DOCUMENT, detail, measure
 
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from riff_store.answers.cells import ArchetypeCell
 from riff_store.answers.lists import RunSummary
 from riff_tui.output.sinks import render
-from riff_tui.table import Column, Row, Table
+from riff_tui.table import Column, Row, Table, label
 from riff_tui.view_registry import spec_of
 from riff_tui.views.archetypes import archetypes
+from riff_tui.views.compare import RULE, side_by_side
 from riff_tui.views.conversations import conversations, row
 from riff_tui.views.flows import flows
 from riff_tui.views.runs import runs
 from riff_tui.views.segments import segments
-from riff_tui.views.side_by_side import RULE, label, refusal, side_by_side
 from riff_tui.views.states import states
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import call, flow_cell, measure, segment_cell, state_cell
@@ -171,7 +171,7 @@ def test_rows_of_any_list_can_be_compared(view: str) -> None:
     table = real_tables()[view]
     first, second = table.rows
     found = side_by_side(table, first, second)
-    assert refusal(spec_of(view)) == ""
+    assert spec_of(view).unlike == ""
     assert found.rows
     assert len({each.id for each in found.rows}) == len(found.rows)
     names = [label(table, each, (first, second)) for each in (first, second)]
@@ -203,7 +203,7 @@ def test_calls_have_neither_n_nor_intervals_to_show() -> None:
 
 @pytest.mark.parametrize(("view", "reason"), [("worklist", "unlike"), ("skipped", "nothing to compare")])
 def test_some_rows_cannot_be_compared_and_it_says_why(view: str, reason: str) -> None:
-    assert reason in refusal(spec_of(view))
+    assert reason in spec_of(view).unlike
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())

@@ -14,7 +14,7 @@ from riff_tui.view_registry import views
 from tests.support.fake_catalog import walked
 
 PLACE = "flow=viewing agent=gemini"
-CHOSEN = [spec.name for spec in views() if spec.key_help and spec.screen == "list"]
+CHOSEN = [spec.name for spec in views() if spec.screen.help and spec.screen.kind == "list"]
 
 
 def in_run() -> Stack:

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.views.parts.database_diff import DEEPEST, differences, per_table
+from riff_tui.views.parts.voice_call import DEEPEST, differences, per_table
 from tests.support.strategies import JSON
 from tests.support.voice_answers import VOICE
 

@@ -1,27 +1,26 @@
-"""Ask the store for a view: split the filter, query, build, filter rows, sort, limit, and note what was left out."""
+"""Ask the store for a view: split the filter, build the table, filter rows, sort, limit, note what was left out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from riff_store.measure import THIN
 from riff_store.metrics import is_optional
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate, all_of, conjuncts, terms
-from riff_store.vocabulary import FIELDS, split_name
+from riff_store.vocabulary import ALIASES, FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
-from riff_tui.request import Request
-from riff_tui.table import BOUNDS, Bounds, Row, Table, begun, in_one_step
-from riff_tui.view_queries.sort_limit import left_out, limited, ordered
-from riff_tui.views.parts.rows import plain_table
-from riff_tui.views.spec import ViewSpec
+from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Table, begun, in_one_step
+from riff_tui.text.words import excluded_text, listed
 
 if TYPE_CHECKING:
     from riff_store.database import Store
+    from riff_tui.request import Request
+    from riff_tui.views.spec import ViewSpec
 
 
 class FilterParts(NamedTuple):
@@ -42,6 +41,7 @@ class FilterParts(NamedTuple):
 
 QUICK_CALLS = 100_000
 """So many calls are looked at before anybody notices."""
+_NAMES = ("archetype", "flow", "agent", "run")
 EVERYTHING = FilterParts()
 BuildTable: TypeAlias = Callable[[FilterParts], Table]
 
@@ -71,48 +71,39 @@ class ViewQuery:
     def table(self) -> Table:
         """Return the table that is asked for, all of it from one state of the store."""
         with self.store.snapshot():
-            if self.spec.show:
-                shown: Table = _named(self.spec.show)(self)
-                return shown
-            return self.result(self.parts(), self._query)
+            if self.spec.show is None:
+                raise TypeError(f"the view {self.spec.name} has no function that shows it")
+            return self.spec.show(self)
 
     def parts(self) -> FilterParts:
         """Split the filter; raises `FilterError` or `UsageError` where it makes no sense for the view."""
         judges, rest = take_judges(self.predicate) if self.spec.judges else (None, self.predicate)
-        added = _added_aspects(rest) if self.spec.added_aspects else ()
+        added = _added_aspects(rest) if self.spec.filters.added_aspects else ()
         calls, rows = split(rest, {*self.row_fields, *added})
-        if calls is not None and self.spec.no_calls:
+        if calls is not None and self.spec.filters.refusal:
             raise UsageError(f"{self.spec.name} can be filtered by {', '.join(self.spec.row_fields)} only")
         return FilterParts(calls, rows, judges)
 
-    def result(self, parts: FilterParts, build: BuildTable) -> Table:
-        """Build a table; filter its rows, sort and limit them, note what was left out, and finish it as the view does.
+    def result(self, parts: FilterParts, build: BuildTable, *, recounts: bool = True) -> Table:
+        """Build a table; filter its rows, sort and limit them, and note what was left out.
 
-        Rows that are gone for want of calls, or of judges where these choose rows, count in its total if the view
-        recounts.
+        Rows that are gone for want of calls, or of judges where these choose rows, count in its total if it `recounts`.
         """
         table = build(parts)
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
-        total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
+        total = len((build(EVERYTHING) if fewer and recounts else table).rows)
         every, table = table, replace(table, rows=matching(table, parts.rows))
         table = self.arranged(replace(table, total=total, matched=len(table.rows)))
         table = _with_columns_asked_for(table, parts.rows)
         notes = [*_values_in_vain(every, table, parts.rows), *table.notes, *left_out(table, self.keys)]
-        is_whole = self.spec.recounts or (not fewer and parts.rows is None)
-        if self.spec.empty_store and not total and is_whole:
-            notes.append(self.spec.empty_store)
-        return self._finished(replace(table, notes=notes))
-
-    def _finished(self, table: Table) -> Table:
-        finish = self.spec.finish
-        if callable(finish):
-            return finish(table)
-        finished: Table = _named(finish)(self, table) if finish else table
-        return finished
+        is_whole = recounts or (not fewer and parts.rows is None)
+        if self.spec.words.empty_store and not total and is_whole:
+            notes.append(self.spec.words.empty_store)
+        return replace(table, notes=notes)
 
     @property
-    def has_to_hurry(self) -> bool:
-        """Say whether a screen waits, and the calls are so many that it would notice."""
+    def is_slow_on_screen(self) -> bool:
+        """Return whether a screen waits, and the calls are so many that it would notice."""
         if not self.request.defer:
             return False
         from riff_store.queries.conversations import count_conversations
@@ -125,7 +116,7 @@ class ViewQuery:
         `table` is told whether to be whole, and `doing` says what takes long. Where the rows are chosen or sorted by
         columns that come `later` there is nothing to show before.
         """
-        if not self.has_to_hurry or any(term.field in later for term in terms(self.predicate)):
+        if not self.is_slow_on_screen or any(term.field in later for term in terms(self.predicate)):
             return table(True)
         first = table(False)
         if first.sort.removeprefix("-") in later:
@@ -135,24 +126,8 @@ class ViewQuery:
     def arranged(self, table: Table) -> Table:
         """Sort and limit the rows of a table."""
         if self.request.sort is not None:
-            table = ordered(table, self.request.sort, self.spec.ranked)
+            table = ordered(table, self.request.sort, self.spec.words.ranked)
         return limited(table, self.spec.limit if self.request.limit is None else self.request.limit)
-
-    def build(self, answer: Any) -> Table:
-        """Build the view of an answer."""
-        if self.spec.build is None:
-            return plain_table(self.spec, answer)
-        keys = (self.keys,) if self.spec.takes_by else ()
-        bounds = {"bounds": self.bounds} if self.spec.marked else {}
-        return self.spec.build(answer, *keys, **bounds)
-
-    def _query(self, parts: FilterParts) -> Table:
-        """Query the store for some calls and build the view of the answer."""
-        options: dict[str, Any] = {"by": self.keys} if self.spec.takes_by else {}
-        options |= {"judges": parts.judges} if self.spec.judges else {}
-        options |= {} if self.spec.no_calls else {"calls": parts.calls}
-        options |= {"k": self.request.k} if self.spec.draws and self.request.k is not None else {}
-        return self.build(_named(self.spec.query)(self.store, **options))
 
 
 def _with_columns_asked_for(table: Table, rows: Predicate | None) -> Table:
@@ -169,16 +144,10 @@ def _added_aspects(predicate: Predicate | None) -> set[str]:
     return {field for field, base in named.items() if base not in FIELDS or is_optional(base)}
 
 
-def _named(path: str) -> Any:
-    """Return the function that `module:function` names."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
-
-
 def _values_in_vain(every: Table, left: Table, predicate: Predicate | None) -> list[str]:
     if predicate is None or left.matched or not every.rows:
         return []
-    from riff_tui.view_queries.nearest_names import unknown_values
+    from riff_tui.filters.nearest_names import unknown_values
 
     return unknown_values(every, predicate)
 
@@ -189,3 +158,72 @@ def matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:
         return table.rows
     holds = compile_predicate(predicate, [column.key for column in table.columns if column.kind == "name"])
     return [row for row in table.rows if holds(row.record)]
+
+
+def ordered(table: Table, sort: str, ranked: str = "") -> Table:
+    """Sort the rows: `KEY` upwards, `-KEY` downwards, what is not measured last; rows alike keep their order."""
+    if ranked:
+        raise UsageError(f"{table.view} cannot be sorted: its lists are ranked {ranked}")
+    down = sort.startswith("-")
+    column = sort_column(table.columns, sort)
+    values = [(column.value(row.record), row) for row in table.rows]
+    measured = [(value, row) for value, row in values if value is not None]
+    measured.sort(key=lambda found: _place(found[0]), reverse=down)
+    rows = [row for _, row in measured] + [row for value, row in values if value is None]
+    return replace(table, rows=rows, sort=f"{'-' if down else ''}{column.key}")
+
+
+def sort_column(columns: Sequence[Column], sort: str) -> Column:
+    """Return the column that `KEY` or `-KEY` names, by key, title or short name; raises `UsageError`."""
+    key = sort.removeprefix("-")
+    known = {column.key: column for column in columns if column.kind != "object"}
+    headed = {column.short.lower(): column for column in known.values() if column.short}
+    headed |= {column.title.lower(): column for column in known.values()}
+    column = known.get(key) or known.get(ALIASES.get(key.lower(), key)) or headed.get(key.lower())
+    if column is None:
+        raise UsageError(f"--sort: there is no column {key} here; there are {', '.join(known)}")
+    return column
+
+
+def limited(table: Table, limit: int | None) -> Table:
+    """Keep at most so many rows; of a table of lists at most so many a list."""
+    if limit is None:
+        return table
+    table = replace(table, limit=limit)
+    if not table.sections:
+        return replace(table, rows=table.rows[:limit])
+    kept: set[str] = set()
+    for section in table.sections:
+        wanted = frozenset(section.row_ids)
+        kept.update([row.id for row in table.rows if row.id in wanted][:limit])
+    return replace(table, rows=[row for row in table.rows if row.id in kept])
+
+
+def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
+    """Return a sentence each on errored calls, which averages leave out, and on thin rows; `keys` name a row."""
+    notes, rows = [], table.rows
+    excluded = [(int(row.record.get("excluded") or 0), row) for row in rows]
+    total = sum(count for count, _ in excluded)
+    if total:
+        where = listed([f"{_name_of(row, table.columns, keys)} {count}" for count, row in excluded if count])
+        failed = sum(int(row.record.get("caller_failed") or 0) for row in rows)
+        notes.append(f"Excluded: {excluded_text(total, failed)} ({where}).")
+    thin = sum(row.thin for row in rows)
+    if thin:
+        few = f"fewer than {THIN} groups" if any("groups" in row.record for row in rows) else f"n < {THIN}"
+        notes.append(f"Thin: {thin} {'row has' if thin == 1 else 'rows have'} {few}, marked ~.")
+    return notes
+
+
+def _place(value: Any) -> tuple[int, Any, str]:
+    """Order numbers before text; text without regard to case, unless nothing else tells it apart."""
+    if isinstance(value, (int, float)):
+        return 0, value, ""
+    return 1, str(value).casefold(), str(value)
+
+
+def _name_of(row: Row, columns: Sequence[Column], keys: Sequence[str]) -> str:
+    if not keys and not any(key in row.record for key in _NAMES):
+        keys = [column.key for column in columns if column.kind == "name"]
+    names = (row.record.get(key) for key in dict.fromkeys((*_NAMES, *keys)))
+    return " ".join(str(name) for name in names if name) or NOT_MEASURED

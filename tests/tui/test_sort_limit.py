@@ -6,7 +6,7 @@ import pytest
 
 from riff_store.metrics import OF_CALLS
 from riff_tui.table import Row, Table
-from riff_tui.view_queries.sort_limit import left_out, sort_column
+from riff_tui.view_query import left_out, sort_column
 from riff_tui.views.parts.columns import EXCLUDED, FLOW, PERSONA, column_of, judge
 
 CALLS = Row("1", {"persona": "angry", "excluded": 2})

@@ -14,6 +14,7 @@ from riff_store.database import Store
 from riff_store.facts import Failure
 from riff_store.interruption import check_interrupted
 from riff_store.writer import Writer
+from riff_tui import view_query
 from riff_tui.catalog import show
 from riff_tui.filters import Filter
 from riff_tui.request import Request
@@ -22,7 +23,6 @@ from riff_tui.table import LATER, Deferred, Steps, Table, run_steps
 from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, markdown
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.view_queries import view_query
 from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.packed_stores import set_small_groups
 from tests.support.walker import Walker, press_key, running

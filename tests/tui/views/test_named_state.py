@@ -7,7 +7,7 @@ import pytest
 from riff_store.predicates import Term
 from riff_tui.errors import UsageError
 from riff_tui.filters import parse
-from riff_tui.view_queries.neighbors import named_state
+from riff_tui.views.neighbors import named_state
 
 
 def test_the_way_through_a_segment_chooses_no_calls() -> None:

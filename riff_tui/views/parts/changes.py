@@ -1,0 +1,104 @@
+"""Show how a success rate changed, and the edit behind it, within the row of something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from riff_tui.table import Severity
+from riff_tui.text.numbers import fixed, utc
+from riff_tui.views.parts import cells
+
+if TYPE_CHECKING:
+    from riff_store.answers.changes import FlowChange, SuccessChange
+    from riff_store.answers.edits import Basis, LastEdit
+
+
+_MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}
+
+
+def tested(change: SuccessChange | None) -> dict[str, Any]:
+    """Return what the test of a change says, as the data formats print it within the record of a row."""
+    keys = ("verdict", "p", "p_adjusted")
+    return {key: None if change is None else getattr(change, key) for key in keys}
+
+
+def change_record(change: SuccessChange | None) -> dict[str, Any]:
+    """Return a change and what its test says, as the data formats print it within the record of a row."""
+    return {
+        "change": None if change is None else change.effect,
+        "n_before": None if change is None else change.n_before,
+        "n_after": None if change is None else change.n_after,
+        **tested(change),
+    }
+
+
+def flow_record(moved: FlowChange) -> dict[str, Any]:
+    """Return the change of a flow as the data formats print it within another row."""
+    return {
+        "flow": moved.flow,
+        "success_before": moved.before.mean,
+        "success_after": moved.after.mean,
+        **change_record(moved.change),
+    }
+
+
+def change_in_short(effect: float, change: SuccessChange) -> str:
+    """Return a change as a cell: how large it is, and the verdict where it is more than chance."""
+    said = "" if change.verdict == "noise" else f" {change.verdict}"
+    return f"{signed(effect)}{said}"
+
+
+def flows_in_short(moved: Sequence[FlowChange]) -> str:
+    """Return the flows that changed as a cell."""
+    return ", ".join(f"{flow.flow} {change_in_short(flow.change.effect, flow.change)}" for flow in moved)
+
+
+def signed(value: float) -> str:
+    """Return a difference of shares in percentage points, with its sign unless it reads as 0."""
+    text = fixed(value * 100, 0)
+    return f"{'+' if float(text) > 0 else ''}{text} pp"
+
+
+def change_mark(change: SuccessChange | None) -> Severity | None:
+    """Return the mark of a change, none for one that may be chance."""
+    return None if change is None else _MARKS.get(change.verdict)
+
+
+SHORT_COMMIT, SHORT_SUBJECT = 7, 40
+BY_TIME = (
+    "Edits with ? go by time: the run's commit is in no history that riff-tui edits has read;"
+    " fetch it and run that again."
+)
+
+
+def edit_record(last: LastEdit | None) -> dict[str, Any] | None:
+    """Return an edit as the data formats print it within another row."""
+    if last is None:
+        return None
+    return {
+        "flow": last.edit.flow,
+        "commit": last.edit.commit,
+        "time": cells.moment(last.edit.time),
+        "author": last.edit.author,
+        "subject": last.edit.subject,
+        "basis": last.basis,
+    }
+
+
+def edit_in_short(last: LastEdit, *, with_flow: bool = False) -> str:
+    """Return an edit as a cell: its day, the start of its commit and of its subject."""
+    edit = last.edit
+    text = f"{edit.flow}: {edit.subject}" if with_flow else edit.subject
+    cut = text if len(text) <= SHORT_SUBJECT else f"{text[: SHORT_SUBJECT - 1]}…"
+    return f"{utc(edit.time)[:10]} {marked_by_basis(edit.commit[:SHORT_COMMIT], last.basis)} {cut}"
+
+
+def marked_by_basis(text: str, basis: Basis | None) -> str:
+    """Return what stands for an edit, with a sign where only its time tells which runs contain it."""
+    return f"{text}?" if basis == "time" else text
+
+
+def edit_notes(found: Iterable[LastEdit | None]) -> list[str]:
+    """Return what there is to say of edits in cells: that some are told by time."""
+    return [BY_TIME] if any(last is not None and last.basis == "time" for last in found) else []
