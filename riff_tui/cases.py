@@ -14,7 +14,6 @@ from riff_runner.run.cases.case_file import CASE_SCHEMA, CaseFact, CaseFailure, 
 from riff_runner.run.cases.scenarios import pools_of
 from riff_runner.simulate.cast import personas
 from riff_runner.simulate.lexicon import SpokenValue, pools
-from riff_store.answers.calls import Call, CallDetail
 from riff_tui.errors import UsageError
 from riff_tui.text.redaction import Redactor
 from riff_tui.timeline_events import Moment, moments
@@ -22,6 +21,8 @@ from riff_tui.timeline_events import Moment, moments
 if TYPE_CHECKING:
     from riff_runner.run.flows.flow import RunnableFlow
     from riff_store.database import Store
+    from riff_store.queries.conversation import CallDetail
+    from riff_store.queries.conversations import Call
 
 
 # Put made-up values in the place of what points at a caller, so that a case can still be played.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from riff_store.answers.cells import Bucket
 from riff_tui.text.glyphs import Glyphs, glyphs
 from riff_tui.text.numbers import fixed
+
+if TYPE_CHECKING:
+    from riff_store.queries.latencies import Bucket
 
 WIDTH = 78
 LEAST_HEIGHT = 3

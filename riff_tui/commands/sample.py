@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from fractions import Fraction
 
-    from riff_store.answers.sample import ReadingList, Sample
     from riff_store.database import Store
+    from riff_store.queries.sample import ReadingList
+    from riff_store.reading_list import Sample
     from riff_store.sampling import Draw
     from riff_tui.table import Table
 
@@ -84,7 +85,7 @@ def sample(
     """
     import time
 
-    from riff_store.answers.sample import Sample
+    from riff_store.reading_list import Sample
     from riff_store.sampling import counts_of
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location

@@ -15,10 +15,11 @@ from riff_tui.gate.rules import Rules, decide
 from riff_tui.request import Request, ui_command
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Call
-    from riff_store.answers.comparison import Comparison, Side
     from riff_store.database import Store
     from riff_store.queries.compared_calls import ComparedCalls
+    from riff_store.queries.comparison import Comparison
+    from riff_store.queries.conversations import Call
+    from riff_store.queries.sides import Side
 
 
 LATELY = ("latest", "previous")

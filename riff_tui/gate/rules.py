@@ -6,14 +6,16 @@ import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.comparison import Comparison, Difference
 from riff_store.metrics import OF_CALLS, Metric, metric_of
 from riff_store.vocabulary import ALIASES, aspect_named
 from riff_tui import settings
 from riff_tui.errors import UsageError
 from riff_tui.gate.decision import GRAVEST_FIRST, Check, CheckStatus, Decision, MissingFlow
+
+if TYPE_CHECKING:
+    from riff_store.queries.comparison import Comparison, Difference
 
 CHECKED = tuple(metric.key for metric in OF_CALLS.values() if metric.can_be_gated)
 """The aspects that can be checked; other distributions may add some."""

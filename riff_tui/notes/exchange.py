@@ -13,10 +13,11 @@ from riff_tui.table import Column
 from riff_tui.text.words import counted, listed
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Call, CallDetail
     from riff_store.database import Store
     from riff_store.facts import Annotation, Skipped
     from riff_store.notes import Written
+    from riff_store.queries.conversation import CallDetail
+    from riff_store.queries.conversations import Call
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from riff_store.annotations import FAIL, new_id, place_in_time
-from riff_store.answers.calls import CallNames
 from riff_store.facts import Annotation
+from riff_store.names import CallNames
 
 
 class Spot(NamedTuple):

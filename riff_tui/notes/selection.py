@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from riff_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Call
     from riff_store.database import Store
     from riff_store.facts import Annotation
+    from riff_store.queries.conversations import Call
 
 
 class LinesOnCalls(NamedTuple):

@@ -14,7 +14,7 @@ from riff_tui.views.parts import cells
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.agreement import PairAgreement
+    from riff_store.queries.agreement import PairAgreement
     from riff_tui.view_query import ViewQuery
 
 CORRECTNESS = "correctness"

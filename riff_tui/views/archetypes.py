@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.ranking import mean
+from riff_store.measure import mean
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import ArchetypeCell
+    from riff_store.queries.flows import ArchetypeCell
     from riff_tui.view_query import ViewQuery
 
 UNITS = (

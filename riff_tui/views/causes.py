@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.failing import MARKED
+from riff_store.vocabulary import MARKED
 from riff_tui.table import NOT_MEASURED, Column, Row, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, example, in_two_parts, shown
@@ -15,7 +15,7 @@ from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text, marked_note
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.failing import Cause, Causes, Lift
+    from riff_store.queries.causes import Cause, Causes, Lift
     from riff_tui.view_query import ViewQuery
 
 TESTING = "testing what stands out"

@@ -14,7 +14,7 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.codes import Code, Codes
+    from riff_store.queries.codes import Code, Codes
     from riff_tui.view_query import ViewQuery
 
 NAMED = 3

@@ -32,7 +32,7 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import Comparison, Difference
+    from riff_store.queries.comparison import Comparison, Difference
     from riff_tui.view_query import FilterParts, ViewQuery
 
 UNITS = (

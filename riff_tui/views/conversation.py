@@ -21,8 +21,9 @@ from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, fa
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Call, CallDetail, VisitedState
     from riff_store.database import Store
+    from riff_store.queries.conversation import CallDetail, VisitedState
+    from riff_store.queries.conversations import Call
 
 NAMED = 3
 NAMED_ALIKE = 8

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.failing import FAILURES_OF_STEPS, MARKED, START
-from riff_store.vocabulary import ALIASES
+from riff_store.vocabulary import ALIASES, FAILURES_OF_STEPS, MARKED, START
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, LazyRows, Row, Severity, Table, in_one_step
 from riff_tui.view_query import ViewQuery, sort_column
@@ -17,9 +16,9 @@ from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Call
     from riff_store.predicates import Predicate
     from riff_store.queries.call_list import CallList
+    from riff_store.queries.conversations import Call
 
 COUNTING = "counting the calls"
 LOOKED_AT = 50_000

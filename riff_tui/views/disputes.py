@@ -15,8 +15,7 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.agreement import Dispute, Disputes
-    from riff_store.queries.disputes import Order
+    from riff_store.queries.disputes import Dispute, Disputes, Order
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 OF_PEOPLE = (
@@ -47,8 +46,7 @@ _FURTHER = (
 
 def show(query: ViewQuery) -> Table:
     """Return the first disputes only, unless it is said how many: those that are left out are counted."""
-    from riff_store.answers.agreement import Disputes
-    from riff_store.queries.disputes import FoundDisputes
+    from riff_store.queries.disputes import Disputes, FoundDisputes
     from riff_store.queries.disputes import disputes as asked
 
     calls, rows, judges = query.parts()

@@ -12,8 +12,8 @@ from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.edits import EditEffect, FlowOutcome
     from riff_store.measure import Measure
+    from riff_store.queries.edits import EditEffect, FlowOutcome
     from riff_tui.view_query import ViewQuery
 
 UNITS = (

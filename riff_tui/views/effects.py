@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.effects import QUALITY
-from riff_store.answers.quality import COMPUTED
 from riff_store.metrics import POOLED, metric_of, unit_of
+from riff_store.vocabulary import COMPUTED, QUALITY
 from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
@@ -18,7 +17,9 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.effects import Confounding, Effects, FactorEffect, JudgeOverlap, LevelEffect, LinearModel
+    from riff_store.queries.effects import Effects, JudgeOverlap
+    from riff_store.statistics.designs import Confounding
+    from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel
 
 NO_CALL = "No call matches the filter, so there is nothing to explain."
 INDENT = "  "

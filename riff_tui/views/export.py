@@ -7,15 +7,14 @@ from functools import cache
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.scores import ScoredCall
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_tui.table import Batch, Column
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.edits import LastEdit
-    from riff_store.answers.scores import ScorePage, Scores
+    from riff_store.queries.last_edits import LastEdit
+    from riff_store.queries.scores import ScorePage, Scores
 
 COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
@@ -50,6 +49,8 @@ def batch_of(page: ScorePage, wanted: Predicate | None = None) -> Batch:
 
     A judge is found by its name with any model and version of its prompt too.
     """
+    from riff_store.queries.scores import ScoredCall
+
     calls = {name: [getattr(call, name) for call in page.calls] for name in ScoredCall._fields}
     counts, edits = calls.pop("scores"), calls.pop("edit")
     scores: dict[str, Sequence[Any]] = page.scores._asdict()

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.failing import MARKED, NONE_FOUND, START
 from riff_store.measure import wilson
 from riff_store.predicates import terms
+from riff_store.vocabulary import MARKED, NONE_FOUND, START
 from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
@@ -17,7 +17,8 @@ from riff_tui.views.parts.cells import marked_note
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.failing import Example, FailureCell, FailureMatrix
+    from riff_store.queries.examples import Example
+    from riff_store.queries.failure_matrix import FailureCell, FailureMatrix
     from riff_tui.view_query import BuildTable, ViewQuery
 
 COUNTING = "counting who took each step"

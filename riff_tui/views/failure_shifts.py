@@ -12,7 +12,7 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.failing import FailureShift, FailureShifts
+    from riff_store.queries.failure_shifts import FailureShift, FailureShifts
     from riff_tui.view_query import ViewQuery
 
 SURE = 0.05

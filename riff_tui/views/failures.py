@@ -13,7 +13,8 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import FailedCall, FailedPair, Failures, PairCounts, Side
+    from riff_store.queries.failures import FailedCall, FailedPair, Failures
+    from riff_store.queries.sides import PairCounts, Side
     from riff_tui.view_query import ViewQuery
 
 

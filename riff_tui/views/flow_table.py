@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.quality import COMPUTED
+from riff_store.vocabulary import COMPUTED
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
 from riff_tui.text.words import abbreviated
 from riff_tui.views.parts import cells, columns
@@ -13,7 +13,7 @@ from riff_tui.views.spec import Screen, ViewSpec, Words
 from riff_tui.views.timeline import DOWN_ONLY
 
 if TYPE_CHECKING:
-    from riff_store.answers.quality import FlowQuality, QualityCell
+    from riff_store.queries.quality import FlowQuality, QualityCell
     from riff_tui.view_query import ViewQuery
 
 UNITS = (

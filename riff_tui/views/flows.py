@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from riff_store.measure import is_thin, mean
 from riff_store.metrics import unit_of
-from riff_store.ranking import is_thin, mean
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import FilterParts, ViewQuery, matching
 from riff_tui.views.parts import cells, changes, columns
@@ -16,7 +16,8 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import FirstToMend, FlowCell
+    from riff_store.queries.first_to_mend import FirstToMend
+    from riff_store.queries.flows import FlowCell
 
 TITLE = "Evaluation matrix: ({keys}) × aspects (computed) + humanness × judge"
 KEYS = ("flow", "agent")

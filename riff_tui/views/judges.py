@@ -16,9 +16,9 @@ from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.alignment import Rates
-    from riff_store.answers.agreement import Alignment, Alignments
-    from riff_store.answers.lists import JudgeSummary
     from riff_store.measure import Measure
+    from riff_store.queries.alignment import Alignment, Alignments
+    from riff_store.queries.judges import JudgeSummary
     from riff_tui.view_query import ViewQuery
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.cells import Neighbor
+from riff_store.measure import mean
 from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
-from riff_store.ranking import mean
 from riff_tui.charts import histogram, neighbor_graph
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
@@ -19,8 +18,9 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import BlastRadius, Neighborhood, PooledLatency, StateCell, Victim
-    from riff_store.queries.latencies import LatencyReading
+    from riff_store.queries.latencies import LatencyReading, PooledLatency
+    from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
+    from riff_store.queries.states import StateCell
 
 
 COUNTING = "counting who starves without it"
@@ -121,6 +121,8 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
 
     `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """
+    from riff_store.queries.neighbors import Neighbor
+
     graph = neighbor_graph.of_neighborhood(answer)
     loop = Neighbor(
         answer.state,

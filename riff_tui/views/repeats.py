@@ -12,8 +12,8 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.agreement import RepeatCell
     from riff_store.measure import Measure
+    from riff_store.queries.repeats import RepeatCell
     from riff_tui.view_query import ViewQuery
 
 UNITS = (

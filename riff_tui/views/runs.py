@@ -11,7 +11,7 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.lists import RunSummary
+    from riff_store.queries.contents import RunSummary
     from riff_tui.view_query import ViewQuery
 
 _SUCCESS = dataclasses.replace(columns.SUCCESS, get=lambda run: run.success.mean)

@@ -18,9 +18,9 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.sample import ReadingList, Sample, SampledCall
     from riff_store.database import Store
-    from riff_store.reading_list import KeptList
+    from riff_store.queries.sample import ReadingList, SampledCall
+    from riff_store.reading_list import KeptList, Sample
     from riff_store.sampling import Draw, Drawn
 
 SATURATED = 20

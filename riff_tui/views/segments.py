@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.ranking import is_thin, mean
+from riff_store.measure import is_thin, mean
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
@@ -14,7 +14,7 @@ from riff_tui.views.spec import Screen, ViewSpec, Words
 from riff_tui.views.states import UNITS, flows_of, with_excluded
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import SegmentCell
+    from riff_store.queries.states import SegmentCell
     from riff_tui.view_query import ViewQuery
 
 TITLE = "Per-segment quality: {scope} (worst first)"

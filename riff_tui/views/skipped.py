@@ -10,7 +10,7 @@ from riff_tui.views.parts import cells
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.lists import SkippedEntry
+    from riff_store.queries.contents import SkippedEntry
     from riff_tui.view_query import ViewQuery
 
 _COLUMNS = (

@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from riff_store.measure import is_thin
 from riff_store.predicates import Predicate, Term, conjuncts
-from riff_store.ranking import is_thin
 from riff_tui.table import Row, Table
 from riff_tui.text.words import excluded_text
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import StateCell
+    from riff_store.queries.states import StateCell
     from riff_tui.view_query import FilterParts, ViewQuery
 
 SUMMING = "summing up the states"

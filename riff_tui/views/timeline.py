@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.quality import COMPUTED
+from riff_store.vocabulary import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.quality import RunQuality
+    from riff_store.queries.quality import RunQuality
     from riff_tui.view_query import ViewQuery
 
 DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
-from riff_store.ranking import is_thin, mean, reasons
+from riff_store.measure import is_thin, mean
 from riff_tui.table import Column, Row, Section, Table, in_one_step
 from riff_tui.text.numbers import fixed
 from riff_tui.text.words import excluded_text
@@ -18,15 +17,17 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import FirstToMend
-    from riff_store.answers.lists import Worklist
+    from riff_store.queries.first_to_mend import FirstToMend
+    from riff_store.queries.flows import FlowCell
+    from riff_store.queries.states import SegmentCell, StateCell
+    from riff_store.queries.worklist import Worklist
 
 RANKING = "ranking segments and states"
 FLOWS_ALONE = "Segments and states are still being ranked."
 _ALL = 10**9
 _STATES = ("flow", "state")
 _NAMED = 3
-Cell: TypeAlias = FlowCell | SegmentCell | StateCell
+Cell: TypeAlias = "FlowCell | SegmentCell | StateCell"
 TITLE = "What to work on (flow → segment → state)"
 _COLUMNS = (
     Column("list", "List", kind="name", help="Which of the three lists the place stands in."),
@@ -100,6 +101,8 @@ def worklist(answer: Worklist) -> Table:
 
 def reason_texts(cell: StateCell) -> dict[str, str]:
     """Return why a state is on the list: the metric behind each reason, and what it says."""
+    from riff_store.queries.states import reasons
+
     return {metric: _REASON_TEXTS[metric](cell) for metric in reasons(cell)}
 
 

@@ -6,14 +6,21 @@ Sums are whole numbers of billionths, so a mean is the same in whatever order ro
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 UNIT = 1_000_000_000
 Z95 = 1.959963984540054
 THIN = 5
 """Below so many calls a mean is shown, but not trusted."""
+
+HIGH = 0.25
+HEALTHY_PROGRESS = 0.7
+LONG_DWELL = 3.0
+SLOW = 8.0
+GUARD_ERRORS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +153,46 @@ def percentile(ranked: Sequence[float], share: float) -> float:
     between = below + (above - below) * (place - low)
     # What is rounded up must not leave the values behind.
     return between if between < above else above
+
+
+def mean(measures: Mapping[str, Measure], metric: str) -> float | None:
+    """Return a cell's mean, `None` where it was not measured."""
+    found = measures.get(metric)
+    return None if found is None else found.mean
+
+
+class OfCalls(Protocol):
+    """Describe a cell that `n` calls stand behind."""
+
+    @property
+    def n(self) -> int: ...
+
+
+def is_thin(cell: OfCalls) -> bool:
+    """Return whether too few calls stand behind a cell to trust it."""
+    # Calls that should have taken a step stand behind a cell as well as those that did.
+    steps = getattr(cell, "steps", None)
+    return max(cell.n, 0 if steps is None else steps.expected) < THIN
+
+
+def less_than(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:
+    value = mean(measures, metric)
+    return value is not None and value < bound
+
+
+def at_least(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:
+    value = mean(measures, metric)
+    return value is not None and value >= bound
+
+
+def more_than(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:
+    value = mean(measures, metric)
+    return value is not None and value > bound
+
+
+def rising(value: float | None) -> tuple[bool, float]:
+    return value is None, value or 0.0
+
+
+def falling(value: float | None) -> tuple[bool, float]:
+    return value is None, -(value or 0.0)

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from riff_store.engines.engine import Connection
+
+
+class CallNames(NamedTuple):
+    """Name a call."""
+
+    run: str
+    flow: str
+    agent: str
+    conversation: str
+    trial: int
 
 
 def encodable(text: str) -> str:

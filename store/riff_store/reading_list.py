@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 
-from riff_store.answers.calls import CallNames
-from riff_store.answers.sample import Sample
 from riff_store.database import Store
 from riff_store.engines.engine import Connection
+from riff_store.names import CallNames
 from riff_store.sampling import STRATA, Drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Say how calls were drawn: how many of which strata, from those that a filter (an expression) leaves.
+
+    `drawn_at` is microseconds since the epoch.
+    """
+
+    n: int
+    mix: Mapping[str, int]
+    seed: int
+    expression: str
+    drawn_at: int
+
+    def is_drawn_like(self, other: Sample) -> bool:
+        """Say whether the same was asked for."""
+        mine, others = ((each.n, each.mix, each.seed, each.expression) for each in (self, other))
+        return mine == others
 
 
 class KeptList(NamedTuple):

@@ -6,10 +6,21 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import metrics
-from riff_store.answers.failing import FAILURES_OF_STEPS, MARKED
 
 FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
+
+START, NONE_FOUND = "(start)", "(none found)"
+FAILURES_OF_STEPS = ("missed step", "wrong arguments")
+"""The kinds of what goes wrong first that are about a step of the task, not about a visit."""
+MARKED = "marked"
+"""The kind of what a person said went wrong first; the code that it was given is its detail."""
+
+COMPUTED = "(computed)"
+"""Quality in the eyes of no judge: humanness left out."""
+
+QUALITY = "quality"
+"""The response unless an aspect is asked for: operability of a call in the eyes of one judge."""
 
 
 class Field(NamedTuple):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
-from riff_store.statistics.linear_model import fit
+from riff_store.statistics.designs import Confounding
+from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, fit
 from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations
 from tests.support.contrasts import clustered, contrasts
 from tests.support.examples import examples

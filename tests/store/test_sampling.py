@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers.calls import CallNames
+from riff_store.names import CallNames
 from riff_store.sampling import (
     FAILING,
     OUTLIER,

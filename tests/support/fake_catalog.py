@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
-from riff_store.answers.cells import BlastRadius, Bucket, Neighbor, Neighborhood, PooledLatency, Victim
 from riff_store.predicates import terms
+from riff_store.queries.latencies import Bucket, PooledLatency
+from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.filters import parse
 from riff_tui.request import Request

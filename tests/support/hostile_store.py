@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.pipeline import ingest
-from riff_store.answers.sample import Sample
 from riff_store.database import open_store
 from riff_store.facts import FlowEdit
 from riff_store.queries.sample import candidates
-from riff_store.reading_list import KeptList, keep_list
+from riff_store.reading_list import KeptList, Sample, keep_list
 from riff_store.sampling import draw
 from riff_store.writer import Writer
 from tests.support.hostile import HOSTILE

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riff_store.answers.sample import Sample
 from riff_store.database import Store
 from riff_store.facts import Annotation, Failure
 from riff_store.notes import add_notes
 from riff_store.queries.sample import candidates
-from riff_store.reading_list import KeptList, keep_list
+from riff_store.reading_list import KeptList, Sample, keep_list
 from riff_store.sampling import draw
 from tests.support.facts import call, fresh, put
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from riff_store.answers.scores import ScoredCall, ScorePage
+from riff_store.queries.scores import ScoredCall, ScorePage
 
 
 class ListedScore(NamedTuple):

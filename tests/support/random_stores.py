@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store, open_store
 from riff_store.facts import ConversationFacts, ExpectedStep, JudgedScore, StateAspects
 from riff_store.predicate_eval import matches
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term
-from riff_store.vocabulary import CALL_NAMES, field_of
+from riff_store.vocabulary import CALL_NAMES, COMPUTED, field_of
 from tests.support.facts import call, fresh, grouped_by, put, state, verdict
 
 FLOWS = ("dental", "DENTAL-2", "straße 50%_\\")

@@ -14,13 +14,12 @@ from msgspec.structs import replace
 
 from riff_ingest import pipeline
 from riff_ingest.pipeline import ingest
-from riff_store.answers.calls import CallNames
-from riff_store.answers.sample import Sample
 from riff_store.columns import blocks, layout
 from riff_store.database import open_store
 from riff_store.facts import Annotation, Commit, FlowEdit
+from riff_store.names import CallNames
 from riff_store.notes import add_notes
-from riff_store.reading_list import KeptList, keep_list
+from riff_store.reading_list import KeptList, Sample, keep_list
 from riff_store.sampling import Drawn
 from riff_store.writer import Writer, copy_store
 from tests.support import tiny_store

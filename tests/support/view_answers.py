@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riff_store.answers.calls import Call, CallDetail, VisitedState
-from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
-from riff_store.answers.steps import StepCounts
 from riff_store.measure import UNIT, Measure
+from riff_store.queries.conversation import CallDetail, VisitedState
+from riff_store.queries.conversations import Call
+from riff_store.queries.expected import StepCounts
+from riff_store.queries.flows import FlowCell
+from riff_store.queries.states import SegmentCell, StateCell
 
 RATES = {"progress", "stall", "escalation"}
 

@@ -44,14 +44,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the installation of a distribution leaves that has the view and its query in one module."""
     files = recipe(TITLE)
-    asked = files["store/riff_store/queries/personas.py"].replace(
-        "from riff_store.answers.personas import PersonaCalls\n", ""
-    )
     module = "\n".join(
         part.replace("from __future__ import annotations\n", "")
         for part in (
-            files["store/riff_store/answers/personas.py"],
-            asked,
+            files["store/riff_store/queries/personas.py"],
             files["riff_tui/views/personas.py"].replace(
                 "from riff_store.queries.personas import", "from callers import"
             ),

@@ -29,7 +29,7 @@ from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width, fit, padded
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import BlastRadius, Victim
+    from riff_store.queries.neighbors import BlastRadius, Victim
 
 
 WIDTH = 78

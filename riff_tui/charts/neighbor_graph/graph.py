@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from riff_store.answers.cells import Neighbor, Neighborhood
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width, one_line
+
+if TYPE_CHECKING:
+    from riff_store.queries.neighbors import Neighbor, Neighborhood
 
 Direction = Literal["in", "centre", "out"]
 

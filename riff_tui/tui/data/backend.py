@@ -15,8 +15,8 @@ from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.watching.growing_run import GrowingRun
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import CallNames
     from riff_store.facts import Annotation
+    from riff_store.names import CallNames
     from riff_tui.notes.notebook import Notebook
 
 

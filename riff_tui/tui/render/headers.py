@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rich.style import Style
 
-from riff_store.answers.cells import PooledLatency
 from riff_store.metrics import METRICS
 from riff_tui.charts import histogram
 from riff_tui.charts.lanes import Lanes, Tone
@@ -25,6 +24,9 @@ from riff_tui.tui.render.styled_lines import Line, Palette, Piece, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
 from riff_tui.views.neighbors import SHARES, StateFigure, latency_reason
 from riff_tui.views.parts import cells, columns, moment_details, notes
+
+if TYPE_CHECKING:
+    from riff_store.queries.latencies import PooledLatency
 
 Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
 _TALL = 5

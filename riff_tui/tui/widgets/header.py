@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from rich.style import Style
 from textual.geometry import Region
 
-from riff_store.answers.cells import PooledLatency
 from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
@@ -33,6 +33,9 @@ from riff_tui.tui.render.headers import (
 from riff_tui.tui.render.styled_lines import Line, Piece
 from riff_tui.tui.widgets.bars import Bar
 from riff_tui.watching.growing_run import HeadLine
+
+if TYPE_CHECKING:
+    from riff_store.queries.latencies import PooledLatency
 
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7

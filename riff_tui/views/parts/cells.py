@@ -8,11 +8,9 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
-from riff_store.answers.failing import MARKED
-from riff_store.answers.quality import COMPUTED
-from riff_store.measure import THIN
-from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
+from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW, THIN
 from riff_store.scoring import FULL
+from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
 from riff_tui.text.numbers import ends_text, fixed, percent, utc
@@ -20,9 +18,10 @@ from riff_tui.views.parts import columns
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import FirstToMend, FlowCell
-    from riff_store.answers.steps import StepCounts
     from riff_store.measure import Measure, PooledMeasure
+    from riff_store.queries.expected import StepCounts
+    from riff_store.queries.first_to_mend import FirstToMend
+    from riff_store.queries.flows import FlowCell
 
 
 Keys = Mapping[str, str | None]

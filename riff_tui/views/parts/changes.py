@@ -10,8 +10,8 @@ from riff_tui.text.numbers import fixed, utc
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
-    from riff_store.answers.changes import FlowChange, SuccessChange
-    from riff_store.answers.edits import Basis, LastEdit
+    from riff_store.queries.last_edits import Basis, LastEdit
+    from riff_store.queries.success_changes import FlowChange, SuccessChange
 
 
 _MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}

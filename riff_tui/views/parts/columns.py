@@ -15,7 +15,7 @@ from riff_tui.text.numbers import fixed, screen_text
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import FlowCell
+    from riff_store.queries.flows import FlowCell
 
 
 FLOW = Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through.")

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_store.answers.calls import AskedStep
 from riff_store.scoring import FULL
 from riff_tui.table import Row, Table
 from riff_tui.timeline_events import RETRIED, Entry, Moment, entries, name
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import CallDetail
+    from riff_store.queries.conversation import AskedStep, CallDetail
 
 
 Redact: TypeAlias = Callable[[str], str]
@@ -198,6 +197,8 @@ def steps_summary(steps: Sequence[AskedStep]) -> str:
 def step_text(table: Table) -> tuple[str, bool]:
     """Return what a conversation's table says of its steps in a line, nothing without any, and whether that is bad."""
     listed = table.extras.get("expected_steps") or ()
+    from riff_store.queries.conversation import AskedStep
+
     steps = [AskedStep(each["state"], each["by"], each["called"], each["matched"]) for each in listed]
     is_bad = any(row.record.get("kind") == STEP and row.severity for row in table.rows)
     return (steps_summary(steps) if steps else ""), is_bad

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from riff_store.agreement import FEWEST, HUMAN, PASSED
-from riff_store.answers.agreement import PairAgreement
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
@@ -16,7 +16,36 @@ from riff_store.queries.judge_scores import JudgeScores, JudgeVersion, judge_sco
 if TYPE_CHECKING:
     from riff_store.statistics.agreement import Categories, Pairs
 
+
 _NOTHING = Measure(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Hold how two judges of one aspect agree on their `n` shared calls; without a `second`, a judge and correctness.
+
+    Judges are compared in whole points, but as pass or fail with correctness and with a person, who is the second then.
+    `exact` is a rate, `difference` the first's score less the second's, and not measured between pass and fail. `kappa`
+    has quadratic weights; with two categories they change nothing. `shown` are the names that a filter finds the
+    judges by.
+    """
+
+    first: str
+    second: str | None
+    aspect: str
+    shown: tuple[str, ...]
+    n: int
+    exact: Measure
+    kappa: float | None
+    kappa_unweighted: float | None
+    spearman: float | None
+    difference: Measure
+    with_person: bool = False
+
+    @property
+    def as_verdicts(self) -> bool:
+        """Say whether both were compared as pass or fail."""
+        return self.second is None or self.with_person
 
 
 def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[PairAgreement]:

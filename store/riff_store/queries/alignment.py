@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from riff_store.agreement import HUMAN, PASSED
 from riff_store.alignment import Rates, Reference, rates
-from riff_store.answers.agreement import Alignment, Alignments
-from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.measure import Measure
 from riff_store.predicates import Predicate
-from riff_store.queries.annotations import notes_by_call
+from riff_store.queries.annotations import Note, notes_by_call
 from riff_store.queries.judge_scores import CORRECTNESS, JudgeVersion, judge_scores, judges_of
 
 _NOTHING = Measure(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Hold how often a judge, or correctness, says what people say of the calls that both speak of.
+
+    With a `code` that is of the calls that people failed and gave this code, and `tnr` is not measured. `shown` is the
+    name that a filter finds the judge by, empty for correctness.
+    """
+
+    judge: str
+    shown: str
+    aspect: str
+    code: str | None
+    rates: Rates
+
+
+@dataclass(frozen=True, slots=True)
+class Alignments:
+    """Hold judges beside people; `disputed` calls, on which people disagree among themselves, are in no rate."""
+
+    entries: Sequence[Alignment]
+    disputed: int
 
 
 def alignment(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> Alignments:

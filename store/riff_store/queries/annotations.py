@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from riff_store import models as m
 from riff_store.annotations import counted, standing
-from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.notes import read_notes
@@ -15,6 +15,26 @@ from riff_store.queries.conditions import one_of
 
 _AT_ONCE = 100
 _Named: TypeAlias = tuple[str | None, str | None, str | None, str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
+
+    `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under, `editor` who wrote
+    it as it stands where that is not its author.
+    """
+
+    id: str
+    author: str
+    at: int | None
+    text: str | None
+    turn: int | None = None
+    state: str | None = None
+    verdict: str | None = None
+    code: str | None = None
+    labels: Sequence[str] = ()
+    editor: str | None = None
 
 
 def notes_by_call(store: Store, calls: Collection[int] | None = None) -> dict[int, list[Note]]:
@@ -98,3 +118,19 @@ def verdicts_of_people(notes: Mapping[int, Sequence[Note]]) -> dict[str, dict[in
             if note.verdict is not None:
                 found.setdefault(note.author, {})[key] = note.verdict == "pass"
     return found
+
+
+def verdict_of(notes: Iterable[Note]) -> str | None:
+    """Return what people say of a call: `pass`, `fail`, `split` where they differ, `None` where nobody judged it."""
+    given = {note.verdict for note in notes if note.verdict is not None}
+    return "split" if len(given) > 1 else next(iter(given), None)
+
+
+def codes_of(notes: Iterable[Note]) -> list[str]:
+    """Return the codes that people gave a call, each once, in the order in which they were given."""
+    return list(dict.fromkeys(note.code for note in notes if note.code is not None))
+
+
+def authors_of(notes: Iterable[Note]) -> list[str]:
+    """Return who wrote on a call, in the order in which they did."""
+    return list(dict.fromkeys(note.author for note in notes))

@@ -8,8 +8,8 @@ from typing import Any
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.calls import CallNames
 from riff_store.database import Store
+from riff_store.names import CallNames
 
 _CHUNK = 500
 

@@ -26,7 +26,7 @@ from riff_store.queries.dimensions import (
 from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, FIELDS, NOTE_FIELDS, STEP_FIELDS, split_name
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Note
+    from riff_store.queries.annotations import Note
     from riff_store.queries.marks import Mark
 
 

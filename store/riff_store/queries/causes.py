@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from riff_store.answers.failing import MARKED, NONE_FOUND, START, Cause, Causes, Dimension, Example, Lift
 from riff_store.database import Store
 from riff_store.interruption import check_interrupted
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.examples import Examples, turns_aspect
+from riff_store.queries.examples import Example, Examples, turns_aspect
 from riff_store.queries.marks import marks
 from riff_store.statistics.enrichment import Draw, is_likely, over_represented
 from riff_store.statistics.significance import benjamini_hochberg
+from riff_store.vocabulary import MARKED, NONE_FOUND, START
 
 if TYPE_CHECKING:
     from riff_store.columns.failures import CallsInScope
+
 
 SURE = 0.05
 LEAST = 5
@@ -29,6 +30,61 @@ _Counts: TypeAlias = Mapping[str | None, int]
 
 _SIGNATURE = ("flow", "last_ok", "first_failed", "kind", "code", "detail", "error", "ending")
 """What the calls of a group share; what a person marked is not divided by how the calls ended after it."""
+
+Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """Say that a name is over-represented in a group: `n` of its calls have it, against `n_all` of `calls`.
+
+    `p` is that of the hypergeometric test, corrected over all tests of the answer.
+    """
+
+    dimension: Dimension
+    name: str | None
+    n: int
+    share: float
+    n_all: int
+    share_all: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Describe the failed calls of a flow that went wrong in the same way; `share` is of all failed calls.
+
+    Those that a person marked may have ended for several reasons, which `stop_reason` has with commas, the most first.
+    `agents`, `scenarios`, `personas` and `commits` count calls by name, the most first. `lift` is ordered by how sure
+    it is.
+    """
+
+    flow: str
+    stop_reason: str | None
+    last_ok: str
+    first_failed: str
+    kind: str
+    detail: str | None
+    error: str | None
+    n: int
+    share: float
+    agents: Mapping[str | None, int]
+    scenarios: Mapping[str | None, int]
+    personas: Mapping[str | None, int]
+    commits: Mapping[str | None, int]
+    first_run: str
+    last_run: str
+    example: Example
+    lift: Sequence[Lift] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """Hold the groups, the largest first, and how many calls failed of those that were not errored."""
+
+    groups: Sequence[Cause]
+    failed: int
+    calls: int
 
 
 def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> Causes:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from riff_store.answers.calls import Call
-from riff_store.answers.comparison import Side
 from riff_store.database import Store
 from riff_store.interaction import EVENTS
 from riff_store.metrics import FIGURES
 from riff_store.predicates import Predicate
 from riff_store.queries.comparison import measured
-from riff_store.queries.conversations import calls_of
+from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.side_calls import SideCalls, paired, side_reader
+from riff_store.queries.sides import Side
 from riff_store.statistics import samples
 
 if TYPE_CHECKING:

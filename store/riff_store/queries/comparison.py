@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from riff_store import models as m
-from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Newly, PairCounts, Verdict
 from riff_store.database import Store
-from riff_store.measure import UNIT, Measure
-from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
+from riff_store.interaction import EVENTS
+from riff_store.measure import UNIT, Measure, PooledMeasure
+from riff_store.metrics import FIGURES, OF_CALLS, Direction, Metric, Pooled, plugins
 from riff_store.predicates import Predicate
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
-from riff_store.queries.pooled_comparison import pooled_differences
 from riff_store.queries.side_calls import SideCalls, paired, side_reader
-from riff_store.queries.sides import sides
-from riff_store.statistics import intervals, pairing, samples, significance
-from riff_store.statistics.pairing import Compared, Places
+from riff_store.queries.sides import PairCounts, Side, sides
+from riff_store.statistics import intervals, pairing, ratios, samples, significance
+from riff_store.statistics.intervals import Interval
+from riff_store.statistics.pairing import Chosen, Compared, Places, chosen
+from riff_store.statistics.ratios import CallSums
+
+if TYPE_CHECKING:
+    from riff_store.statistics.pairing import Keys
+    from riff_store.statistics.samples import Floats
+
 
 if TYPE_CHECKING:
     from riff_store.statistics.samples import Floats
@@ -31,6 +37,98 @@ SUCCESS = 10.0
 _ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "not measured")
 _NEWLY: Mapping[Verdict, Newly] = {"worse": "broken", "better": "mended"}
 _FIRST: tuple[Newly | None, ...] = ("broken", "mended", None)
+
+Verdict: TypeAlias = Literal["worse", "better", "differs", "mixed", "noise", "not measured"]
+Newly: TypeAlias = Literal["broken", "mended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Hold how B differs from A in one aspect of one flow, by one judge; computed aspects have no judge.
+
+    With `pairs` the measures are over so many pairs of calls and `alone_a`, `alone_b` count the measured
+    calls that have no partner; `pairs` None means that all calls of either side are compared as they are.
+    `effect` is b − a and `interval` its 95 % interval, in the aspect's unit: a share for `success_rate`,
+    0-10 for `completion`, else that of the aspect. `only_a`, `only_b`, `both` and `neither` count the
+    pairs whose call failed on that side, for rates. Of a `mixed` one most calls went one way and the
+    mean the other. `p_adjusted` is corrected across all differences of the comparison; `tendency` is the
+    verdict that there would be if none were chance. Between runs a flow is `newly` broken where its
+    success rate fell by more than chance, mended where it rose.
+    """
+
+    flow: str
+    aspect: str
+    judge: str | None
+    better: Literal["higher", "lower"] | None
+    rate: bool
+    a: Measure | PooledMeasure
+    b: Measure | PooledMeasure
+    effect: float | None
+    interval: tuple[float, float] | None
+    pairs: int | None
+    alone_a: int
+    alone_b: int
+    test: str | None
+    p: float | None
+    p_adjusted: float | None
+    verdict: Verdict
+    tendency: Verdict
+    only_a: int | None = None
+    only_b: int | None = None
+    both: int | None = None
+    neither: int | None = None
+    newly: Newly | None = None
+
+    @property
+    def events_a(self) -> int | None:
+        """Return the events of A, `None` for what is no figure over events."""
+        return self.a.events if isinstance(self.a, PooledMeasure) else None
+
+    @property
+    def events_b(self) -> int | None:
+        """Return the events of B, `None` for what is no figure over events."""
+        return self.b.events if isinstance(self.b, PooledMeasure) else None
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPairs:
+    """Describe a flow that both sides called: how many calls count on each, were errored, and make pairs."""
+
+    flow: str
+    n_a: int
+    n_b: int
+    excluded_a: int
+    excluded_b: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Hold the differences of two sides, the worst first; `tested` of them have a p and were corrected for.
+
+    The sides, `flows`, `only_in_a` and `only_in_b` are of the calls that are looked at, `differences` of every flow.
+    `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many. `counts` are those
+    of all paired success rates that are looked at, `None` without any.
+    """
+
+    a: Side
+    b: Side
+    differences: Sequence[Difference]
+    flows: Sequence[FlowPairs]
+    only_in_a: Mapping[str, int]
+    only_in_b: Mapping[str, int]
+    counts: PairCounts | None = None
+
+    @property
+    def tested(self) -> int:
+        """Return the number of differences that the p-values are corrected for."""
+        return sum(difference.p is not None for difference in self.differences)
+
+    @property
+    def looked_at(self) -> Sequence[Difference]:
+        """Return the differences in the flows that are looked at."""
+        flows = {flow.flow for flow in self.flows}
+        return [difference for difference in self.differences if difference.flow in flows]
 
 
 class ComparedAspect(NamedTuple):
@@ -291,3 +389,72 @@ def _rank(difference: Difference) -> tuple[int, int, float, float, str, int, str
         difference.aspect,
         difference.judge or "",
     )
+
+
+# Compare figures over the events of all calls together, and test them over calls.
+if TYPE_CHECKING:
+    from riff_store.statistics.pairing import Keys
+    from riff_store.statistics.samples import Floats
+
+    Sums: TypeAlias = Mapping[str, Floats]
+    """The sums of calls by name; nan where it is not known who spoke when."""
+
+
+def pooled_differences(flow: str, calls: Places, pairs: Places | None, sums: tuple[Sums, Sums]) -> Iterator[Difference]:
+    """Yield the differences of one flow in the figures of which either side has an event."""
+    first, second = (samples.known(side[EVENTS[0]]) for side in sums)
+    found = chosen((first, second), calls, pairs)
+    for key, figure in FIGURES.items():
+        difference = _pooled_difference(flow, OF_CALLS[key], figure, found, sums)
+        if difference.a.n or difference.b.n:
+            yield difference
+
+
+def _pooled_difference(
+    flow: str, metric: Metric, figure: Pooled, chosen: Chosen, sums: tuple[Sums, Sums]
+) -> Difference:
+    first, second = _of_calls(figure, sums[0], chosen.first), _of_calls(figure, sums[1], chosen.second)
+    a, b = _pooled_measure(metric, first), _pooled_measure(metric, second)
+    plain = Difference(
+        flow=flow, aspect=metric.key, judge=None, better=metric.better, rate=False, a=a, b=b, effect=None,
+        interval=None, pairs=chosen.pairs, alone_a=chosen.alone[0], alone_b=chosen.alone[1],
+        test=None, p=None, p_adjusted=None, verdict="not measured", tendency="not measured",
+    )  # fmt: skip
+    if not a.events or not b.events:
+        return plain
+    change = b.total * a.events - a.total * b.events
+    found = (ratios.unpaired if chosen.pairs is None else ratios.paired)(first, second)
+    return replace(
+        plain,
+        effect=change / (UNIT * a.events * b.events),
+        interval=None if found.interval is None else _within(found.interval, metric.bounds[1]),
+        test="permutation",
+        p=found.p,
+        tendency=_pooled_direction(metric, change),
+    )
+
+
+def _of_calls(figure: Pooled, sums: Mapping[str, Floats], places: Keys) -> CallSums:
+    return CallSums(sums[figure.part][places], ratios.added([sums[name][places] for name in figure.whole]))
+
+
+def _pooled_measure(metric: Metric, calls: CallSums) -> PooledMeasure:
+    counted = calls.nonzero()
+    events = int(counted.wholes.sum())
+    if not events:
+        return PooledMeasure(0, 0, 0)
+    return PooledMeasure(
+        len(counted.parts), samples.billionths(counted.parts), events, ratios.spread(counted), high=metric.bounds[1]
+    )
+
+
+def _within(interval: Interval, most: float) -> Interval:
+    """Return an interval cut to the differences that there can be."""
+    return max(-most, interval[0]), min(most, interval[1])
+
+
+def _pooled_direction(metric: Metric, change: int) -> Verdict:
+    """Return the verdict if a difference is more than chance; the test sees the same direction as the figures."""
+    if not change:
+        return "noise"
+    return "better" if (change > 0) == (metric.better == "higher") else "worse"

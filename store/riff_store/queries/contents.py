@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from heapq import merge
 
 from riff_store import models as m
 from riff_store.agreement import PERSON
-from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
+from riff_store.measure import Measure
 from riff_store.models.sums import CallSums
 from riff_store.notes import unjoined_notes
 from riff_store.predicates import Predicate
@@ -17,6 +18,39 @@ from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.verdicts import UNJOINED
 from riff_store.vocabulary import STEP_FIELDS
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """Describe a run: its calls that count, how many were correct and complete, and their mean quality.
+
+    `written_by` says who stored its calls; `caller_failed` and `overall` are as in a cell of flows.
+    """
+
+    run: str
+    label: str | None
+    commit: str | None
+    branch: str | None
+    started_at: int | None
+    flows: int
+    n: int
+    excluded: int
+    success: Measure
+    quality: Measure
+    caller_failed: int = 0
+    overall: Measure | None = None
+    written_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedEntry:
+    """Describe something that was not taken as it stood, or a verdict that is joined to no call."""
+
+    path: str
+    line: int | None
+    kind: str
+    reason: str
+    conversation: str | None
 
 
 def skipped(store: Store) -> list[SkippedEntry]:

@@ -3,18 +3,92 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from riff_store import models as m
-from riff_store.answers.calls import AskedStep, CallDetail, Verdict, VisitedState
 from riff_store.database import Store
 from riff_store.errors import NotAStore
-from riff_store.queries.annotations import notes_on
-from riff_store.queries.conversations import calls_of
+from riff_store.interaction import Interaction
+from riff_store.queries.annotations import Note, notes_on
+from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.dimensions import judges_shown
 from riff_store.queries.interaction import call_interaction
 from riff_store.transcripts import Transcripts
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Describe one judge's score of one call on one aspect.
+
+    `evidence` are the numbers of the turns that it named, counted from 1; `None` where it says nothing of turns.
+    """
+
+    aspect: str
+    judge: str
+    score: float | None
+    judged_at: int | None
+    model: str | None
+    rationale: str | None
+    prompt_hash: str | None = None
+    prompt_version: str | None = None
+    evidence: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VisitedState:
+    """Describe a state's row of one call (docs/metrics.md, section 2); latency in milliseconds."""
+
+    state: str
+    segment: str
+    progress: int
+    stall: int
+    escalation: int
+    revisit: int
+    dwell_turns: float
+    latency_p95_ms: float | None
+    guard_error: int
+    slot_fill_rate: float | None
+    to_states: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedStep:
+    """Describe a step that a call's task asks for: the state that it enters, and the side that has to take it.
+
+    `matched` says whether its arguments were those of the task, `None` where nothing tells.
+    """
+
+    state: str
+    by: str
+    called: bool
+    matched: bool | None
+
+    @property
+    def is_right(self) -> bool:
+        """Return whether the step was taken, and nothing speaks against its arguments."""
+        return self.called and self.matched is not False
+
+
+@dataclass(frozen=True, slots=True)
+class CallDetail:
+    """Hold all that is known of one call; `document` is the kept transcript as plain JSON values.
+
+    `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, expected_steps, errors.
+    `interaction` is None where there is no record of who spoke when. `steps` are those of the task, in its order.
+    """
+
+    call: Call
+    aspects: Mapping[str, float | None]
+    verdicts: Sequence[Verdict]
+    states: Sequence[VisitedState]
+    document: Mapping[str, object] | None
+    source_path: str
+    source_line: int
+    notes: Sequence[Note] = ()
+    interaction: Interaction | None = None
+    steps: Sequence[AskedStep] = ()
 
 
 def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.calls import Call, Note, authors_of, codes_of, verdict_of
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.metrics import OF_CALLS, POOLED
 from riff_store.predicates import Predicate
-from riff_store.queries.annotations import notes_by_call
+from riff_store.queries.annotations import Note, authors_of, codes_of, notes_by_call, verdict_of
 from riff_store.queries.call_list import CallList
 from riff_store.queries.call_names import told_by
 from riff_store.queries.conditions import figure_of_call, one_of
@@ -33,6 +32,62 @@ _OF_NOTES: Mapping[str, Callable[[Sequence[Note]], Any]] = {
 }  # fmt: skip
 """The columns that say what people wrote, none of which is in the order of a table's rows."""
 _CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
+
+    What says where it first went wrong is `None` for a call that was served. `caller` names what played the caller,
+    `caller_ok` says whether that kept to its part. `told_by` are the names that tell it from other calls of its id and
+    run, empty where there are none. `notes` are what counts of what people wrote on it.
+    """
+
+    id: int
+    run: str
+    conversation: str
+    flow: str
+    agent: str
+    persona: str | None
+    scenario: str | None
+    trial: int
+    started_at: int | None
+    duration_s: float | None
+    completed: bool | None
+    stop_reason: str | None
+    final_state: str | None
+    final_status: str | None
+    errored: bool
+    error: str | None
+    correctness: float | None
+    turn_count: float | None
+    latency_p95: float | None
+    error_count: int
+    defects: int
+    last_ok: str | None = None
+    first_failed: str | None = None
+    failure: str | None = None
+    failure_detail: str | None = None
+    failure_error: str | None = None
+    caller: str | None = None
+    caller_ok: bool | None = None
+    told_by: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
+
+    @property
+    def verdict(self) -> str | None:
+        """Return what people say of it, as `verdict_of`."""
+        return verdict_of(self.notes)
+
+    @property
+    def codes(self) -> list[str] | None:
+        """Return the codes that people gave it, `None` where nobody wrote on it."""
+        return codes_of(self.notes) if self.notes else None
+
+    @property
+    def noted_by(self) -> list[str] | None:
+        """Return who wrote on it, `None` where nobody did."""
+        return authors_of(self.notes) if self.notes else None
 
 
 def conversations(

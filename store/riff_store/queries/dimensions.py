@@ -11,10 +11,10 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.agreement import PERSON
-from riff_store.answers.failing import NONE_FOUND, START
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.predicate_eval import is_version_of
+from riff_store.vocabulary import NONE_FOUND, START
 
 Names: TypeAlias = tuple[str | None, ...]
 Key = TypeVar("Key")

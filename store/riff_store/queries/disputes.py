@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store import models as m
 from riff_store.agreement import HUMAN
-from riff_store.answers.agreement import Dispute, Disputes
 from riff_store.database import Store
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Or, Predicate, Term, both
@@ -23,7 +22,41 @@ from riff_store.vocabulary import split_name
 if TYPE_CHECKING:
     from riff_store.statistics.spreads import Flags
 
+
 _AT_ONCE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """Describe a call that several judges scored apart, on one aspect; `scores` by judge, from the highest down.
+
+    `highest` and `lowest` are judges, of several the first by name. `told_by` is as in `Call`.
+    """
+
+    run: str
+    conversation: str
+    flow: str
+    agent: str
+    aspect: str
+    scores: Mapping[str, float]
+    correctness: float | None
+    spread: float
+    highest: str
+    lowest: str
+    told_by: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Disputes:
+    """Hold the calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all.
+
+    `judges` are those to be shown besides those who scored the calls.
+    """
+
+    entries: Sequence[Dispute]
+    total: int
+    agreed: int
+    judges: Collection[str] = ()
 
 
 class _Names(NamedTuple):

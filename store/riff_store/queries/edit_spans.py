@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from riff_store.answers.edits import Basis, Edit
-from riff_store.queries.last_edits import Contained, Edits
+from riff_store.queries.last_edits import Basis, Contained, Edit, Edits
 
 
 class EditSpan(NamedTuple):

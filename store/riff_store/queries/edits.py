@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from riff_store.answers.changes import SuccessChange
-from riff_store.answers.edits import EditEffect, FlowOutcome
 from riff_store.database import Store
+from riff_store.measure import Measure
 from riff_store.models.sums import CallSums
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, run_starts
 from riff_store.queries.edit_spans import EditSpan, edit_spans
-from riff_store.queries.last_edits import Edits
+from riff_store.queries.last_edits import Basis, Edit, Edits
 from riff_store.queries.quality import humanness_scores
-from riff_store.queries.success_changes import Cells, corrected, success_change
+from riff_store.queries.success_changes import Cells, SuccessChange, corrected, success_change
 from riff_store.queries.sums import call_sums, pooled
 
 _BY = ("flow", "run", "agent")
 _Runs: TypeAlias = Mapping[str, Cells]
 _Judged: TypeAlias = Mapping[str, frozenset[str]]
 _Between: TypeAlias = tuple[str, str | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowOutcome:
+    """Hold how the calls of a flow in one run went: how many count, their success rate and quality."""
+
+    n: int
+    success: Measure
+    quality: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class EditEffect:
+    """Describe an edit between two runs of its flow: the first that contains it, and one before that does not.
+
+    The one before is the last whose edits the next one has all, so that no other line of work is taken for
+    what was there before. `runs` counts the runs whose last edit it is, `together` the edits between the same
+    two runs, this one among them. `basis` is `time` where the commit of one of the two does not tell, `None`
+    where there is neither. `before` and `after` are how the flow's calls went in those runs, led by the agents that
+    led it in both, `change` how far they differ. Unless they were `judged_alike`, by the same judges, their
+    qualities do not compare.
+    """
+
+    edit: Edit
+    runs: int
+    together: int
+    previous_run: str | None
+    next_run: str | None
+    before: FlowOutcome | None
+    after: FlowOutcome | None
+    change: SuccessChange | None
+    judged_alike: bool
+    basis: Basis | None
 
 
 def edit_effects(store: Store, calls: Predicate | None = None) -> list[EditEffect]:

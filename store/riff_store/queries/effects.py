@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from riff_store import models as m
-from riff_store.answers.effects import QUALITY, Effects, FactorEffect, JudgeOverlap, LinearModel
-from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.metrics import POOLED, unit_of
@@ -18,14 +16,48 @@ from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.sums import call_sums
-from riff_store.vocabulary import ALIASES, aspect_named
+from riff_store.statistics.linear_model import FactorEffect, LinearModel
+from riff_store.vocabulary import ALIASES, COMPUTED, QUALITY, aspect_named
 
 if TYPE_CHECKING:
     from riff_store.columns.reading import CallColumns
     from riff_store.statistics.judge_comparison import Overlap
     from riff_store.statistics.observations import Floats, Observations
 
+
 FACTORS = ("judge", "agent", "flow", "persona")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOverlap:
+    """Say what judges are compared on: `common` counts the calls that all `compared` ones scored.
+
+    `scored` counts the calls of each judge, `apart` holds each two who scored no call in common: they are not
+    compared. Nor is anybody where the rest has no call in common.
+    """
+
+    common: int
+    scored: Mapping[str, int]
+    compared: Sequence[str] = ()
+    apart: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Hold the model of a response over the calls that count; `unmeasured` ones have no value, `excluded` are errored.
+
+    Of the excluded ones `caller_failed` are those whose caller failed.
+    `aspects` are all responses that the store knows, quality first. `overlap` is there if judges did not all
+    score the same calls: the judges that are compared are then of the common calls alone.
+    """
+
+    aspect: str
+    model: LinearModel
+    unmeasured: int
+    excluded: int
+    aspects: Sequence[str] = ()
+    overlap: JudgeOverlap | None = None
+    caller_failed: int = 0
 
 
 class UnknownAspect(UsageError):

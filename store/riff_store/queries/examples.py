@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from riff_store import models as m
-from riff_store.answers.failing import Example
 from riff_store.database import Store
 from riff_store.queries.call_names import told_by
 from riff_store.queries.dimensions import run_order
@@ -14,8 +14,18 @@ from riff_store.queries.dimensions import run_order
 if TYPE_CHECKING:
     from riff_store.columns.failures import FailureGroups
 
+
 Key = TypeVar("Key", bound=Hashable)
 _AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Name the shortest call of several; `told_by` is as in `Call`."""
+
+    run: str
+    conversation: str
+    told_by: Mapping[str, str] = field(default_factory=dict)
 
 
 def turns_aspect(store: Store) -> int:

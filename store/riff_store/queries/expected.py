@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.predicates import Predicate, is_of_states, terms
 from riff_store.queries.dimensions import Grouping, Names
@@ -13,6 +14,56 @@ from riff_store.queries.scope import STATE_COLUMNS, Scope
 
 FIRST_DERIVED = "opening"
 """The state of calls with derived states before the first tool (docs/metrics.md, section 9)."""
+
+_HUMANS = frozenset(("human", "humans", "agent", "agents", "person", "operator", "representative"))
+
+
+@dataclass(frozen=True, slots=True)
+class StepCounts:
+    """Count the calls whose task asks for a step of the side `by` (agent or caller), and how they took it.
+
+    Of the `expected` calls `missed` never took the step and `wrong` took it with other arguments than the task's.
+    `failed` of them were not correct; of these `missed_failed` and `wrong_failed` did the same.
+    """
+
+    by: str
+    expected: int
+    missed: int
+    wrong: int
+    failed: int
+    missed_failed: int
+    wrong_failed: int
+
+    def __add__(self, other: StepCounts) -> StepCounts:
+        return StepCounts(
+            self.by,
+            self.expected + other.expected,
+            self.missed + other.missed,
+            self.wrong + other.wrong,
+            self.failed + other.failed,
+            self.missed_failed + other.missed_failed,
+            self.wrong_failed + other.wrong_failed,
+        )
+
+    @property
+    def missed_share(self) -> float:
+        """Return the share of the calls that never took the step."""
+        return self.missed / self.expected
+
+    @property
+    def wrong_share(self) -> float:
+        """Return the share of the calls that took the step with other arguments."""
+        return self.wrong / self.expected
+
+    @property
+    def missed_failed_share(self) -> float | None:
+        """Return the share of the failed calls that never took the step, `None` where none failed."""
+        return self.missed_failed / self.failed if self.failed else None
+
+    @property
+    def wrong_failed_share(self) -> float | None:
+        """Return the share of the failed calls that took the step with other arguments, `None` where none failed."""
+        return self.wrong_failed / self.failed if self.failed else None
 
 
 def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, StepCounts]:
@@ -90,3 +141,14 @@ def _by_call(columns: list[pw.Field], *, with_rows: bool) -> pw.ModelSelect[m.Ex
 
 def _any(condition: object) -> pw.Function:
     return pw.fn.MAX(pw.Case(None, ((condition, 1),), 0))
+
+
+def is_handover(state: str) -> bool:
+    """Say whether a derived state hands the call over to a human, by the words of the tool's name."""
+    first, *others = state.removeprefix("user:").lower().split("_")
+    return first == "transfer" and not _HUMANS.isdisjoint(others)
+
+
+def loss_by_step(steps: StepCounts) -> tuple[float, ...]:
+    """Return by what steps are ranked: failed calls that missed it, their share, those that took it wrongly."""
+    return -float(steps.missed_failed), -(steps.missed_failed_share or 0.0), -float(steps.wrong_failed)

@@ -4,17 +4,50 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from riff_store.answers.failing import FAILURES_OF_STEPS, NONE_FOUND, START, FailureCell, FailureMatrix
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.examples import Examples, turns_aspect
+from riff_store.queries.examples import Example, Examples, turns_aspect
 from riff_store.queries.marks import marks
+from riff_store.vocabulary import FAILURES_OF_STEPS, NONE_FOUND, START
 
 Place: TypeAlias = tuple[int, int, int]
 """Flow, last good and first failed state, by their keys; 0 is the start, and none that was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCell:
+    """Count the failed calls of a flow with one last good and one first failed state.
+
+    `share` is of the flow's failed calls. `taken` are the calls, failed or not, that went from the one state to the
+    other, `None` where that is no step. `kinds` says what went wrong in how many.
+    """
+
+    flow: str
+    last_ok: str
+    first_failed: str
+    n: int
+    share: float
+    taken: int | None
+    kinds: Mapping[str, int]
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMatrix:
+    """Hold the cells of some flows, the fullest first, and the states of each flow in the order of failed calls.
+
+    `failed` and `calls` count by flow what failed and what was not errored. Without states, how often their steps were
+    taken is still to be counted.
+    """
+
+    cells: Sequence[FailureCell]
+    states: Mapping[str, Sequence[str]]
+    failed: Mapping[str, int]
+    calls: Mapping[str, int]
 
 
 def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> FailureMatrix:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from riff_store.answers.failing import NONE_FOUND, START, FailureShift, FailureShifts
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
@@ -16,9 +15,42 @@ from riff_store.queries.side_calls import SideCalls, paired, side_reader
 from riff_store.queries.sides import calls_of_side, sides
 from riff_store.statistics import pairing, significance
 from riff_store.statistics.pairing import Places
+from riff_store.vocabulary import NONE_FOUND, START
 
 if TYPE_CHECKING:
     from riff_store.columns.failures import FailureEnds
+    from riff_store.queries.sides import Side
+
+
+@dataclass(frozen=True, slots=True)
+class FailureShift:
+    """Compare two sides in one cell: `n_a` of `calls_a` calls of the flow first went wrong there, `n_b` of `calls_b`.
+
+    With `pairs` the calls are those of so many pairs, and None means that all calls are compared as they are.
+    `difference` is B's share less A's, `p_adjusted` is corrected over all cells.
+    """
+
+    flow: str
+    last_ok: str
+    first_failed: str
+    n_a: int
+    calls_a: int
+    n_b: int
+    calls_b: int
+    pairs: int | None
+    difference: float
+    test: str
+    p: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class FailureShifts:
+    """Hold both sides and the cells of the flows that both called, the surest differences first."""
+
+    a: Side
+    b: Side
+    cells: Sequence[FailureShift]
 
 
 def failure_shifts(store: Store, a: str, b: str, calls: Predicate | None = None) -> FailureShifts:

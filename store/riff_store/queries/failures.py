@@ -2,25 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from riff_store import models as m
-from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failures, PairCounts
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
 from riff_store.queries.side_calls import SideCalls, paired, side_reader
-from riff_store.queries.sides import sides
+from riff_store.queries.sides import PairCounts, Side, sides
 from riff_store.statistics import significance
 from riff_store.statistics.failed_pairs import failed_pairs, scores_of_calls
 
 if TYPE_CHECKING:
     from riff_store.statistics.failed_pairs import Floats
 
+
 SUCCESS = 10.0
 _CHUNK = 500
 _FAILED: dict[tuple[bool, bool], Failed] = {(True, False): "a", (False, True): "b", (True, True): "both"}
+
+Failed: TypeAlias = Literal["a", "b", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """Describe one side of a pair: the call, its end, and its correctness, or completion if that alone failed.
+
+    `told_by` is as in `Call`.
+    """
+
+    run: str
+    conversation: str
+    agent: str
+    stop_reason: str | None
+    final_state: str | None
+    score: float
+    told_by: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPair:
+    """Hold two calls of the same task, of which one or both failed; `persona` is `None` where theirs differ."""
+
+    failed: Failed
+    flow: str
+    persona: str | None
+    scenario: str | None
+    trial: int
+    a: FailedCall
+    b: FailedCall
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Hold the pairs that failed: by side, then flow, scenario, persona and trial.
+
+    `counts` are of all pairs that are measured. `alone_a` and `alone_b` count failed calls without a partner,
+    `unknown` the pairs of which a side has neither correctness nor completion.
+    """
+
+    a: Side
+    b: Side
+    pairs: Sequence[FailedPair]
+    counts: PairCounts
+    unknown: int
+    alone_a: int
+    alone_b: int
 
 
 def failures(store: Store, a: str, b: str, calls: Predicate | None = None, within: Predicate | None = None) -> Failures:

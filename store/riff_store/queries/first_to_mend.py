@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from riff_store.answers.cells import FirstToMend
-from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.measure import THIN, Measure
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Predicate, Term, both, of_calls
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.expected import derived_flows, expected_steps, flows_with_steps
+from riff_store.queries.expected import (
+    StepCounts,
+    derived_flows,
+    expected_steps,
+    flows_with_steps,
+    is_handover,
+    loss_by_step,
+)
 from riff_store.queries.sums import aspect_sums, call_counts, call_sums, lost_in_states
-from riff_store.ranking import is_handover, loss_by_step
 from riff_store.scoring import FULL
 
 _FLOW = Grouping(("flow",))
@@ -24,6 +29,31 @@ _NO_ROWS = 0, 0
 _Ranked: TypeAlias = tuple[tuple[float, ...], Names]
 _Losses: TypeAlias = Mapping[str, tuple[int, int]]
 """By agent, its calls in a state and those that the state lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstToMend:
+    """Name the state behind most failed calls, and what mending it could bring.
+
+    It lost `lost` of the `n` calls of its flow; `completion` is the share of these that were complete, and
+    `completion_at_most` what it could be without the loss. Of the `agents` that led calls through the state
+    `losing` lost some.
+
+    With `steps` it is a step that tasks ask for: `agents` led calls that had to take it, failed ones of those that are
+    `losing` missed it. Mended, `success_rate` could rise to `success_rate_at_most`; of completion nothing is known.
+    """
+
+    flow: str
+    state: str
+    lost: int
+    n: int
+    completion: float | None
+    completion_at_most: float | None
+    agents: Sequence[str]
+    losing: Sequence[str]
+    steps: StepCounts | None = None
+    success_rate: float | None = None
+    success_rate_at_most: float | None = None
 
 
 def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend | None:

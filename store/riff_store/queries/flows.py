@@ -3,22 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from riff_store.answers.cells import ArchetypeCell, FlowCell
 from riff_store.database import Store
+from riff_store.interaction import Interaction
+from riff_store.measure import (
+    Measure,
+    is_thin,
+    mean,
+    rising,
+)
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.models.sums import AspectSums, CallSums
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
 from riff_store.queries.interaction import InteractionSums, interaction_sums
-from riff_store.queries.last_edits import Edits
+from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.sums import aspect_sums, call_counts, call_sums
-from riff_store.ranking import is_thin, least_operable_first, mean
 from riff_store.scoring import PARTS, operability_of
 
 TREND = 10
+
+WEAK_CORRECTNESS = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCell:
+    """Describe a cell of the flow matrix: its names in `keys` (flow, agent and any `by`), and its means.
+
+    `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
+    seconds. `success` is the rate of calls that were correct and complete, `quality` the mean quality of calls,
+    `computed_quality` that without judges, `lost` counts the calls that ended without being served. `blend` is
+    operability before its caps. `trend` holds success rates. `last_edit` is the flow's last before the latest run
+    of the cell. Of the excluded calls `caller_failed` are those whose caller failed; `overall` is the success with
+    these counted as they ended, `None` where there are none. `interaction` sums how the sides of the calls in `n`
+    shared the line, `interaction_all` adds the excluded ones; both are `None` where no such call has a record of it.
+    """
+
+    keys: Mapping[str, str | None]
+    n: int
+    excluded: int
+    aspects: Mapping[str, Measure]
+    humanness: Mapping[str, Measure]
+    success: Measure
+    quality: Measure
+    computed_quality: Measure
+    lost: int | None
+    operability: float | None
+    blend: float | None
+    trend: Sequence[float | None] = ()
+    last_edit: LastEdit | None = None
+    caller_failed: int = 0
+    overall: Measure | None = None
+    interaction: Interaction | None = None
+    interaction_all: Interaction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchetypeCell:
+    """Describe a family of flows: its pooled cell, and the (flow, agent) with the least and the most success.
+
+    `archetype` is None for the flows that name no family. Thin members stand for a family only where there is no
+    other; without any success rate there is none.
+    """
+
+    archetype: str | None
+    flows: int
+    family: FlowCell
+    least: FlowCell | None
+    most: FlowCell | None
 
 
 def flow_cells(
@@ -165,3 +220,19 @@ def _family(family: FlowCell, members: list[FlowCell]) -> ArchetypeCell:
 
 def _by_success(cell: FlowCell) -> tuple[float, tuple[str, ...]]:
     return cell.success.mean or 0.0, tuple(name or "" for name in cell.keys.values())
+
+
+def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
+    """Sort by operability up, then blend up, then names; not measured comes last, and thin cells after all others."""
+    return (
+        is_thin(cell),
+        *rising(cell.operability),
+        *rising(cell.blend),
+        tuple(name or "" for name in cell.keys.values()),
+    )
+
+
+def is_weak_flow(cell: FlowCell) -> bool:
+    """Say whether a flow stands on the worklist."""
+    correctness = mean(cell.aspects, "correctness")
+    return correctness is not None and correctness < WEAK_CORRECTNESS

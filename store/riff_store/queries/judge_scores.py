@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from riff_store import models as m
 from riff_store.agreement import HUMAN, PASSED, PERSON
 from riff_store.alignment import Reference, reference_of
-from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
-from riff_store.queries.annotations import notes_by_call, verdicts_of_people
+from riff_store.queries.annotations import Note, notes_by_call, verdicts_of_people
 from riff_store.queries.dimensions import judge_names, judges_shown, unique_names
 
 if TYPE_CHECKING:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import peewee as pw
 
 from riff_store import models as m
 from riff_store.agreement import HUMAN, PASSED
-from riff_store.alignment import rates
-from riff_store.answers.lists import JudgeSummary
+from riff_store.alignment import Rates, rates
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
@@ -19,6 +19,30 @@ from riff_store.queries.judge_scores import CORRECTNESS, JudgeKey, judge_scores,
 from riff_store.queries.sums import aspect_sums
 
 _NOTHING = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSummary:
+    """Describe a judge in one version of its prompt, and how it agrees with the others on shared calls.
+
+    `shared` counts those calls by the other's name. `prompt_version` is what most of its verdicts say, `shown` the
+    name that a filter finds it by. `rates` hold it against people and are `None` for a person; `disputed` counts the
+    calls that they leave out since people disagree there.
+    """
+
+    judge: str
+    model: str | None
+    prompt_hash: str | None
+    n: int
+    unscored: int
+    mean: Measure
+    agreement: Mapping[str, float | None] = field(default_factory=dict)
+    prompt_version: str | None = None
+    shown: str = ""
+    aspect: str = "humanness"
+    shared: Mapping[str, int] = field(default_factory=dict)
+    rates: Rates | None = None
+    disputed: int = 0
 
 
 def judges(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> list[JudgeSummary]:

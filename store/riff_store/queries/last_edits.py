@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import models as m
-from riff_store.answers.edits import Edit, LastEdit
 from riff_store.database import Store
 from riff_store.edit_graph import heads
 from riff_store.queries.dimensions import run_starts
 from riff_store.queries.histories import Histories, Place
+
+Basis: TypeAlias = Literal["commit", "time"]
+"""What tells whether a run contains an edit: the ancestors of its commit, or only the time when it started."""
+
+
+class Edit(NamedTuple):
+    """Describe a commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch."""
+
+    flow: str
+    commit: str
+    time: int
+    author: str
+    subject: str
+    path: str
+
+
+class LastEdit(NamedTuple):
+    """Name the last edit that a run contains, and what tells so."""
+
+    edit: Edit
+    basis: Basis
 
 
 class Contained(NamedTuple):

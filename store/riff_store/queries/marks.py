@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from riff_store import models as m
 from riff_store.annotations import FAIL, PASS
-from riff_store.answers.calls import Note
-from riff_store.answers.failing import MARKED, START
 from riff_store.database import Store
-from riff_store.queries.annotations import notes_by_call
+from riff_store.queries.annotations import Note, notes_by_call
 from riff_store.queries.conditions import one_of
+from riff_store.vocabulary import MARKED, START
 
 _Places: TypeAlias = Mapping[int, tuple[float, bool]]
 """The place of the first visit to each state (infinity: not known), and whether it is a working state, by its key."""

@@ -3,24 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from riff_store import models as m
-from riff_store.answers.changes import FlowChange, SuccessChange
-from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQuality
 from riff_store.database import Store
 from riff_store.measure import Measure
 from riff_store.models.sums import CallSums
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names, run_order, run_starts
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.last_edits import Edits
-from riff_store.queries.success_changes import Cells, corrected, success_change
+from riff_store.queries.last_edits import Edits, LastEdit
+from riff_store.queries.success_changes import Cells, FlowChange, SuccessChange, corrected, success_change
 from riff_store.queries.sums import aspect_sums, call_sums, pooled
+from riff_store.vocabulary import COMPUTED
 
 _NO_SCORE = Measure(0, 0)
 Scores: TypeAlias = Mapping[Names, Mapping[str, Measure]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuality:
+    """Describe a run on the timeline, its measures over all its calls that count.
+
+    `quality` maps `(computed)` to the quality without humanness, and each judge to its own scores. `change` is that
+    against the run before, `moved` the flows whose change is more than chance. `started_at` is microseconds since
+    the epoch. `edit` is the latest edit of any of its flows that it contains.
+    """
+
+    run: str
+    started_at: int | None
+    commit: str | None
+    flows: int
+    n: int
+    excluded: int
+    success: Measure
+    quality: Mapping[str, Measure]
+    change: SuccessChange | None = None
+    moved: Sequence[FlowChange] = ()
+    edit: LastEdit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityCell:
+    """Hold what one judge says of one agent on one flow, or `(computed)`: the quality of its calls without humanness.
+
+    The agent is `None` for all of the flow's calls.
+    """
+
+    agent: str | None
+    judge: str
+    quality: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class FlowQuality:
+    """Describe a flow in the calibration panel: a cell for each agent that led it and each judge, in this order.
+
+    `pooled` are the cells over all its calls.
+    """
+
+    flow: str
+    n: int
+    excluded: int
+    cells: Sequence[QualityCell]
+    pooled: Sequence[QualityCell]
 
 
 class _Changes(NamedTuple):

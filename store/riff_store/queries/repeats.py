@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from riff_store import models as m
 from riff_store.agreement import PASSED
-from riff_store.answers.agreement import RepeatCell
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
@@ -17,6 +17,37 @@ FEWEST = 2
 DRAWN = 3
 LISTED = 100
 _GROUP = ("flow", "agent", "scenario", "persona")
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatCell:
+    """Hold the repeats behind a row: `groups` of at least two measured calls of one flow, agent, scenario and persona.
+
+    `trials` counts their calls. `pass_all[k]` is the chance that k calls drawn from a group without putting back
+    all pass, `pass_any[k]` that one of them does, each a mean over groups, for k from 1 to the size of
+    the smallest group, as far as they are listed. `pass_k` is the first for the `k` asked for, over the groups with so
+    many calls. Shares are of groups; `spread` is of the correctness within one.
+    `single` groups have fewer calls, `nameless` ones name neither scenario nor persona; `runs` is the
+    most runs that one group comes from.
+    """
+
+    keys: Mapping[str, str | None]
+    groups: int
+    trials: int
+    excluded: int
+    unmeasured: int
+    single: int
+    nameless: int
+    runs: int
+    k: int
+    pass_one: Measure
+    pass_k: Measure
+    pass_all: Mapping[int, float]
+    pass_any: Mapping[int, float]
+    flaky: Measure
+    always_passed: Measure
+    always_failed: Measure
+    spread: Measure
 
 
 class _Group(NamedTuple):

@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.calls import CallNames, codes_of
-from riff_store.answers.failing import NONE_FOUND
-from riff_store.answers.sample import ReadingList, SampledCall
 from riff_store.database import Store
+from riff_store.names import CallNames
 from riff_store.predicates import Predicate
-from riff_store.queries.annotations import calls_named
+from riff_store.queries.annotations import calls_named, codes_of
 from riff_store.queries.codes import calls_since_new_code
-from riff_store.queries.conversations import calls_of
+from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.scope import Scope
-from riff_store.reading_list import KeptList, kept_list
-from riff_store.sampling import Candidate
+from riff_store.reading_list import KeptList, Sample, kept_list
+from riff_store.sampling import Candidate, Drawn
+from riff_store.vocabulary import NONE_FOUND
 
 _ASPECTS = ("turn_count", "latency_p95")
 _COLUMNS = ("duration_s", "error_count")
+
+
+@dataclass(frozen=True, slots=True)
+class SampledCall:
+    """Describe a call of the list: `position` counts from 1, `call` is `None` where the store has it no more."""
+
+    position: int
+    drawn: Drawn
+    call: Call | None
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether anybody noted something on it."""
+        return self.call is not None and bool(self.call.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingList:
+    """Hold the calls in the order in which they are to be read.
+
+    `codes` are those that people gave them; no code is new in the `since_new` calls that were read last.
+    """
+
+    sample: Sample
+    calls: Sequence[SampledCall]
+    codes: int
+    since_new: int
+
+    @property
+    def read(self) -> int:
+        """Return how many calls were read."""
+        return sum(each.is_read for each in self.calls)
+
+    @property
+    def gone(self) -> int:
+        """Return how many calls the store has no more."""
+        return sum(each.call is None for each in self.calls)
 
 
 def candidates(store: Store, calls: Predicate | None = None) -> list[Candidate]:

@@ -12,7 +12,6 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.annotations import PASS
-from riff_store.answers.scores import ScoredCall, ScorePage, Scores
 from riff_store.database import Store
 from riff_store.interaction import EVENTS
 from riff_store.notes import has_notes
@@ -22,7 +21,7 @@ from riff_store.queries.conditions import one_of
 from riff_store.queries.dimensions import judges_shown, run_order, run_starts
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.judge_scores import VERDICT
-from riff_store.queries.last_edits import Edits
+from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.scope import Scope
 
 PAGE = 2_000
@@ -32,6 +31,49 @@ _CODE = "code."
 _Given: TypeAlias = tuple[int | None, str | None, str | None]
 """When a verdict was given, by which model and by which version of a prompt."""
 _NOT_GIVEN: _Given = (None, None, None)
+
+
+class ScoredCall(NamedTuple):
+    """Describe a call that has so many scores; `started_at` is microseconds since the epoch.
+
+    `edit` is the flow's last that the run contains.
+    """
+
+    run: str
+    commit: str | None
+    started_at: int | None
+    conversation: str
+    flow: str
+    agent: str
+    persona: str | None
+    trial: int
+    errored: bool
+    edit: LastEdit | None
+    scores: int
+
+
+class Scores(NamedTuple):
+    """Hold scores by column, each for an aspect by a judge or `(computed)`; `value` is None where it was not measured.
+
+    `judge` says as much of model and prompt as tells it apart from others, `judge_name` what it calls itself. `model`,
+    `prompt_hash`, `prompt_version` and `judged_at` (microseconds since the epoch) are of the verdict that counts.
+    """
+
+    aspect: Sequence[str]
+    judge: Sequence[str]
+    judge_name: Sequence[str]
+    value: Sequence[float | None]
+    judged_at: Sequence[int | None]
+    model: Sequence[str | None]
+    prompt_hash: Sequence[str | None]
+    prompt_version: Sequence[str | None]
+
+
+class ScorePage(NamedTuple):
+    """Hold some calls, and the scores of the first one, then those of the next."""
+
+    calls: Sequence[ScoredCall]
+    scores: Scores
 
 
 class _Kind(NamedTuple):

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from riff_store.answers.comparison import Side
 from riff_store.database import Store
 from riff_store.metrics import OF_CALLS
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
-from riff_store.queries.sides import calls_of_side
+from riff_store.queries.sides import Side, calls_of_side
 from riff_store.queries.sums import call_counts
 from riff_store.statistics import pairing
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal
 
 from riff_store import models as m
-from riff_store.answers.comparison import Side
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.predicates import Predicate, Term, both
@@ -17,6 +18,37 @@ LISTED = 3
 _EMPTY = "the store holds no calls; riff-tui ingest PATH... fills it"
 _TAKE_OUT = "take something out of it"
 _LATELY = {"latest": 1, "previous": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Describe a run or an agent: `n` of its calls are compared, `excluded` are errored, `led` names agents or runs.
+
+    `led` holds a run's agents, and an agent's runs; `called` what played the callers, where that is known.
+    """
+
+    kind: Literal["run", "agent"]
+    name: str
+    n: int = 0
+    excluded: int = 0
+    led: Sequence[str] = ()
+    called: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """Count pairs by which of their calls failed; `p` is McNemar's, exact, of those that came out differently."""
+
+    only_a: int
+    only_b: int
+    both: int
+    neither: int
+    p: float
+
+    @property
+    def pairs(self) -> int:
+        """Return the number of all pairs."""
+        return self.only_a + self.only_b + self.both + self.neither
 
 
 class SideError(UsageError):

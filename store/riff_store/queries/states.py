@@ -3,23 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
 
 from riff_store import models as m
-from riff_store.answers.cells import SegmentCell, StateCell
-from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
+from riff_store.measure import (
+    GUARD_ERRORS,
+    HEALTHY_PROGRESS,
+    HIGH,
+    LONG_DWELL,
+    SLOW,
+    Measure,
+    at_least,
+    falling,
+    is_thin,
+    less_than,
+    mean,
+    more_than,
+    rising,
+)
 from riff_store.models.sums import StateSums
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, both, terms
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.expected import expected_steps, flows_with_steps
+from riff_store.queries.expected import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
 from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
-from riff_store.ranking import is_thin, mean, worst_first
 
 UNKNOWN_SEGMENT = "other"
 ORDERED_BY = ("stall", "progress", "escalation")
-"""The measures that the worst state is told by (`ranking.worst_first`)."""
+"""The measures that the worst state is told by (`worst_first`)."""
 _DESCRIBED = ("flow", "archetype", "state", "segment")
+
+
+@dataclass(frozen=True, slots=True)
+class StateCell:
+    """Describe a cell of the state matrix; `keys` hold flow, state and any `by`, `lost` counts the calls lost there.
+
+    `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
+    and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the
+    calls whose task asks for the state, `None` where none does; `asks_steps` says that tasks of its flow name steps.
+    """
+
+    keys: Mapping[str, str | None]
+    segment: str
+    n: int
+    measures: Mapping[str, Measure]
+    to_states: Mapping[str, int]
+    lost: int | None = None
+    steps: StepCounts | None = None
+    asks_steps: bool = False
+
+    def figure(self, metric: str) -> float | None:
+        """Return what a metric shows: its mean, of lost calls their number."""
+        return _figure(self, metric)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentCell:
+    """Describe a cell of the segment matrix, with the member that does worst, of which only the measures are given.
+
+    `lost` counts the calls lost in its states. `most` and `least` are the members with most and least progress.
+    """
+
+    keys: Mapping[str, str | None]
+    n: int
+    measures: Mapping[str, Measure]
+    worst: StateCell
+    least: StateCell
+    most: StateCell
+    lost: int | None = None
+
+    def figure(self, metric: str) -> float | None:
+        """Return what a metric shows: its mean, of lost calls their number."""
+        return _figure(self, metric)
 
 
 def state_cells(
@@ -158,3 +215,62 @@ def _segment_cell(keys: dict[str, str | None], members: Sequence[tuple[StateCell
 
 def _by_progress(cell: StateCell) -> tuple[float, tuple[str, ...]]:
     return mean(cell.measures, "progress") or 0.0, tuple(name or "" for name in cell.keys.values())
+
+
+def _figure(cell: StateCell | SegmentCell, metric: str) -> float | None:
+    if metric == "lost":
+        return cell.lost
+    measure = cell.measures.get(metric)
+    return None if measure is None else measure.mean
+
+
+def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
+    """Sort by stall down, progress up, escalation down, n down, then names; not measured comes last."""
+    return (
+        *falling(mean(cell.measures, "stall")),
+        *rising(mean(cell.measures, "progress")),
+        *falling(mean(cell.measures, "escalation")),
+        -cell.n,
+        tuple(name or "" for name in cell.keys.values()),
+    )
+
+
+def is_weak_segment(cell: SegmentCell) -> bool:
+    """Say whether a segment stands on the worklist."""
+    return at_least(cell.measures, "stall", HIGH) or at_least(cell.measures, "escalation", HIGH)
+
+
+def reasons(cell: StateCell) -> tuple[str, ...]:
+    """Return the metrics that make a state a root cause, the gravest kind first; none where it is none.
+
+    Where tasks ask for steps, a state that a call ended in says nothing of why it failed, and handing over is an end
+    as well (docs/metrics.md, section 9).
+    """
+    if cell.asks_steps and is_handover(cell.keys.get("state") or ""):
+        return ()
+    measures, steps = cell.measures, cell.steps
+    stuck = less_than(measures, "progress", HEALTHY_PROGRESS)
+    found = {
+        "stall": not cell.asks_steps and at_least(measures, "stall", HIGH),
+        "escalation": not cell.asks_steps and at_least(measures, "escalation", HIGH),
+        "missed": steps is not None and steps.missed_failed > 0,
+        "wrong_args": steps is not None and steps.wrong_failed > 0,
+        "dwell_turns": stuck and more_than(measures, "dwell_turns", LONG_DWELL),
+        "latency_p95": more_than(measures, "latency_p95", SLOW),
+        "guard_error": at_least(measures, "guard_error", GUARD_ERRORS),
+        # With healthy progress a slot that stays empty is one that the caller had filled before.
+        "slot_fill_rate": stuck and less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS),
+    }
+    return tuple(metric for metric, holds in found.items() if holds)
+
+
+def loss(cell: StateCell | SegmentCell) -> tuple[float, ...]:
+    """Return by what root causes are ranked, the gravest first: calls lost, then stall and half of escalation.
+
+    In a flow whose tasks ask for steps the failed calls that missed the step count instead (docs/metrics.md,
+    section 9).
+    """
+    if isinstance(cell, StateCell) and cell.asks_steps:
+        return (0.0,) if cell.steps is None else loss_by_step(cell.steps)
+    share = (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
+    return -float(cell.lost or 0), -share

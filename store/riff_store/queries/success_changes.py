@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
-from riff_store.answers.changes import ChangeVerdict, SuccessChange
+from riff_store.measure import Measure
 from riff_store.models.sums import CallSums
 from riff_store.queries.dimensions import Names
 from riff_store.statistics import significance
 from riff_store.statistics.strata import Stratum, rate_change, stratified_fisher
 
 Cells: TypeAlias = Mapping[Names, CallSums]
+
+ChangeVerdict: TypeAlias = Literal["better", "worse", "noise"]
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessChange:
+    """Describe how the success rate of the calls of the same flows and agents changed.
+
+    `effect` is the second rate less the first within each flow and agent, `n_before` and `n_after` count the
+    calls that this compares. `p_adjusted` is corrected across all changes that were tested together.
+    """
+
+    effect: float
+    n_before: int
+    n_after: int
+    p: float
+    p_adjusted: float
+    verdict: ChangeVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class FlowChange:
+    """Describe the change of one flow, whose rates are over all of its calls."""
+
+    flow: str
+    before: Measure
+    after: Measure
+    change: SuccessChange
 
 
 def success_change(before: Cells, after: Cells) -> SuccessChange | None:

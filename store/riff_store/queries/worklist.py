@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 
-from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
-from riff_store.answers.lists import Worklist
 from riff_store.database import Store
+from riff_store.measure import is_thin, mean
 from riff_store.predicates import Predicate
-from riff_store.queries.expected import derived_flows
-from riff_store.queries.first_to_mend import first_to_mend
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.states import segment_cells, state_cells
-from riff_store.ranking import is_handover, is_thin, is_weak_flow, is_weak_segment, loss, mean, reasons, worst_first
+from riff_store.queries.expected import derived_flows, is_handover
+from riff_store.queries.first_to_mend import FirstToMend, first_to_mend
+from riff_store.queries.flows import FlowCell, flow_cells, is_weak_flow
+from riff_store.queries.states import (
+    SegmentCell,
+    StateCell,
+    is_weak_segment,
+    loss,
+    reasons,
+    segment_cells,
+    state_cells,
+    worst_first,
+)
 
 LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Worklist:
+    """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
+
+    `excluded` and `caller_failed` are as in a cell of flows, over all of them. `by_steps` are the flows whose states
+    are ranked by the steps that their tasks ask for, `by_ends` those of the others with states derived from tools in
+    which calls were lost; `handovers` those steps of failed calls that hand over to a human and were missed, which are
+    on no list.
+    """
+
+    flows: Sequence[FlowCell]
+    segments: Sequence[SegmentCell]
+    states: Sequence[StateCell]
+    excluded: int
+    first: FirstToMend | None = None
+    caller_failed: int = 0
+    by_steps: Sequence[str] = ()
+    by_ends: Sequence[str] = ()
+    handovers: Sequence[StateCell] = ()
 
 
 def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT, *, whole: bool = True) -> Worklist:

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_store.answers.effects import Confounding
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +26,17 @@ if TYPE_CHECKING:
 NIL = 1e-9
 """Below it an eigenvalue of scaled counts is none; of 200 levels in a chain the least real one is above 1e-5."""
 _DEFINITE = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Confounding:
+    """Name factors whose effects the calls cannot tell apart, though they could tell fewer of them apart.
+
+    `nested` holds pairs of them of which each level of the first occurs with one level of the second only.
+    """
+
+    factors: tuple[str, ...]
+    nested: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from riff_store.answers.effects import FactorEffect, LevelEffect
 from riff_store.interruption import check_interrupted
-from riff_store.statistics.linear_model import interval, settled
+from riff_store.statistics.linear_model import FactorEffect, LevelEffect, interval, settled
 from riff_store.statistics.observations import JUDGE, MOST_LEVELS, Observations, or_zero
 
 if TYPE_CHECKING:

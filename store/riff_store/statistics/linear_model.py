@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
 from riff_store.measure import student_t
-from riff_store.statistics.designs import Design, Solution, confoundings
+from riff_store.statistics.designs import Confounding, Design, Solution, confoundings
 from riff_store.statistics.distributions import student_tail
 from riff_store.statistics.observations import CANCELLED, JUDGE, MOST_LEVELS, Observations
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +29,60 @@ if TYPE_CHECKING:
 
 _DIGITS = 9
 """Digits behind these depend on the order of observations and on the machine; what is answered does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelEffect:
+    """Hold how far a level lies from the mean of its factor's levels, all else in the model alike.
+
+    `effect` is None where the calls cannot tell it from other factors' effects; `low` and `high` are the 95 %
+    interval, None where there is none. `mean` is what was observed, `n` counts calls. `level` is None for
+    calls that name none. `p` says how likely such an effect is by chance, `p_adjusted` is corrected across all levels.
+    """
+
+    level: str | None
+    n: int
+    observations: int
+    mean: float
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactorEffect:
+    """Describe a factor: the `share` of all squares that only it explains, and what it explains `alone`.
+
+    `share` is None where other factors say all that this one says, or where nothing varies.
+    """
+
+    factor: str
+    levels: Sequence[LevelEffect]
+    share: float | None
+    alone: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """Describe a least squares fit: `intercept` is the mean over levels that count alike, `mean` over observations.
+
+    `together` is R², `residual` the rest of 1; both are None where nothing varies. `single` names the factors
+    left out for having one level (None: it has no name), `crowded` those left out for having too many, with
+    their number.
+    """
+
+    n: int
+    observations: int
+    mean: float | None
+    intercept: float | None
+    together: float | None
+    residual: float | None
+    factors: Sequence[FactorEffect]
+    single: Sequence[tuple[str, str | None]] = ()
+    crowded: Sequence[tuple[str, int]] = ()
+    confounded: Sequence[Confounding] = ()
 
 
 def fit(observed: Observations) -> LinearModel:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from riff_ingest.pipeline import ingest
-from riff_store.answers.calls import Note
 from riff_store.database import Store
+from riff_store.queries.annotations import Note
 from riff_store.queries.conversation import conversation
 from riff_store.queries.conversations import conversations
 from riff_store.queries.flows import flow_cells

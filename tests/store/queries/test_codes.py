@@ -10,16 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_store.answers.calls import Note
-from riff_store.answers.codes import Code, Codes
-from riff_store.answers.failing import Example
 from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.measure import UNIT, Measure
 from riff_store.notes import add_notes
-from riff_store.queries.annotations import notes_by_call
-from riff_store.queries.codes import calls_since_new_code, codes
+from riff_store.queries.annotations import Note, notes_by_call
+from riff_store.queries.codes import Code, Codes, calls_since_new_code, codes
 from riff_store.queries.conversations import conversations
+from riff_store.queries.examples import Example
 from riff_tui.filters import parse
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, put

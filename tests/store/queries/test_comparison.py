@@ -14,11 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from riff_store.answers.comparison import Comparison, Difference
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.predicates import Term
-from riff_store.queries.comparison import compare
+from riff_store.queries.comparison import Comparison, Difference, compare
 from riff_store.queries.failures import failures
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.sides import SideError, side

@@ -9,12 +9,11 @@ from statistics import fmean
 
 import pytest
 
-from riff_store.answers.edits import LastEdit
 from riff_store.database import Store, open_store
 from riff_store.facts import FlowEdit
 from riff_store.queries.edits import edit_effects
 from riff_store.queries.flows import flow_cells
-from riff_store.queries.last_edits import Edits
+from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.quality import timeline
 from riff_store.queries.scores import score_pages
 from riff_store.writer import Writer

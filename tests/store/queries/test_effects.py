@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from riff_store.answers.effects import Effects, JudgeOverlap, LevelEffect
-from riff_store.answers.quality import COMPUTED
 from riff_store.facts import ConversationFacts
 from riff_store.predicates import Predicate, Term
-from riff_store.queries.effects import FACTORS, UnknownAspect, effects
+from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
 from riff_store.scoring import operability
+from riff_store.statistics.linear_model import LevelEffect
+from riff_store.vocabulary import COMPUTED
 from riff_tui.filters import parse
 from tests.support.contrasts import contrasts
 from tests.support.facts import call, fresh, put, verdict

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.facts import ConversationFacts
-from riff_store.queries.flows import flow_cells
+from riff_store.queries.flows import FlowCell, flow_cells
 from riff_store.scoring import operability, succeeded
 from riff_tui.filters import parse
 from tests.support.examples import examples

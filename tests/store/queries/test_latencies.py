@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.cells import Bucket, PooledLatency
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.predicates import And, InState, Predicate, Term
 from riff_store.queries import latencies
-from riff_store.queries.latencies import LatencyReading
+from riff_store.queries.latencies import Bucket, LatencyReading, PooledLatency
 from tests.support.facts import call, fresh, put, state
 
 

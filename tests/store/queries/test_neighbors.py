@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.cells import Neighbor, Victim
-from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep
-from riff_store.queries.neighbors import neighborhood
+from riff_store.queries.expected import StepCounts
+from riff_store.queries.neighbors import Neighbor, Victim, neighborhood
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 

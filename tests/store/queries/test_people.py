@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.answers.agreement import Alignments
 from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.notes import add_notes
 from riff_store.queries.agreement import agreement
-from riff_store.queries.alignment import alignment
+from riff_store.queries.alignment import Alignments, alignment
 from riff_store.queries.contents import known_names
 from riff_store.queries.conversations import conversation_ids
 from riff_store.queries.disputes import disputes

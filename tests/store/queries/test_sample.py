@@ -8,15 +8,14 @@ from random import Random
 
 import pytest
 
-from riff_store.answers.calls import CallNames
-from riff_store.answers.failing import NONE_FOUND
-from riff_store.answers.sample import Sample, SampledCall
 from riff_store.database import Store
 from riff_store.facts import Annotation, ConversationFacts, Failure
+from riff_store.names import CallNames
 from riff_store.notes import add_notes
-from riff_store.queries.sample import candidates, reading_list
-from riff_store.reading_list import KeptList, keep_list, kept_list
+from riff_store.queries.sample import SampledCall, candidates, reading_list
+from riff_store.reading_list import KeptList, Sample, keep_list, kept_list
 from riff_store.sampling import draw
+from riff_store.vocabulary import NONE_FOUND
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put
 

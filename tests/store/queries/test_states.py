@@ -12,15 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.answers.cells import StateCell
-from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep, StateAspects
 from riff_store.measure import Measure
 from riff_store.queries.contents import known_names
 from riff_store.queries.conversations import conversations
-from riff_store.queries.states import segment_cells, state_cells
-from riff_store.ranking import worst_first
+from riff_store.queries.expected import StepCounts
+from riff_store.queries.states import StateCell, segment_cells, state_cells, worst_first
 from riff_tui.filters import parse
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put, state

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.cells import FirstToMend, StateCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure
-from riff_store.queries.first_to_mend import first_to_mend
+from riff_store.queries.expected import is_handover
+from riff_store.queries.first_to_mend import FirstToMend, first_to_mend
+from riff_store.queries.states import StateCell, loss, reasons
 from riff_store.queries.worklist import worklist
-from riff_store.ranking import is_handover, loss, reasons
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers.cells import Bucket
-from riff_store.histogram import buckets
+from riff_store.queries.latencies import Bucket, buckets
 from riff_tui.charts.histogram import LEAST_HEIGHT, bars, draw, edge, sparkline
 from riff_tui.text.glyphs import ASCII, UNICODE
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers.cells import BlastRadius, Neighbor, Neighborhood, Victim
+from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
 from riff_tui.charts.neighbor_graph import (
     LEGEND,
     Drawing,

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Side
 from riff_store.measure import UNIT, Measure
+from riff_store.queries.comparison import Comparison, Difference, FlowPairs
+from riff_store.queries.sides import Side
 from riff_tui.errors import UsageError
 from riff_tui.gate.decision import Decision
 from riff_tui.gate.rules import DEFAULTS, Tolerance, decide, merged, read

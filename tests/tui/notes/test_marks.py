@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from riff_store.annotations import counted, standing
-from riff_store.answers.calls import CallNames
 from riff_store.facts import Annotation
+from riff_store.names import CallNames
 from riff_tui.notes.author import code_in_use
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.answers.cells import PooledLatency
-from riff_store.answers.steps import StepCounts
+from riff_store.queries.expected import StepCounts
+from riff_store.queries.latencies import PooledLatency
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table

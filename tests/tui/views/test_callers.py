@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riff_store.answers.cells import FlowCell
-from riff_store.answers.lists import RunSummary
+from riff_store.queries.contents import RunSummary
+from riff_store.queries.flows import FlowCell
 from riff_tui.table import Table
 from riff_tui.view_query import left_out
 from riff_tui.views.flows import flows

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.effects import Confounding, Effects, FactorEffect, JudgeOverlap, LevelEffect, LinearModel
-from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store, open_store
+from riff_store.queries.effects import Effects, JudgeOverlap
+from riff_store.statistics.designs import Confounding
+from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel
+from riff_store.vocabulary import COMPUTED
 from riff_tui.catalog import show
 from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.answers.agreement import Dispute, Disputes, PairAgreement, RepeatCell
-from riff_store.answers.calls import CallDetail, Verdict
 from riff_store.measure import UNIT, Measure
+from riff_store.queries.agreement import PairAgreement
+from riff_store.queries.conversation import CallDetail, Verdict
+from riff_store.queries.disputes import Dispute, Disputes
+from riff_store.queries.repeats import RepeatCell
 from riff_tui.filters import parse
 from riff_tui.output.formats import FORMATS
 from riff_tui.output.sinks import render

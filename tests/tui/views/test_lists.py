@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riff_store.answers.cells import ArchetypeCell
-from riff_store.answers.lists import JudgeSummary, RunSummary, SkippedEntry
+from riff_store.queries.contents import RunSummary, SkippedEntry
+from riff_store.queries.flows import ArchetypeCell
+from riff_store.queries.judges import JudgeSummary
 from riff_tui.views.archetypes import archetypes
 from riff_tui.views.conversations import COLUMNS, conversations, row
 from riff_tui.views.judges import judges

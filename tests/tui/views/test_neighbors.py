@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.answers.cells import BlastRadius, Bucket, Neighbor, Neighborhood, PooledLatency, StateCell, Victim
+from riff_store.queries.latencies import Bucket, PooledLatency
+from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
+from riff_store.queries.states import StateCell
 from riff_tui.charts.neighbor_graph import LEGEND
 from riff_tui.views.neighbors import neighbors
 from tests.support.view_answers import state_cell

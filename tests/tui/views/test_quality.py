@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.changes import ChangeVerdict, FlowChange, SuccessChange
-from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQuality
 from riff_store.database import Store, open_store
 from riff_store.measure import Measure
+from riff_store.queries.quality import FlowQuality, QualityCell, RunQuality
+from riff_store.queries.success_changes import ChangeVerdict, FlowChange, SuccessChange
+from riff_store.vocabulary import COMPUTED
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.table import Row, Severity

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers.cells import ArchetypeCell
-from riff_store.answers.lists import RunSummary
+from riff_store.queries.contents import RunSummary
+from riff_store.queries.flows import ArchetypeCell
 from riff_tui.output.sinks import render
 from riff_tui.table import Column, Row, Table, label
 from riff_tui.view_registry import spec_of

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from riff_store.answers.steps import StepCounts
+from riff_store.queries.expected import StepCounts
 from riff_tui.output.sinks import render
 from riff_tui.views.segments import segments
 from riff_tui.views.states import SPEC, states, successors

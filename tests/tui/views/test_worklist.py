@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from riff_store.answers.cells import FirstToMend, StateCell
-from riff_store.answers.lists import Worklist
-from riff_store.answers.steps import StepCounts
+from riff_store.queries.expected import StepCounts
+from riff_store.queries.first_to_mend import FirstToMend
+from riff_store.queries.states import StateCell
+from riff_store.queries.worklist import Worklist
 from riff_tui.output.sinks import render
 from riff_tui.views.worklist import SPEC, reason_texts, worklist
 from tests.support.view_answers import flow_cell, segment_cell, state_cell

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from riff_store.answers.calls import AskedStep, CallDetail
+from riff_store.queries.conversation import AskedStep, CallDetail
 from riff_tui.charts.transcript import transcript_lines
 from riff_tui.output.sinks import render
 from riff_tui.table import Table
