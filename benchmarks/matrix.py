@@ -13,9 +13,9 @@ from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns, timed
 from benchmarks.sizes import Sizes
 from riff_store.database import Store, open_store
-from riff_store.predicates import Predicate, Term
+from riff_store.filters.predicates import Predicate, Term
+from riff_store.filters.sql import needs
 from riff_store.queries.flows import flow_cells
-from riff_store.queries.scope import needs
 
 EVERY_CALL = Term("trial", ">=", 0)
 """True for every call, and a thing that only the calls themselves can tell."""

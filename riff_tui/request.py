@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
-    from riff_store.predicates import Predicate
+    from riff_store.filters.predicates import Predicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from riff_store.filters.matching import compile_predicate
+from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.measure import THIN
 from riff_store.metrics import is_optional
-from riff_store.predicate_eval import compile_predicate
-from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.vocabulary import ALIASES, FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges

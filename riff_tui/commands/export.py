@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from riff_store.database import Store
-    from riff_store.predicates import Predicate
+    from riff_store.filters.predicates import Predicate
     from riff_tui.output.progress import ProgressLine
     from riff_tui.table import Batch
 

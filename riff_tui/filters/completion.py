@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from riff_store.predicate_eval import fold
+from riff_store.filters.matching import fold
 from riff_store.vocabulary import ALIASES, FIELDS, STEP_FIELDS, added_fields
 from riff_tui.filters.filter import quote
 

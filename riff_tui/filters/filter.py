@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from riff_store.predicates import And, InState, Not, Or, Predicate, Term, all_of, conjuncts, terms
+from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, all_of, conjuncts, terms
 from riff_store.vocabulary import BARE_FLAGS, HOMONYMS, aspect_named, field_of, flag_of_share, split_name
 from riff_tui.filters.parser import FilterError, parse
 from riff_tui.text.safe_text import one_line

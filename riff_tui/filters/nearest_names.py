@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from riff_store.predicate_eval import fold, satisfies
-from riff_store.predicates import And, InState, Or, Predicate, Term, all_of
+from riff_store.filters.dimensions import DIMENSIONS, judges_shown
+from riff_store.filters.matching import fold, satisfies
+from riff_store.filters.predicates import And, InState, Or, Predicate, Term, all_of
 from riff_store.queries.contents import known_names
 from riff_store.queries.conversations import conversation_names, count_conversations, is_any
-from riff_store.queries.dimensions import DIMENSIONS, judges_shown
 from riff_store.vocabulary import FAILURE_KINDS
 from riff_tui.table import Table
 

@@ -9,9 +9,8 @@ from difflib import get_close_matches
 from typing import cast
 
 from riff_store.errors import UsageError
-from riff_store.predicate_eval import pattern
-from riff_store.predicates import And, Not, Operator, Or, Predicate, Term
-from riff_store.time_range import time_range
+from riff_store.filters.matching import pattern, time_range
+from riff_store.filters.predicates import And, Not, Operator, Or, Predicate, Term
 from riff_store.vocabulary import (
     ALIASES,
     BARE_FLAGS,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from riff_store.filters.predicates import And, Not, Or, Predicate, Term, all_of
 from riff_store.metrics import metric_of
-from riff_store.predicates import And, Not, Or, Predicate, Term, all_of
 from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError, parse, render
 from riff_tui.gate.decision import Check, Decision
@@ -16,8 +16,7 @@ from riff_tui.request import Request, ui_command
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_store.queries.compared_calls import ComparedCalls
-    from riff_store.queries.comparison import Comparison
+    from riff_store.queries.comparison import ComparedCalls, Comparison
     from riff_store.queries.conversations import Call
     from riff_store.queries.sides import Side
 
@@ -83,7 +82,7 @@ def _refuse_empty(comparison: Comparison, calls: Predicate | None) -> None:
 
 def _errored(store: Store, side: Side, calls: Predicate | None) -> dict[str, int]:
     """Count the errored calls of each flow on a side."""
-    from riff_store.queries.dimensions import Grouping
+    from riff_store.filters.dimensions import Grouping
     from riff_store.queries.sides import calls_of_side
     from riff_store.queries.sums import call_counts
 
@@ -124,7 +123,7 @@ def _key(check: Check) -> tuple[str, tuple[str, str | None]]:
 
 def _agents(store: Store, comparison: Comparison, calls: Predicate | None) -> dict[str, str]:
     """Return the agent of each flow that one alone led on the candidate's side."""
-    from riff_store.queries.dimensions import Grouping
+    from riff_store.filters.dimensions import Grouping
     from riff_store.queries.sides import calls_of_side
     from riff_store.queries.sums import call_counts
 
@@ -140,7 +139,7 @@ def _paired(
     store: Store, comparison: Comparison, calls: Predicate | None, checks: Iterable[Check]
 ) -> Mapping[tuple[str, tuple[str, str | None]], ComparedCalls]:
     """Return the calls of the checks that leave some out for want of a partner."""
-    from riff_store.queries.compared_calls import compared_calls
+    from riff_store.queries.comparison import compared_calls
 
     alone = {(each.flow, (each.aspect, each.judge)) for each in comparison.differences if each.alone_b}
     wanted = [key for key in map(_key, checks) if key in alone]
@@ -249,7 +248,7 @@ def _key_in_any_run(check: Check) -> tuple[str, str, str | None]:
 
 
 def _runs_between(store: Store, decision: Decision) -> list[str]:
-    from riff_store.queries.dimensions import run_branches, run_order
+    from riff_store.filters.dimensions import run_branches, run_order
 
     order, branches = run_order(store), run_branches(store)
     first, last = order[decision.baseline], order[decision.candidate]

@@ -153,7 +153,7 @@ def with_states(store: Store, notes: Iterable[Annotation]) -> list[Annotation]:
     """Return notes, each on a turn with the state of that turn, as far as the store has its call and the call tells."""
     import msgspec
 
-    from riff_store.queries.annotations import calls_named
+    from riff_store.filters.notes import calls_named
 
     found = list(notes)
     names = {

@@ -36,8 +36,8 @@ def lines_where(store: Store, where: str) -> list[Annotation]:
 def on_calls(store: Store, where: str = "", *, everything: bool = False) -> LinesOnCalls:
     """Return the lines that count on calls that match a filter; with `everything` those that do not count as well."""
     from riff_store.annotations import counted, merged, place_in_time, standing
+    from riff_store.filters.notes import lines_by_call
     from riff_store.notes import read_notes
-    from riff_store.queries.annotations import lines_by_call
     from riff_store.queries.conversations import calls_of, conversation_ids
     from riff_tui.filters import parse, split
 

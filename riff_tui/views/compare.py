@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.interaction import FEW_EVENTS
 from riff_store.measure import THIN
 from riff_store.metrics import unit_of
-from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.scoring import SLOWEST
 from riff_tui.filters import render, take_judges
 from riff_tui.table import (

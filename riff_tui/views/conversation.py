@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.metrics import metric_of
-from riff_store.predicates import Predicate, Term, all_of, conjuncts
 from riff_tui.charts.transcript import Transcript
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.errors import UsageError

@@ -16,7 +16,7 @@ from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.predicates import Predicate
+    from riff_store.filters.predicates import Predicate
     from riff_store.queries.call_list import CallList
     from riff_store.queries.conversations import Call
 
@@ -125,7 +125,7 @@ def _list_of(
     query: ViewQuery, calls: Predicate | None, keys: Sequence[int], sort: str = "", matched: int | None = None
 ) -> Table:
     """Return the list of calls of some keys, which are read page by page as they are touched."""
-    from riff_store.queries.annotations import notes_by_call
+    from riff_store.filters.notes import notes_by_call
     from riff_store.queries.conversations import calls_of, count_conversations, has_any
 
     store, limit = query.store, query.request.limit

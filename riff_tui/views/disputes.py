@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.agreement import HUMAN, PERSON
-from riff_store.predicates import terms
+from riff_store.filters.predicates import terms
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.view_query import FilterParts, ViewQuery, sort_column
@@ -15,7 +15,8 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.disputes import Dispute, Disputes, Order
+    from riff_store.filters.disputes import Order
+    from riff_store.queries.disputes import Dispute, Disputes
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 OF_PEOPLE = (
@@ -66,7 +67,7 @@ def show(query: ViewQuery) -> Table:
 
 def _order(query: ViewQuery, without_rows: Disputes) -> Order | None:
     """Return the order that is asked for, `None` for the disputes' own."""
-    from riff_store.queries.disputes import Order
+    from riff_store.filters.disputes import Order
 
     sort = query.request.sort
     if sort in (None, query.spec.order_by):

@@ -7,8 +7,8 @@ from functools import cache
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
-from riff_store.predicate_eval import compile_predicate
-from riff_store.predicates import Predicate
+from riff_store.filters.matching import compile_predicate
+from riff_store.filters.predicates import Predicate
 from riff_tui.table import Batch, Column
 from riff_tui.views.spec import ViewSpec
 

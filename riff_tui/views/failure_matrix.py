@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from riff_store.filters.predicates import terms
 from riff_store.measure import wilson
-from riff_store.predicates import terms
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
 from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.table import Column, Row, Severity, Table

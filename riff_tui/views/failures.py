@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.text.words import counted, listed
 from riff_tui.views.parts import cells, columns

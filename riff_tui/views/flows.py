@@ -41,9 +41,9 @@ _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
 def show(query: ViewQuery) -> Table:
     """Return the matrix with what is to be mended first, and trends if asked for; deferred where that takes long."""
+    from riff_store.filters.sql import needs
     from riff_store.queries.first_to_mend import first_to_mend
     from riff_store.queries.flows import flow_cells
-    from riff_store.queries.scope import needs
 
     request, wanted = query.request, query.parts()
 

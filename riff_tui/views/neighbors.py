@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.measure import mean
-from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_tui.charts import histogram, neighbor_graph
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
@@ -102,7 +102,7 @@ def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
 
     What it says of states is said of the rows of a call then, not of the states that a graph is made of.
     """
-    from riff_store.queries.scope import is_of_states, of_calls
+    from riff_store.filters.predicates import is_of_states, of_calls
 
     if not any(is_of_states(term) for term in terms(calls)):
         return calls

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin
-from riff_store.predicates import Predicate, Term, conjuncts
 from riff_tui.table import Row, Table
 from riff_tui.text.words import excluded_text
 from riff_tui.views.parts import cells, columns
@@ -58,7 +58,7 @@ def show(query: ViewQuery) -> Table:
 
 def with_excluded(query: ViewQuery, table: Table) -> Table:
     """Count errored calls, which state rows do not hold: of the flows on show and of flows without any other call."""
-    from riff_store.queries.dimensions import Grouping
+    from riff_store.filters.dimensions import Grouping
     from riff_store.queries.sums import call_sums
 
     keys = tuple(dict.fromkeys(("flow", *query.request.by)))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from riff_store import models
 from riff_store.annotations import standing
-from riff_store.columns.keeping import differs, packed_groups
-from riff_store.columns.layout import keys_of
+from riff_store.arrays.chunks import differs, packed_groups
+from riff_store.arrays.layout import keys_of
 from riff_store.database import OF_DAMAGE, Store
 from riff_store.errors import StoreError
 from riff_store.interaction import EVENTS, TIMED

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from riff_store import models, quality, rollups, verdicts
-from riff_store.columns import keeping
+from riff_store.arrays import chunks
 from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import connect
 from riff_store.engines.sqlite_errors import store_error_of
@@ -86,7 +86,7 @@ def derive(connection: Connection) -> None:
     verdicts.choose_all(connection)
     quality.settle_all(connection)
     rollups.recompute_all(connection)
-    keeping.pack_all(connection)
+    chunks.pack_all(connection)
 
 
 def _copy(path: Path, to: Path) -> Path:

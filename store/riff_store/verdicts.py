@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from riff_store.arrays.chunks import drop_calls
 from riff_store.changes import Cell, Changes
-from riff_store.columns.keeping import drop_calls
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.models import COMPUTED_JUDGE

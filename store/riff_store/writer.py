@@ -13,8 +13,8 @@ from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from riff_store import models, notes, rollups, verdicts
+from riff_store.arrays import chunks
 from riff_store.changes import Changes, no_changes
-from riff_store.columns import keeping
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits, replace_history
 from riff_store.engines.engine import BulkConnection
@@ -122,7 +122,7 @@ class Writer:
         one_by_one = self._store.engine.adds_twice
         rollups.add_calls(self._connection, changed.first, changed.last, changed.shrunk, one_by_one=one_by_one)
         rollups.judge_anew(self._connection, judged - changed.shrunk, one_by_one=one_by_one)
-        keeping.drop_keys(self._connection, changed.first, changed.last + 1)
+        chunks.drop_keys(self._connection, changed.first, changed.last + 1)
         if self._store.engine.tells:
             self._store.tell(self._written(changed.first))
 
@@ -145,12 +145,12 @@ class Writer:
             if report is not None:
                 report(done, done + len(left))
             with self._store.writing():
-                keeping.pack(self._connection, keeping.unpacked(self._connection)[:_GROUPS])
+                chunks.pack(self._connection, chunks.unpacked(self._connection)[:_GROUPS])
             done += min(len(left), _GROUPS)
 
     def _unpacked(self) -> list[int]:
         with self._store.snapshot():
-            return keeping.unpacked(self._connection)
+            return chunks.unpacked(self._connection)
 
     def _forget(self) -> None:
         self._names.forget()

@@ -17,9 +17,9 @@ _SQL = re.compile(
 _WORD = re.compile("SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA")
 """A word with which a statement begins: a file without one has none."""
 MADE_OF_NAMES: Mapping[str, set[str]] = {
-    "store/riff_store/columns/interactions.py": {"read_interactions"},
-    "store/riff_store/columns/keeping.py": {"drop_calls"},
-    "store/riff_store/columns/rows.py": {"all_scores", "call_columns", "hanging_columns", "outcome_visits"},
+    "store/riff_store/arrays/reading.py": {"read_interactions"},
+    "store/riff_store/arrays/chunks.py": {"drop_calls"},
+    "store/riff_store/arrays/rows.py": {"all_scores", "call_columns", "row_columns", "outcome_visits"},
     "store/riff_store/database.py": {"discard_empty"},
     "store/riff_store/engines/postgresql.py": {"_header", "create", "discard_if", "schema"},
     "store/riff_store/engines/postgresql_schema.py": {

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store
+from riff_store.filters.dimensions import Grouping
+from riff_store.filters.predicates import Predicate, Term
 from riff_store.health import examine
 from riff_store.models.sums import CallSums
-from riff_store.predicates import Predicate, Term
 from riff_store.queries.conversations import conversations
-from riff_store.queries.dimensions import Grouping
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.states import state_cells
 from riff_store.queries.sums import call_sums

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riff_store.columns.grouping import numbered
+from riff_store.arrays.grouping import numbered
 from riff_store.database import Store, open_store
 from riff_store.errors import Interrupted
 from riff_store.interruption import Interruption, check_interrupted

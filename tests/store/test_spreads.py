@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.predicate_eval import matches
-from riff_store.predicates import Predicate, Term
-from riff_store.queries.spread_filter import AspectSpreads, holds_of
+from riff_store.filters.disputes import AspectSpreads, holds_of
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import Predicate, Term
 from riff_store.statistics.agreement import scores_of
 from riff_store.statistics.spreads import spreads_of
 from riff_tui.filters import parse

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
-from riff_store.predicates import terms
+from riff_store.filters.predicates import terms
 from riff_store.queries.latencies import Bucket, PooledLatency
 from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
 from riff_tui.charts.visit_timeline import VisitTimeline

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.columns import blocks, layout
+from riff_store.arrays import blocks, layout
 from riff_store.database import Store, open_store
 from riff_store.writer import Writer
 from tests.support.random_stores import World

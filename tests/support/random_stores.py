@@ -13,8 +13,8 @@ import pytest
 
 from riff_store.database import Store, open_store
 from riff_store.facts import ConversationFacts, ExpectedStep, JudgedScore, StateAspects
-from riff_store.predicate_eval import matches
-from riff_store.predicates import And, InState, Not, Or, Predicate, Term
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term
 from riff_store.vocabulary import CALL_NAMES, COMPUTED, field_of
 from tests.support.facts import call, fresh, grouped_by, put, state, verdict
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from riff_ingest import pipeline
 from riff_ingest.pipeline import ingest
-from riff_store.columns import blocks, layout
+from riff_store.arrays import blocks, layout
 from riff_store.database import open_store
 from riff_store.facts import Annotation, Commit, FlowEdit
 from riff_store.names import CallNames

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.predicates import Term
+from riff_store.filters.predicates import Term
 from riff_tui.filters import parse
 from riff_tui.filters.completion import NAMED, CompletionTarget, fields, named, names, wanted
 

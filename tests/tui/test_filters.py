@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.predicate_eval import matches
-from riff_store.predicates import And, Not, Or, Predicate, Term
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import And, Not, Or, Predicate, Term
 from riff_store.vocabulary import FIELDS
 from riff_tui.filters import Filter, FilterError, parse, quote, render, split, take_judges
 from riff_tui.text.safe_text import one_line

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_store.predicate_eval import compile_predicate
-from riff_store.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.matching import compile_predicate
+from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.vocabulary import split_name
 from riff_tui.filters import FilterError, parse, split
 from riff_tui.table import Row, Table

@@ -20,7 +20,7 @@ from riff_tui.views.parts.cells import shell_quoted
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation
-    from riff_store.predicates import Predicate
+    from riff_store.filters.predicates import Predicate
 
 
 WRITING_S = 10.0
@@ -176,7 +176,7 @@ class NotesOfCalls:
 
     def codes(self) -> list[tuple[str, int]]:
         """Return the codes in use, each with how many calls it has, most first."""
-        from riff_store.queries.annotations import notes_by_call
+        from riff_store.filters.notes import notes_by_call
 
         given = ({note.code for note in notes if note.code} for notes in notes_by_call(self.store).values())
         counts = Counter(code for codes in given for code in codes)
@@ -184,7 +184,7 @@ class NotesOfCalls:
 
     def read_by(self, author: str) -> set[CallNames]:
         """Return the calls that somebody noted anything on."""
-        from riff_store.queries.annotations import notes_by_call
+        from riff_store.filters.notes import notes_by_call
         from riff_store.queries.call_names import names_of_calls
 
         noted = notes_by_call(self.store).items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from riff_store.predicates import Term, conjuncts
+from riff_store.filters.predicates import Term, conjuncts
 from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.navigation.location import START, Location, Stack, locations_above, noun, row_crumb

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.style import Style
 
-from riff_store.predicates import Not, Predicate, Term
+from riff_store.filters.predicates import Not, Predicate, Term
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.render.styled_lines import Line, Piece
 

@@ -14,7 +14,7 @@ from riff_tui.text.words import counted
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
-    from riff_store.queries.annotations import Note
+    from riff_store.filters.notes import Note
     from riff_store.queries.conversation import Verdict
 
 

@@ -1,4 +1,4 @@
-"""Define the column chunks: facts of calls kept once more, packed by column (`riff_store.columns`)."""
+"""Define the column chunks: facts of calls kept once more, packed by column (`riff_store.arrays`)."""
 
 from __future__ import annotations
 

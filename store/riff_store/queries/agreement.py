@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from riff_store.agreement import FEWEST, HUMAN, PASSED
 from riff_store.database import Store
+from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT, Measure
-from riff_store.predicates import Predicate
 from riff_store.queries.judge_scores import JudgeScores, JudgeVersion, judge_scores, judges_of
 
 if TYPE_CHECKING:

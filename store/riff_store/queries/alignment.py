@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from riff_store.agreement import HUMAN, PASSED
 from riff_store.alignment import Rates, Reference, rates
 from riff_store.database import Store
+from riff_store.filters.notes import Note, notes_by_call
+from riff_store.filters.predicates import Predicate
 from riff_store.measure import Measure
-from riff_store.predicates import Predicate
-from riff_store.queries.annotations import Note, notes_by_call
 from riff_store.queries.judge_scores import CORRECTNESS, JudgeVersion, judge_scores, judges_of
 
 _NOTHING = Measure(0, 0)

@@ -12,9 +12,9 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.predicates import Predicate, all_of, conjuncts
-from riff_store.queries.dimensions import Grouping, run_order
-from riff_store.queries.scope import Scope, needs
+from riff_store.filters.dimensions import Grouping, run_order
+from riff_store.filters.predicates import Predicate, all_of, conjuncts
+from riff_store.filters.sql import Scope, needs
 from riff_store.queries.sums import call_counts
 
 PIECE = 2048

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from riff_store.database import Store
+from riff_store.filters.dimensions import DIMENSIONS, names_of
+from riff_store.filters.notes import marks
+from riff_store.filters.predicates import Predicate
 from riff_store.interruption import check_interrupted
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.examples import Example, Examples, turns_aspect
-from riff_store.queries.marks import marks
 from riff_store.statistics.enrichment import Draw, is_likely, over_represented
 from riff_store.statistics.significance import benjamini_hochberg
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
 
 if TYPE_CHECKING:
-    from riff_store.columns.failures import CallsInScope
+    from riff_store.arrays.failures import CallsInScope
 
 
 SURE = 0.05
@@ -93,7 +93,7 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
     What stands out in a group is measured against all calls of its flow in scope that were not errored. Unless they are
     to be `whole`, nothing is said of that.
     """
-    from riff_store.columns.failures import CallsInScope
+    from riff_store.arrays.failures import CallsInScope
 
     with store.snapshot():
         scope = CallsInScope(store, calls)
@@ -128,7 +128,7 @@ class _Group(NamedTuple):
 
 
 def _cause(group: _Group, names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
-    from riff_store.columns.failures import kind_of
+    from riff_store.arrays.failures import kind_of
 
     check_interrupted()
     keys, counted, labels = group.keys, group.counted, names["stop_reason"]

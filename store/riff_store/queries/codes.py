@@ -11,12 +11,12 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.filters.conditions import one_of
+from riff_store.filters.notes import Note, notes_by_call
+from riff_store.filters.predicates import Predicate
+from riff_store.filters.sql import Scope
 from riff_store.measure import UNIT, Measure
-from riff_store.predicates import Predicate
-from riff_store.queries.annotations import Note, notes_by_call
-from riff_store.queries.conditions import one_of
 from riff_store.queries.examples import Example, Examples
-from riff_store.queries.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

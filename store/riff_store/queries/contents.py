@@ -8,13 +8,13 @@ from heapq import merge
 from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.database import Store
+from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
+from riff_store.filters.notes import notes_by_call, verdicts_of_people
+from riff_store.filters.predicates import Predicate
+from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.models.sums import CallSums
 from riff_store.notes import unjoined_notes
-from riff_store.predicates import Predicate
-from riff_store.queries.annotations import notes_by_call, verdicts_of_people
-from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
-from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.verdicts import UNJOINED
 from riff_store.vocabulary import STEP_FIELDS

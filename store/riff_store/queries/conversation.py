@@ -10,10 +10,10 @@ from typing import Any
 from riff_store import models as m
 from riff_store.database import Store
 from riff_store.errors import NotAStore
+from riff_store.filters.dimensions import judges_shown
+from riff_store.filters.notes import Note, notes_on
 from riff_store.interaction import Interaction
-from riff_store.queries.annotations import Note, notes_on
 from riff_store.queries.conversations import Call, calls_of
-from riff_store.queries.dimensions import judges_shown
 from riff_store.queries.interaction import call_interaction
 from riff_store.transcripts import Transcripts
 

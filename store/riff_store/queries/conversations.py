@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.arrays.chunks import is_packed
+from riff_store.arrays.layout import CALLS, STATES
 from riff_store.database import Store
 from riff_store.errors import UsageError
+from riff_store.filters.conditions import figure_of_call, one_of
+from riff_store.filters.dimensions import DIMENSIONS, FAILURE, UNNAMED, Grouping, judges_meant, names_of
+from riff_store.filters.notes import Note, authors_of, codes_of, marks, notes_by_call, verdict_of
+from riff_store.filters.predicates import And, Predicate, all_of, conjuncts, terms
+from riff_store.filters.sql import STATE_COLUMNS, Scope
 from riff_store.metrics import OF_CALLS, POOLED
-from riff_store.predicates import Predicate
-from riff_store.queries.annotations import Note, authors_of, codes_of, notes_by_call, verdict_of
 from riff_store.queries.call_list import CallList
 from riff_store.queries.call_names import told_by
-from riff_store.queries.conditions import figure_of_call, one_of
-from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, Grouping, judges_meant, names_of
-from riff_store.queries.marks import marks
-from riff_store.queries.scope import STATE_COLUMNS, Scope
-from riff_store.queries.sorted_calls import about_states, sortable, sorted_calls
 from riff_store.queries.sums import call_counts
-from riff_store.vocabulary import Field, split_name
+from riff_store.vocabulary import Field, field_named, field_of, split_name
+
+if TYPE_CHECKING:
+    from riff_store.arrays.ordering import SortedCalls, SortKey
+
 
 PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "caller_ok", "error_count", "defects", "error")
 _KEPT = tuple(metric.of_call for metric in OF_CALLS.values() if metric.of_call)
@@ -309,3 +313,58 @@ def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
         last_ok=None if failed is None else last_ok or UNNAMED["last_ok"],
         first_failed=None if failed is None else first_failed or UNNAMED["first_failed"],
     )  # fmt: skip
+
+
+# Say what calls can be sorted by, and sort very many of them on columns.
+def sorted_calls(store: Store, calls: Predicate | None, sort: str, figures: Collection[str]) -> SortedCalls | None:
+    """Return the keys of calls in order, `None` unless there are very many and columns hold what they are sorted by.
+
+    `figures` are the columns that calls hold themselves.
+    """
+    if not is_packed(store.execute_sql):
+        return None
+    key = _sort_key(store, calls, sort.removeprefix("-"), figures)
+    if key is None:
+        return None
+    from riff_store.arrays.ordering import SortedCalls
+
+    return SortedCalls(store, calls, key, down=sort.startswith("-"))
+
+
+def _sort_key(store: Store, calls: Predicate | None, column: str, figures: Collection[str]) -> SortKey | None:
+    from riff_store.arrays.ordering import SortKey
+
+    name, judge = split_name(column)
+    if column in figures:
+        return SortKey(figure=column) if column in CALLS else None
+    if column in DIMENSIONS:
+        dimension = DIMENSIONS[column]
+        return SortKey(dimension=dimension.key, names=names_of(store, dimension)) if dimension.key in CALLS else None
+    field = sortable(name, judge)
+    if field is None or field.name in POOLED:
+        return None
+    if field.level == "state":
+        return SortKey(state=field.name, about=about_states(calls)) if field.name in STATES else None
+    aspects = [key for key, text in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)) if text == field.name]
+    judges = judges_meant(store, judge) if field.spreads else {m.COMPUTED_JUDGE}
+    return SortKey(scores=[(aspect, judge) for aspect in aspects for judge in sorted(judges)])
+
+
+def sortable(name: str, judge: str | None) -> Field | None:
+    """Return the field that calls can be sorted by, of one judge where it spreads over judges."""
+    field = field_named(name)
+    if field is None or field.kind != "number" or field.level == "row" or not (judge is None or field.spreads):
+        return None
+    return field
+
+
+def about_states(calls: Predicate | None) -> Predicate | None:
+    """Return the parts of a filter that are about states alone."""
+    found: list[Predicate] = []
+    for part in conjuncts(calls):
+        if isinstance(part, And):
+            inner = about_states(part)
+            found += [] if inner is None else [inner]
+        elif all(term.field is not None and field_of(term.field).level == "state" for term in terms(part)):
+            found.append(part)
+    return all_of(found)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from riff_store import models as m
 from riff_store.agreement import HUMAN
 from riff_store.database import Store
-from riff_store.predicate_eval import matches
-from riff_store.predicates import Or, Predicate, Term, both
+from riff_store.filters.conditions import one_of
+from riff_store.filters.dimensions import DIMENSIONS, names_of
+from riff_store.filters.disputes import NAMES_OF_CALL, NAMES_OF_DISPUTE, AspectSpreads, Order, holds_of
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.queries.call_names import told_by
-from riff_store.queries.conditions import one_of
-from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.judge_scores import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
-from riff_store.queries.spread_filter import NAMES_OF_CALL, NAMES_OF_DISPUTE, AspectSpreads, holds_of
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
@@ -105,13 +105,6 @@ class _Given(NamedTuple):
         return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
 
 
-class Order(NamedTuple):
-    """Say which column to sort disputes by, a name, `spread`, `correctness` or `scores.JUDGE`; `down` begins high."""
-
-    key: str
-    down: bool = False
-
-
 class _Found(NamedTuple):
     """Name a dispute: its spread, the key of its call, and its aspect."""
 
@@ -184,8 +177,8 @@ class FoundDisputes:
         """Return the first disputes in an order, then the widest first, then by run and id."""
         if limit == 0 or not self.total:
             return []
-        from riff_store.columns.disputes import first_disputes
-        from riff_store.columns.reading import read_calls
+        from riff_store.arrays.ordering import first_disputes
+        from riff_store.arrays.reading import read_calls
 
         columns, scores = read_calls(self._store, self._calls), self._scores
         found = list(zip(self._by_aspect, self._found, strict=True))
@@ -218,7 +211,7 @@ class FoundDisputes:
 
     def _are_named(self, word: Term) -> Flags:
         """Say of each call whether a bare word is in its names."""
-        from riff_store.columns.reading import read_calls
+        from riff_store.arrays.reading import read_calls
         from riff_store.statistics.spreads import among
 
         named = Or(tuple(Term(name, word.operator, word.value) for name in NAMES_OF_CALL))

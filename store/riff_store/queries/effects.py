@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from riff_store import models as m
 from riff_store.database import Store
 from riff_store.errors import UsageError
+from riff_store.filters.dimensions import DIMENSIONS, Grouping, names_of
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import Predicate
 from riff_store.metrics import POOLED, unit_of
-from riff_store.predicate_eval import matches
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.sums import call_sums
@@ -20,7 +20,7 @@ from riff_store.statistics.linear_model import FactorEffect, LinearModel
 from riff_store.vocabulary import ALIASES, COMPUTED, QUALITY, aspect_named
 
 if TYPE_CHECKING:
-    from riff_store.columns.reading import CallColumns
+    from riff_store.arrays.reading import CallColumns
     from riff_store.statistics.judge_comparison import Overlap
     from riff_store.statistics.observations import Floats, Observations
 
@@ -77,8 +77,7 @@ def effects(
     these, `(computed)` included. They are compared on the calls that all of them scored. Of a figure over events it is
     an event.
     """
-    from riff_store.columns.qualities import aspect_scores, qualities
-    from riff_store.columns.reading import read_calls
+    from riff_store.arrays.reading import aspect_scores, qualities, read_calls
     from riff_store.statistics.judge_comparison import overlap
     from riff_store.statistics.linear_model import fit
     from riff_store.statistics.observations import Factor, Observations
@@ -163,7 +162,7 @@ def _events(
     """
     if m.COMPUTED_JUDGE not in judges:
         return {}, None
-    from riff_store.columns.interactions import read_interactions
+    from riff_store.arrays.reading import read_interactions
     from riff_store.statistics.ratios import added, shares
 
     figure = POOLED[aspect]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.filters.dimensions import run_order
 from riff_store.queries.call_names import told_by
-from riff_store.queries.dimensions import run_order
 
 if TYPE_CHECKING:
-    from riff_store.columns.failures import FailureGroups
+    from riff_store.arrays.failures import FailureGroups
 
 
 Key = TypeVar("Key", bound=Hashable)

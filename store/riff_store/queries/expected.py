@@ -8,9 +8,9 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.predicates import Predicate, is_of_states, terms
-from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.scope import STATE_COLUMNS, Scope
+from riff_store.filters.dimensions import Grouping, Names
+from riff_store.filters.predicates import Predicate, is_of_states, terms
+from riff_store.filters.sql import STATE_COLUMNS, Scope
 
 FIRST_DERIVED = "opening"
 """The state of calls with derived states before the first tool (docs/metrics.md, section 9)."""

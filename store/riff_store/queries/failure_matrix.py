@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from riff_store.database import Store
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import DIMENSIONS, names_of
+from riff_store.filters.dimensions import DIMENSIONS, names_of
+from riff_store.filters.notes import marks
+from riff_store.filters.predicates import Predicate
 from riff_store.queries.examples import Example, Examples, turns_aspect
-from riff_store.queries.marks import marks
 from riff_store.vocabulary import FAILURES_OF_STEPS, NONE_FOUND, START
 
 Place: TypeAlias = tuple[int, int, int]
@@ -55,7 +55,7 @@ def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool 
 
     A matrix that is not to be `whole` says of no step how many calls took it, and of no flow which states it has.
     """
-    from riff_store.columns.failures import CallsInScope
+    from riff_store.arrays.failures import CallsInScope
 
     with store.snapshot():
         scope = CallsInScope(store, calls)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from riff_store.database import Store
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import DIMENSIONS, names_of
+from riff_store.filters.dimensions import DIMENSIONS, names_of
+from riff_store.filters.notes import marks
+from riff_store.filters.predicates import Predicate
 from riff_store.queries.examples import turns_aspect
-from riff_store.queries.marks import marks
 from riff_store.queries.side_calls import SideCalls, paired, side_reader
 from riff_store.queries.sides import calls_of_side, sides
 from riff_store.statistics import pairing, significance
@@ -18,7 +18,7 @@ from riff_store.statistics.pairing import Places
 from riff_store.vocabulary import NONE_FOUND, START
 
 if TYPE_CHECKING:
-    from riff_store.columns.failures import FailureEnds
+    from riff_store.arrays.failures import FailureEnds
     from riff_store.queries.sides import Side
 
 
@@ -59,7 +59,7 @@ def failure_shifts(store: Store, a: str, b: str, calls: Predicate | None = None)
     Calls of the same task are compared in pairs where these are half of the smaller side's calls or more. Raises
     `SideError`.
     """
-    from riff_store.columns.failures import CallsInScope, FailureEnds
+    from riff_store.arrays.failures import CallsInScope, FailureEnds
 
     with store.snapshot():
         reader = side_reader(store)

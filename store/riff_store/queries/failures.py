@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.predicates import Predicate
+from riff_store.filters.predicates import Predicate
 from riff_store.queries.call_names import told_by
 from riff_store.queries.side_calls import SideCalls, paired, side_reader
 from riff_store.queries.sides import PairCounts, Side, sides

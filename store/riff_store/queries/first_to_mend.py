@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from riff_store.database import Store
+from riff_store.filters.dimensions import Grouping, Names
+from riff_store.filters.predicates import Predicate, Term, both, of_calls
 from riff_store.measure import THIN, Measure
 from riff_store.models import COMPUTED_JUDGE
-from riff_store.predicates import Predicate, Term, both, of_calls
-from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import (
     StepCounts,
     derived_flows,

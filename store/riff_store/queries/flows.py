@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from riff_store.database import Store
+from riff_store.filters.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.interaction import Interaction
 from riff_store.measure import (
     Measure,
@@ -16,9 +19,6 @@ from riff_store.measure import (
 )
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.models.sums import AspectSums, CallSums
-from riff_store.predicate_eval import matches
-from riff_store.predicates import Or, Predicate, Term, both
-from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
 from riff_store.queries.interaction import InteractionSums, interaction_sums
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.sums import aspect_sums, call_counts, call_sums

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.filters.dimensions import Grouping, Names
+from riff_store.filters.predicates import Predicate
 from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
 from riff_store.measure import UNIT
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.sums import rows_of_sums
 
 

@@ -10,10 +10,10 @@ from riff_store import models as m
 from riff_store.agreement import HUMAN, PASSED, PERSON
 from riff_store.alignment import Reference, reference_of
 from riff_store.database import Store
-from riff_store.predicate_eval import matches
-from riff_store.predicates import Predicate
-from riff_store.queries.annotations import Note, notes_by_call, verdicts_of_people
-from riff_store.queries.dimensions import judge_names, judges_shown, unique_names
+from riff_store.filters.dimensions import judge_names, judges_shown, unique_names
+from riff_store.filters.matching import matches
+from riff_store.filters.notes import Note, notes_by_call, verdicts_of_people
+from riff_store.filters.predicates import Predicate
 
 if TYPE_CHECKING:
     from riff_store.statistics.agreement import Keys, Scores
@@ -119,7 +119,7 @@ def judge_scores(
 
     `notes` are what people wrote, by the key of the call, where that is read already.
     """
-    from riff_store.columns.reading import read_calls
+    from riff_store.arrays.reading import read_calls
     from riff_store.statistics.agreement import given_to, scores_at, scores_of
 
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))

@@ -12,9 +12,9 @@ from riff_store import models as m
 from riff_store.agreement import HUMAN, PASSED
 from riff_store.alignment import Rates, rates
 from riff_store.database import Store
+from riff_store.filters.dimensions import Grouping
+from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT, Measure
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import Grouping
 from riff_store.queries.judge_scores import CORRECTNESS, JudgeKey, judge_scores, judges_of
 from riff_store.queries.sums import aspect_sums
 

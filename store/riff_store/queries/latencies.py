@@ -13,10 +13,10 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.filters.conditions import one_of
+from riff_store.filters.predicates import Predicate, Term, all_of
+from riff_store.filters.sql import Scope
 from riff_store.measure import percentile
-from riff_store.predicates import Predicate, Term, all_of
-from riff_store.queries.conditions import one_of
-from riff_store.queries.scope import Scope
 from riff_store.queries.sums import reads_columns
 from riff_store.transcripts import Transcripts
 
@@ -126,7 +126,7 @@ def _keys(store: Store, about: Predicate | None) -> list[int]:
 
 def _first_kept(store: Store, about: Predicate | None) -> list[int]:
     """Return the keys of the first of very many calls that have a transcript."""
-    from riff_store.columns.reading import read_calls
+    from riff_store.arrays.reading import read_calls
 
     calls, kept = read_calls(store, about).keys("id").tolist(), m.Transcript
     found: list[int] = []

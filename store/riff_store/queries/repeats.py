@@ -9,9 +9,9 @@ from typing import NamedTuple
 from riff_store import models as m
 from riff_store.agreement import PASSED
 from riff_store.database import Store
+from riff_store.filters.dimensions import Grouping
+from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT, Measure
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import Grouping
 
 FEWEST = 2
 DRAWN = 3
@@ -81,7 +81,7 @@ def repeats(
 
 
 def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Group]:
-    from riff_store.columns.repeats import repeat_groups
+    from riff_store.arrays.grouping import repeat_groups
 
     aspects = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness"))
     names = group.namer(store)
@@ -90,7 +90,7 @@ def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Gro
 
 
 def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> RepeatCell:
-    from riff_store.columns.repeats import means_of_draws
+    from riff_store.arrays.grouping import means_of_draws
 
     groups = [each for each in members if each.n >= FEWEST]
     smallest = min((each.n for each in groups), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.queries.dimensions import run_order, run_starts
+from riff_store.filters.dimensions import run_order, run_starts
 
 
 def latest_run(store: Store) -> str | None:

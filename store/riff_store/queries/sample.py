@@ -9,12 +9,12 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.filters.notes import calls_named, codes_of
+from riff_store.filters.predicates import Predicate
+from riff_store.filters.sql import Scope
 from riff_store.names import CallNames
-from riff_store.predicates import Predicate
-from riff_store.queries.annotations import calls_named, codes_of
 from riff_store.queries.codes import calls_since_new_code
 from riff_store.queries.conversations import Call, calls_of
-from riff_store.queries.scope import Scope
 from riff_store.reading_list import KeptList, Sample, kept_list
 from riff_store.sampling import Candidate, Drawn
 from riff_store.vocabulary import NONE_FOUND

@@ -13,16 +13,16 @@ from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.annotations import PASS
 from riff_store.database import Store
+from riff_store.filters.conditions import one_of
+from riff_store.filters.dimensions import judges_shown, run_order, run_starts
+from riff_store.filters.notes import notes_by_call
+from riff_store.filters.predicates import Predicate
+from riff_store.filters.sql import Scope
 from riff_store.interaction import EVENTS
 from riff_store.notes import has_notes
-from riff_store.predicates import Predicate
-from riff_store.queries.annotations import notes_by_call
-from riff_store.queries.conditions import one_of
-from riff_store.queries.dimensions import judges_shown, run_order, run_starts
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.judge_scores import VERDICT
 from riff_store.queries.last_edits import Edits, LastEdit
-from riff_store.queries.scope import Scope
 
 PAGE = 2_000
 _INTERACTION = "interaction."

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riff_store.database import Store
+from riff_store.filters.dimensions import DIMENSIONS, Grouping, names_of
+from riff_store.filters.predicates import Predicate
 from riff_store.metrics import OF_CALLS
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.sides import Side, calls_of_side
 from riff_store.queries.sums import call_counts
 from riff_store.statistics import pairing
 
 if TYPE_CHECKING:
-    from riff_store.columns.reading import CallReader
+    from riff_store.arrays.reading import CallReader
     from riff_store.statistics.pairing import Flags, Floats, Keys, Places
 
 _COLUMNS = ("errored", "flow", "agent", "run", "caller", "scenario", "persona", "trial")
@@ -23,7 +23,7 @@ _COLUMNS = ("errored", "flow", "agent", "run", "caller", "scenario", "persona", 
 
 def side_reader(store: Store) -> CallReader:
     """Return what reads the calls of both sides, within one snapshot of the store."""
-    from riff_store.columns.reading import CallReader
+    from riff_store.arrays.reading import CallReader
 
     kept = (metric.of_call for metric in OF_CALLS.values())
     return CallReader(store, (*_COLUMNS, *dict.fromkeys(column for column in kept if column)))
@@ -77,7 +77,7 @@ class SideCalls:
 
     def interactions(self) -> Mapping[str, Floats]:
         """Return how the sides of each call shared the line, by the name of the sum; nan where that is not known."""
-        from riff_store.columns.interactions import read_interactions
+        from riff_store.arrays.reading import read_interactions
 
         return read_interactions(self._store, self.keys)
 

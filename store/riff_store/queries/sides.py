@@ -10,8 +10,8 @@ from typing import Literal
 from riff_store import models as m
 from riff_store.database import Store
 from riff_store.errors import UsageError
-from riff_store.predicates import Predicate, Term, both
-from riff_store.queries.dimensions import Grouping, run_order, run_starts
+from riff_store.filters.dimensions import Grouping, run_order, run_starts
+from riff_store.filters.predicates import Predicate, Term, both
 from riff_store.queries.sums import call_counts
 
 LISTED = 3

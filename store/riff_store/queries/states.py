@@ -8,6 +8,9 @@ from typing import Any
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.filters.dimensions import Grouping, Names
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import Predicate, both, terms
 from riff_store.measure import (
     GUARD_ERRORS,
     HEALTHY_PROGRESS,
@@ -24,9 +27,6 @@ from riff_store.measure import (
     rising,
 )
 from riff_store.models.sums import StateSums
-from riff_store.predicate_eval import matches
-from riff_store.predicates import Predicate, both, terms
-from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
 from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
 

@@ -13,14 +13,14 @@ from typing import Any
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.columns import layout
-from riff_store.columns.keeping import is_packed
+from riff_store.arrays import layout
+from riff_store.arrays.chunks import is_packed
 from riff_store.database import Store
+from riff_store.filters.conditions import one_of
+from riff_store.filters.dimensions import Grouping, Names
+from riff_store.filters.predicates import Predicate
+from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
 from riff_store.models.sums import AspectSums, CallSums, StateSums, Sum, Summed
-from riff_store.predicates import Predicate
-from riff_store.queries.conditions import one_of
-from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
@@ -45,7 +45,7 @@ def _sums_of_calls(
 ) -> dict[Names, tuple[Any, ...]]:
     depth = needs(calls, group.by)
     if _in_columns(store, depth):
-        from riff_store.columns.sums import call_rows
+        from riff_store.arrays.sums import call_rows
 
         rows = call_rows(store, calls, group.keys, wanted)
     else:
@@ -67,7 +67,7 @@ def aspect_sums(
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     wanted = {key for key, name in aspects.items() if not only or name in only}
     if _in_columns(store, depth):
-        from riff_store.columns.sums import score_rows
+        from riff_store.arrays.sums import score_rows
 
         rows = score_rows(store, calls, group.keys, wanted)
     else:
@@ -133,7 +133,7 @@ def _sums_of_states(
     """Return the keys of the group, the segment and those of the sums of state rows that are wanted."""
     depth = needs(rows, group.by, state_rows=True)
     if _in_columns(store, depth):
-        from riff_store.columns.sums import state_rows
+        from riff_store.arrays.sums import state_rows
 
         return state_rows(store, rows, group.keys, wanted)
     return rows_of_sums(store, m.STATES, wanted, rows, group, ("segment",))
@@ -146,7 +146,7 @@ def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mappin
 
 def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
     if _in_columns(store, needs(rows, group.by, state_rows=True)):
-        from riff_store.columns.sums import step_rows
+        from riff_store.arrays.sums import step_rows
 
         answer = step_rows(store, rows, group.keys)
     else:

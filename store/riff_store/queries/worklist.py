@@ -6,8 +6,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from riff_store.database import Store
+from riff_store.filters.predicates import Predicate
 from riff_store.measure import is_thin, mean
-from riff_store.predicates import Predicate
 from riff_store.queries.expected import derived_flows, is_handover
 from riff_store.queries.first_to_mend import FirstToMend, first_to_mend
 from riff_store.queries.flows import FlowCell, flow_cells, is_weak_flow

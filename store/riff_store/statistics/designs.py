@@ -15,13 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     Floats: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+
 
 NIL = 1e-9
 """Below it an eigenvalue of scaled counts is none; of 200 levels in a chain the least real one is above 1e-5."""

@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     Floats: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+
 
 _DIGITS = 9
 """Digits behind these depend on the order of observations and on the machine; what is answered does not."""

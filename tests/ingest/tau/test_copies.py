@@ -11,7 +11,7 @@ import pytest
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import Store
-from riff_store.queries.annotations import Note
+from riff_store.filters.notes import Note
 from riff_store.queries.conversation import conversation
 from riff_store.queries.conversations import conversations
 from riff_store.queries.flows import flow_cells

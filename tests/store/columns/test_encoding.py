@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.columns.encoding import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
-from riff_store.columns.layout import groups_between
+from riff_store.arrays.encoding import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
+from riff_store.arrays.layout import groups_between
 from riff_store.errors import StoreError
 
 whole = st.integers(-(2**53) + 1, 2**53 - 1).map(float)

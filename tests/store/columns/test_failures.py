@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from riff_store.columns.grouping import count, numbered
-from riff_store.columns.layout import KINDS_OF_FAILURE
-from riff_store.columns.reading import read_calls
+from riff_store.arrays.grouping import count, numbered
+from riff_store.arrays.layout import KINDS_OF_FAILURE
+from riff_store.arrays.reading import read_calls
 from riff_store.database import Store
 from riff_store.facts import Annotation, ConversationFacts, Failure
+from riff_store.filters.dimensions import FAILURE
+from riff_store.filters.sql import Scope
 from riff_store.models import Conversation
 from riff_store.notes import add_notes
 from riff_store.queries.causes import causes
-from riff_store.queries.dimensions import FAILURE
 from riff_store.queries.failure_matrix import failure_matrix
 from riff_store.queries.repeats import repeats
-from riff_store.queries.scope import Scope
 from riff_store.vocabulary import FAILURE_KINDS
 from riff_store.writer import Writer
 from riff_tui.filters import parse
@@ -127,7 +127,7 @@ def test_every_kind_of_failure_has_a_number() -> None:
 
 @pytest.mark.parametrize("many", [-1000, 2**17])
 def test_combinations_are_counted_and_numbered(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_store.columns.grouping._MANY_CODES", many)
+    monkeypatch.setattr("riff_store.arrays.grouping._MANY_CODES", many)
     first, second = np.array([3, 0, 3, 3]), np.array([7, 1, 7, 0])
     rows, number = numbered([first, second])
     assert [(int(first[row]), int(second[row])) for row in rows] == [(0, 1), (3, 0), (3, 7)]

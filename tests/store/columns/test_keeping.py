@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from riff_store import writer
-from riff_store.columns import layout
-from riff_store.columns.keeping import packed_groups
-from riff_store.columns.reading import read_calls
+from riff_store.arrays import layout
+from riff_store.arrays.chunks import packed_groups
+from riff_store.arrays.reading import read_calls
 from riff_store.database import Store, open_store
 from riff_store.facts import Skipped
 from riff_store.health import examine

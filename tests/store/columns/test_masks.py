@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.columns.blocks import blocks
-from riff_store.columns.keeping import packed_groups
-from riff_store.columns.masks import Masks
-from riff_store.columns.reading import read_calls
+from riff_store.arrays.blocks import blocks
+from riff_store.arrays.chunks import packed_groups
+from riff_store.arrays.masks import Masks
+from riff_store.arrays.reading import read_calls
 from riff_store.database import Store
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term
+from riff_store.filters.sql import Scope
 from riff_store.models import Conversation
-from riff_store.predicate_eval import matches
-from riff_store.predicates import And, InState, Not, Or, Predicate, Term
-from riff_store.queries.scope import Scope
 from riff_store.vocabulary import CALL_NAMES, field_of
 from riff_tui.filters import parse, render
 from tests.support.examples import examples

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riff_store.columns.reading import CallReader, read_calls
+from riff_store.arrays.reading import CallReader, read_calls
 from riff_store.database import Store
 from riff_tui.filters import parse
 from tests.support.random_stores import World, selected, world

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.columns import grouping
-from riff_store.columns.tallies import Cells
+from riff_store.arrays import grouping
+from riff_store.arrays.tallies import Cells
 from riff_store.database import Store
-from riff_store.queries.dimensions import Grouping
+from riff_store.filters.dimensions import Grouping
 from riff_store.queries.repeats import repeats
 from riff_store.queries.sums import aspect_sums, call_counts, call_sums, lost_in_states, state_sums, step_counts
 from riff_tui.filters import parse

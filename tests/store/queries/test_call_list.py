@@ -9,7 +9,7 @@ import pytest
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
-from riff_store.predicates import Predicate
+from riff_store.filters.predicates import Predicate
 from riff_store.queries import call_list
 from riff_store.queries.call_list import CallList
 from riff_tui.filters import parse

@@ -16,7 +16,7 @@ from scipy import stats
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
-from riff_store.predicates import Term
+from riff_store.filters.predicates import Term
 from riff_store.queries.comparison import Comparison, Difference, compare
 from riff_store.queries.failures import failures
 from riff_store.queries.flows import flow_cells

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from riff_store.facts import ConversationFacts
-from riff_store.predicates import Predicate, Term
+from riff_store.filters.predicates import Predicate, Term
 from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
 from riff_store.scoring import operability
 from riff_store.statistics.linear_model import LevelEffect

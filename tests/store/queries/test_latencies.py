@@ -10,7 +10,7 @@ import pytest
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
-from riff_store.predicates import And, InState, Predicate, Term
+from riff_store.filters.predicates import And, InState, Predicate, Term
 from riff_store.queries import latencies
 from riff_store.queries.latencies import Bucket, LatencyReading, PooledLatency
 from tests.support.facts import call, fresh, put, state

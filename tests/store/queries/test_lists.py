@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, Skipped
+from riff_store.filters.dimensions import run_order
 from riff_store.measure import Measure
 from riff_store.queries.contents import RunSummary, SkippedEntry, runs, skipped
-from riff_store.queries.dimensions import run_order
 from riff_store.queries.flows import archetypes
 from riff_store.queries.judges import judges
 from riff_tui.filters import parse

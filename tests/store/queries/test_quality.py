@@ -10,8 +10,8 @@ from statistics import fmean
 import pytest
 
 from riff_store.facts import ConversationFacts
+from riff_store.filters.predicates import Predicate
 from riff_store.measure import Measure
-from riff_store.predicates import Predicate
 from riff_store.queries.contents import runs
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.quality import flow_table, timeline

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from riff_store.database import Store
-from riff_store.predicates import Predicate, Term
+from riff_store.filters.predicates import Predicate, Term
+from riff_store.filters.sql import Scope, needs
 from riff_store.queries.conversations import conversations, count_conversations
-from riff_store.queries.scope import Scope, needs
 from riff_tui.filters import parse, render
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, put

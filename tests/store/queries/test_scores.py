@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store
-from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import run_order
+from riff_store.filters.dimensions import run_order
+from riff_store.filters.predicates import Predicate
 from riff_store.queries.scores import score_pages
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict

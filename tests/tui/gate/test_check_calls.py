@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
+from riff_store.filters.predicates import Term
 from riff_store.interaction import Interaction
 from riff_store.names import encodable
-from riff_store.predicates import Term
 from riff_store.writer import Item
 from riff_tui.catalog import show
 from riff_tui.filters import parse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_store.predicates import Term
+from riff_store.filters.predicates import Term
 from riff_tui.errors import UsageError
 from riff_tui.filters import parse
 from riff_tui.views.neighbors import named_state

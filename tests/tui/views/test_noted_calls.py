@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from riff_store.queries.annotations import Note
+from riff_store.filters.notes import Note
 from riff_tui.charts.transcript import transcript_lines
 from riff_tui.table import Table
 from riff_tui.text.glyphs import glyphs

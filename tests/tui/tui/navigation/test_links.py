@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from riff_store.predicates import conjuncts
+from riff_store.filters.predicates import conjuncts
 from riff_tui.filters import Filter, FilterError, parse
 from riff_tui.tui.navigation.links import link, open_link
 from riff_tui.tui.navigation.location import START, Location, Stack, crumbs

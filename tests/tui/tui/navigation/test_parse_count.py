@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_store.predicates import Predicate
+from riff_store.filters.predicates import Predicate
 from riff_tui.filters import Filter, FilterError, parser
 from tests.support.walker import Walker, walking
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
-from riff_store.queries.annotations import Note
+from riff_store.filters.notes import Note
 from riff_tui.output.sinks import render
 from riff_tui.text.redaction import Redactor
 from riff_tui.views.conversation import conversation

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.columns import rows
-from riff_store.columns.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
-from riff_store.columns.keeping import ENDS, Ask, packed_groups
-from riff_store.columns.layout import CALL_IDS, HANGING, groups_between, keys_of, score_name
-from riff_store.columns.unpacked import UnpackedCalls
+from riff_store.arrays import rows
+from riff_store.arrays.chunks import ENDS, Ask, packed_groups
+from riff_store.arrays.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
+from riff_store.arrays.layout import CALL_IDS, ROWS_OF_CALLS, groups_between, keys_of, score_name
+from riff_store.arrays.rows import UnpackedCalls
 from riff_store.database import Store
 from riff_store.errors import StoreError
 
@@ -27,7 +27,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int32]
 
 BLOCK_GROUPS = 8
-_HANGING = tuple(f"{kind}." for kind in HANGING)
+_ROWS_OF_CALLS = tuple(f"{kind}." for kind in ROWS_OF_CALLS)
 _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
 
 
@@ -74,7 +74,7 @@ def packed_scores(store: Store) -> set[tuple[int, int]]:
 
 
 class Block:
-    """Read columns of the calls of some row groups, and of the rows that hang on them."""
+    """Read columns of the calls of some row groups, and of their rows."""
 
     def __init__(self, store: Store, first: int, end: int, spans: Sequence[_Span]) -> None:
         self._ask = store.execute_sql
@@ -102,7 +102,7 @@ class Block:
                 span.rows.read_ahead(names)
 
     def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
-        """Read some columns of what hangs on calls at once where it is not packed: one by one takes longer."""
+        """Read some columns of rows of calls at once where it is not packed: one by one takes longer."""
         for span in self._spans:
             if span.rows is not None:
                 span.rows.read_ahead_of(kind, names)
@@ -126,19 +126,19 @@ class Block:
         return self._read(score_name(aspect, judge), decode, from_rows, at, absent=True)
 
     def figures_of(self, kind: str, name: str, at: Places | None = None) -> Floats:
-        """Return a column of what hangs on calls (`state` or `transition`) as numbers; nan is not measured."""
+        """Return a column of rows of calls (`state` or `transition`) as numbers; nan is not measured."""
         return self._read(f"{kind}.{name}", decode, lambda calls: calls.figures_of(kind, name), at)
 
     def keys_of(self, kind: str, name: str, at: Places | None = None) -> Keys:
-        """Return a column of what hangs on calls as keys."""
+        """Return a column of rows of calls as keys."""
         return self._read(f"{kind}.{name}", decode_keys, lambda calls: _keys(calls.figures_of(kind, name)), at)
 
     def calls_of(self, kind: str) -> Places:
-        """Return of each row that hangs on a call the place of that call in this block."""
+        """Return of each row of a call the place of that call in this block."""
         return np.repeat(np.arange(self.n), np.diff(self._before(kind)))
 
     def rows_of(self, kind: str, calls: Flags) -> tuple[Places, Places]:
-        """Return the places of the rows that hang on some calls, and of each the place of its call."""
+        """Return the places of the rows of some calls, and of each the place of its call."""
         before, chosen = self._before(kind), np.flatnonzero(calls)
         first, end = before[chosen], before[chosen + 1]
         sizes = end - first
@@ -146,7 +146,7 @@ class Block:
         return np.arange(sizes.sum()) + np.repeat(skipped, sizes), np.repeat(chosen, sizes)
 
     def _before(self, kind: str) -> Counts:
-        """Return how many rows hang on the calls before each, and on all of them."""
+        """Return how many rows the calls before each have, and on all of them."""
         found = self._rows_before.get(kind)
         if found is None:
             keys = self._read(f"{kind}.call", decode_keys, lambda calls: _keys(calls.figures_of(kind, "call")))
@@ -172,7 +172,7 @@ class Block:
         absent: bool = False,
     ) -> NDArray[Any]:
         """Return a column, all or `at` some places in ascending order; one that may be `absent` is nan there."""
-        if at is not None and at.size == self.n and not name.startswith(_HANGING):
+        if at is not None and at.size == self.n and not name.startswith(_ROWS_OF_CALLS):
             at = None
         chunks = {}
         if self._packed:

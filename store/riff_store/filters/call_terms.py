@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING
 from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.database import Store
-from riff_store.metrics import COMPUTED, POOLED, Pooled
-from riff_store.predicate_eval import satisfies
-from riff_store.predicates import Found, Term, Walker, some
-from riff_store.queries.dimensions import (
+from riff_store.filters.dimensions import (
     DIMENSIONS,
     FAILURE,
     UNNAMED,
@@ -23,11 +20,13 @@ from riff_store.queries.dimensions import (
     judges_shown,
     names_of,
 )
+from riff_store.filters.matching import satisfies
+from riff_store.filters.predicates import Found, Term, Walker, some
+from riff_store.metrics import COMPUTED, POOLED, Pooled
 from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, FIELDS, NOTE_FIELDS, STEP_FIELDS, split_name
 
 if TYPE_CHECKING:
-    from riff_store.queries.annotations import Note
-    from riff_store.queries.marks import Mark
+    from riff_store.filters.notes import Mark, Note
 
 
 class Known:
@@ -59,14 +58,14 @@ class Known:
     @cached_property
     def notes(self) -> Mapping[int, Sequence[Note]]:
         """Return what people wrote, by the key of the call."""
-        from riff_store.queries.annotations import notes_by_call
+        from riff_store.filters.notes import notes_by_call
 
         return notes_by_call(self.store)
 
     @cached_property
     def marks(self) -> Mapping[int, Mark]:
         """Return where people marked failed calls, by the key of the call."""
-        from riff_store.queries.marks import marks
+        from riff_store.filters.notes import marks
 
         return marks(self.store)
 
@@ -74,7 +73,7 @@ class Known:
         """Return the keys of the calls that people gave a verdict on who are called as a term about judges says."""
         if term.operator == "=" and not str(term.value).startswith(PERSON):
             return set()
-        from riff_store.queries.annotations import verdicts_of_people
+        from riff_store.filters.notes import verdicts_of_people
 
         people = verdicts_of_people(self.notes).items()
         given = (verdicts for author, verdicts in people if satisfies(term, f"{PERSON}{author}"))

@@ -13,7 +13,7 @@ from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.database import Store
 from riff_store.errors import UsageError
-from riff_store.predicate_eval import is_version_of
+from riff_store.filters.matching import is_version_of
 from riff_store.vocabulary import NONE_FOUND, START
 
 Names: TypeAlias = tuple[str | None, ...]

@@ -41,12 +41,12 @@ FAILURES = _columns_of(m.CallFailure, "conversation", "kind") | {
 }
 """The columns of where calls first went wrong, in the order of calls."""
 
-HANGING = {
+ROWS_OF_CALLS = {
     "state": (STATES, "state_score", "state_id"),
     "transition": (TRANSITIONS, "transition", "from_state_id"),
     "failure": (FAILURES, "call_failure", "last_ok_id"),
 }
-"""What hangs on calls: the columns, their table, and what orders the rows of a call."""
+"""Rows of calls: the columns, their table, and what orders the rows of a call."""
 
 
 def score_name(aspect: int, judge: int) -> str:

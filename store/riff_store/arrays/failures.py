@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riff_store.columns.blocks import Block, Flags, Keys, blocks
-from riff_store.columns.encoding import Floats, Places
-from riff_store.columns.grouping import count, counted, numbered
-from riff_store.columns.layout import FAILURES, KINDS_OF_FAILURE
-from riff_store.columns.masks import masks_of
+from riff_store.arrays.blocks import Block, Flags, Keys, blocks
+from riff_store.arrays.encoding import Floats, Places
+from riff_store.arrays.grouping import count, counted, numbered
+from riff_store.arrays.layout import FAILURES, KINDS_OF_FAILURE
+from riff_store.arrays.masks import masks_of
 from riff_store.database import Store
+from riff_store.filters.predicates import Predicate
 from riff_store.models import COMPUTED_JUDGE
-from riff_store.predicates import Predicate
 
 if TYPE_CHECKING:
-    from riff_store.queries.marks import Mark
+    from riff_store.filters.notes import Mark
 
 _ENDS, _PLACED = ("from_state", "to_state"), ("state", "position")
 MARKED = 0

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.columns.blocks import Block, Flags, Keys, blocks, packed_scores
-from riff_store.columns.encoding import Floats, Places, is_unscored
-from riff_store.columns.masks import masks_of
+from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
+from riff_store.arrays.encoding import Floats, Places, is_unscored
+from riff_store.arrays.masks import masks_of
 from riff_store.database import Store
-from riff_store.predicates import Predicate
+from riff_store.filters.predicates import Predicate
+from riff_store.interaction import EVENTS
+from riff_store.models import COMPUTED_JUDGE
+from riff_store.scoring import PARTS
+from riff_store.statistics.observations import blended, computed_blends
 
 _PART_BLOCKS = 2
 
@@ -90,3 +94,59 @@ class CallColumns:
             column[start : start + places.size] = read(block, places)
             start += places.size
         return column
+
+
+# Read what each judge thinks of calls: one aspect, or the operability that follows from their humanness.
+def qualities(columns: CallColumns, judges: Iterable[int], aspects: Mapping[str, int]) -> dict[int, Floats]:
+    """Return the operability of each call, as each judge alone sees it (docs/metrics.md, section 8)."""
+    humanness = aspects.get("humanness", 0)
+    found = {judge: np.empty(columns.n) for judge in judges if judge == COMPUTED_JUDGE}
+    found |= {judge: np.empty(columns.n) for judge in _asked(columns, judges, humanness) if judge != COMPUTED_JUDGE}
+    start = 0
+    for part in columns.parts():
+        some = slice(start, start + part.n)
+        blends = computed_blends(*(part.scores(aspects.get(name, 0), COMPUTED_JUDGE) for name in PARTS))
+        for judge, values in found.items():
+            of_judge = None if judge == COMPUTED_JUDGE else _finite(part.scores(humanness, judge))
+            values[some] = blended(blends, of_judge)
+        start = some.stop
+    return found
+
+
+def aspect_scores(columns: CallColumns, judges: Iterable[int], aspect: int) -> dict[int, Floats]:
+    """Return one aspect of each call by each of some judges."""
+    return {judge: _finite(columns.scores(aspect, judge)) for judge in _asked(columns, judges, aspect)}
+
+
+def _asked(columns: CallColumns, judges: Iterable[int], aspect: int) -> list[int]:
+    """Return those of some judges who may have scored an aspect."""
+    chosen = set(judges)
+    return [judge for key, judge in columns.judged() if key == aspect and judge in chosen]
+
+
+def _finite(values: Floats) -> Floats:
+    """Return values with nan for those that are infinite."""
+    infinite = np.isinf(values)
+    return np.where(infinite, np.nan, values) if infinite.any() else values
+
+
+# Read how the sides of calls shared the line, as columns.
+_AT_ONCE = 20_000
+
+
+def read_interactions(
+    store: Store, keys: NDArray[np.int64], names: Sequence[str] = EVENTS
+) -> Mapping[str, NDArray[np.float64]]:
+    """Return sums of calls, by their sorted keys; nan is a call without a record of who spoke when."""
+    columns = tuple(dict.fromkeys(names))
+    query = (
+        f"SELECT conversation_id, {', '.join(columns)} FROM call_interaction"
+        " WHERE conversation_id BETWEEN ? AND ? ORDER BY conversation_id"
+    )
+    found = np.full((len(columns), len(keys)), np.nan)
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        rows = np.array(store.execute_sql(query, (int(some[0]), int(some[-1]))), float).reshape(-1, 1 + len(columns))
+        _, here, there = np.intersect1d(some, rows[:, 0].astype(np.int64), assume_unique=True, return_indices=True)
+        found[:, start + here] = rows[there, 1:].T
+    return dict(zip(columns, found, strict=True))

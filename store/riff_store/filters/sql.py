@@ -14,22 +14,12 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.filters.call_terms import CallTerms, Known
+from riff_store.filters.conditions import ALWAYS, NEVER, Condition, combined, exists, figure_of_call, one_of
+from riff_store.filters.dimensions import FAILURE
+from riff_store.filters.matching import compared, fold, satisfies
+from riff_store.filters.predicates import InState, Predicate, Term, leaves, of_calls, some, terms
 from riff_store.metrics import Pooled
-from riff_store.predicate_eval import compared, fold, satisfies
-from riff_store.predicates import InState, Predicate, Term, leaves, some, terms
-from riff_store.predicates import is_of_states as is_of_states
-from riff_store.predicates import of_calls as of_calls
-from riff_store.queries.call_terms import CallTerms, Known
-from riff_store.queries.conditions import (
-    ALWAYS,
-    NEVER,
-    Condition,
-    combined,
-    exists,
-    figure_of_call,
-    one_of,
-)
-from riff_store.queries.dimensions import FAILURE
 from riff_store.vocabulary import field_of
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]

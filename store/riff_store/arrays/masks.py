@@ -15,16 +15,16 @@ from typing import TypeVar
 import numpy as np
 
 from riff_store import models as m
-from riff_store.columns.blocks import Block, Flags, Keys, packed_scores
-from riff_store.columns.encoding import Floats, Places, is_unscored
-from riff_store.columns.layout import KINDS_OF_FAILURE
+from riff_store.arrays.blocks import Block, Flags, Keys, packed_scores
+from riff_store.arrays.encoding import Floats, Places, is_unscored
+from riff_store.arrays.layout import KINDS_OF_FAILURE
 from riff_store.database import Store
+from riff_store.filters.call_terms import CallTerms, Known
+from riff_store.filters.dimensions import DIMENSIONS, FAILURE
+from riff_store.filters.matching import compared
+from riff_store.filters.predicates import InState, Predicate, Term, Walker, is_of_states, leaves, of_calls
+from riff_store.filters.sql import Scope
 from riff_store.metrics import Pooled
-from riff_store.predicate_eval import compared
-from riff_store.predicates import InState, Predicate, Term, Walker, is_of_states, leaves, of_calls
-from riff_store.queries.call_terms import CallTerms, Known
-from riff_store.queries.dimensions import DIMENSIONS, FAILURE
-from riff_store.queries.scope import Scope
 from riff_store.vocabulary import field_of
 
 _ERRORED = Term("errored", "=", True)

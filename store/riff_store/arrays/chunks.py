@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from riff_store.columns import layout
-from riff_store.columns.layout import CALL_IDS, group_of, groups_between, keys_of
+from riff_store.arrays import layout
+from riff_store.arrays.layout import CALL_IDS, group_of, groups_between, keys_of
 from riff_store.engines.engine import Connection
 
 Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
@@ -51,7 +51,7 @@ def unpacked(connection: Connection) -> list[int]:
 
 def pack(connection: Connection, groups: Sequence[int]) -> None:
     """Pack row groups that are not packed."""
-    from riff_store.columns.packing import packed_group
+    from riff_store.arrays.rows import packed_group
 
     ask = _asking(connection)
     for group in groups:
@@ -76,7 +76,7 @@ def packed_groups(ask: Ask) -> list[int]:
 
 def differs(ask: Ask, group: int) -> bool:
     """Say whether a packed row group is not what its rows are."""
-    from riff_store.columns.packing import packed_group
+    from riff_store.arrays.rows import packed_group
 
     kept = ask("SELECT name, n, body FROM column_chunk WHERE row_group = ?", (group,))
     return {(name, n, bytes(body)) for name, n, body in kept} != set(packed_group(ask, group))

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.columns.blocks import Keys
-from riff_store.columns.encoding import Floats, Places
-from riff_store.columns.grouping import numbered
+from riff_store.arrays.blocks import Keys
+from riff_store.arrays.encoding import Floats, Places
+from riff_store.arrays.grouping import numbered
 from riff_store.measure import UNIT
 
 Cell: TypeAlias = tuple[int | None, ...]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from riff_store.predicate_eval import is_version_of, satisfies
-from riff_store.predicates import Predicate, Term, Walker, some
+from riff_store.filters.matching import is_version_of, satisfies
+from riff_store.filters.predicates import Predicate, Term, Walker, some
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
@@ -84,3 +84,10 @@ class _Disputes(Walker["Flags"]):
             if suffix is None or is_version_of(judge, suffix)
         ]
         return self.either([everywhere(False, len(self._found.spreads.highest)), *given])
+
+
+class Order(NamedTuple):
+    """Say which column to sort disputes by, a name, `spread`, `correctness` or `scores.JUDGE`; `down` begins high."""
+
+    key: str
+    down: bool = False

@@ -1,0 +1,219 @@
+"""Read columns from the rows that they are made of, and pack those of a row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riff_store.arrays.chunks import Ask
+from riff_store.arrays.encoding import UNSCORED, Floats, encode
+from riff_store.arrays.layout import CALL_IDS, CALLS, ROWS_OF_CALLS, keys_of, score_name
+
+_IN_RANGE = "BETWEEN ? AND ?"
+_SPARSE = 8
+"""Calls of which there are so many times more between the first and the last are quicker asked for one by one."""
+
+
+def call_columns(ask: Ask, names: Iterable[str], first: int, last: int) -> list[Floats]:
+    """Return columns of calls in the order of their keys, these first; nan is null."""
+    columns = ", ".join(["id", *(CALLS[name] for name in names)])
+    return _columns(ask(f"SELECT {columns} FROM conversation WHERE id {_IN_RANGE} ORDER BY id", (first, last)), columns)
+
+
+def row_columns(ask: Ask, kind: str, names: Iterable[str], first: int, last: int) -> list[Floats]:
+    """Return columns of rows of calls, the keys of the calls first; nan is null."""
+    known, table, order = ROWS_OF_CALLS[kind]
+    columns = ", ".join(["conversation_id", *(known[name] for name in names)])
+    more = ", to_state_id" if kind == "transition" else ""
+    sql = f"SELECT {columns} FROM {table} WHERE conversation_id {_IN_RANGE} ORDER BY conversation_id, {order}{more}"
+    return _columns(ask(sql, (first, last)), columns)
+
+
+def outcome_visits(ask: Ask, states: Iterable[int], calls: NDArray[np.int64]) -> list[Floats]:
+    """Return the keys of calls, the states of some by key in which they ended, and the places of these in order.
+
+    The calls, by their keys in order, are at least one; others between them may be among those that are returned.
+    """
+    columns, wanted = "conversation_id, state_id, position", _listed(sorted(states))
+    if not wanted:
+        return _columns((), columns)
+    ends: tuple[int, ...] = (int(calls[0]), int(calls[-1]))
+    where = f"conversation_id {_IN_RANGE}"
+    if calls.size * _SPARSE <= ends[1] - ends[0]:
+        ends, where = (), f"conversation_id IN ({_listed(calls.tolist())})"
+    # The sign keeps SQLite from looking for each state of each call.
+    sql = f"SELECT {columns} FROM outcome_visit WHERE {where} AND +state_id IN ({wanted})"
+    return _columns(ask(sql, ends), columns)
+
+
+def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Floats, Floats]:
+    """Return the keys of the calls that a judge was asked about in one aspect, and the scores; nan is unscored."""
+    sql = (
+        f"SELECT conversation_id, value FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+        " AND aspect_id = ? AND judge_id = ? ORDER BY conversation_id"
+    )
+    keys, values = _columns(ask(sql, (first, last, aspect, judge)), "conversation_id, value")
+    return keys, values
+
+
+def scores_by_judge(ask: Ask, first: int, last: int) -> dict[tuple[int, int], tuple[Floats, Floats]]:
+    """Return what `scores` does of each (aspect, judge), read at once."""
+    calls, aspects, judges, values = all_scores(ask, first, last)
+    width = int(judges.max(initial=0)) + 1
+    code = (aspects * width + judges).astype(np.int64)
+    order = np.argsort(code, kind="stable")
+    known, starts = np.unique(code[order], return_index=True)
+    return {
+        divmod(pair, width): (calls[these], values[these])
+        for pair, these in zip(known.tolist(), np.split(order, starts[1:]), strict=False)
+    }
+
+
+def placed_scores(calls: NDArray[Any], keys: Floats, values: Floats) -> Floats:
+    """Return scores at the places of their calls, `UNSCORED` where a judge gave none and nan where it was not asked."""
+    found = np.full(calls.size, np.nan)
+    found[np.searchsorted(calls, keys)] = np.where(np.isnan(values), UNSCORED, values)
+    return found
+
+
+def all_scores(ask: Ask, first: int, last: int) -> list[Floats]:
+    """Return the keys of calls, aspects and judges, and the scores; nan is unscored."""
+    columns = "conversation_id, aspect_id, judge_id, value"
+    sql = f"SELECT {columns} FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+    return _columns(ask(sql, (first, last)), columns)
+
+
+def judged(ask: Ask, first: int, last: int) -> set[tuple[int, int]]:
+    """Return the (aspect, judge) of which there are scores."""
+    sql = f"SELECT DISTINCT aspect_id, judge_id FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+    return {(aspect, judge) for aspect, judge in ask(sql, (first, last))}
+
+
+def _listed(keys: Iterable[int]) -> str:
+    return ", ".join(str(int(key)) for key in keys)
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], columns: str) -> list[Floats]:
+    if not rows:
+        return [np.empty(0) for _ in columns.split(", ")]
+    return [np.array(column, np.float64) for column in zip(*rows, strict=True)]
+
+
+# Read columns of calls that are not packed from their rows.
+_ID = "id"
+_CALL = "call"
+_NO_SCORES = np.empty(0), np.empty(0)
+
+
+class UnpackedCalls:
+    """Read columns of the calls of a range of keys, and of their rows; nan is null.
+
+    With `at_once` all columns are read with the first of a kind, and held: of few calls that takes as long as one does.
+    """
+
+    def __init__(self, ask: Ask, first: int, last: int, *, at_once: bool) -> None:
+        self._ask = ask
+        self._keys = first, last
+        self._at_once = at_once
+        self._calls: dict[str, Floats] = {}
+        self._rows: dict[str, dict[str, Floats]] = {}
+        self._scores: dict[tuple[int, int], tuple[Floats, Floats]] | None = None
+
+    def read_ahead(self, names: Sequence[str]) -> None:
+        """Read some columns of calls and all scores at once, and hold them: one by one takes longer."""
+        if not all(name in self._calls for name in (_ID, *names)):
+            self._calls = self._columns_of_calls(names)
+        self._held_scores()
+
+    def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
+        """Read some columns of rows of the calls at once, and hold them."""
+        if not all(name in self._rows.get(kind, ()) for name in names):
+            self._rows[kind] = self._columns_of(kind, tuple(ROWS_OF_CALLS[kind][0]) if self._at_once else names)
+
+    def ids(self) -> Floats:
+        """Return the keys of the calls."""
+        return self.figures(_ID)
+
+    def figures(self, name: str) -> Floats:
+        """Return a column of calls."""
+        if self._at_once and not self._calls:
+            self._calls = self._columns_of_calls(tuple(CALLS))
+        if name in self._calls:
+            return self._calls[name]
+        return self._columns_of_calls(() if name == _ID else (name,))[name]
+
+    def scores(self, aspect: int, judge: int) -> tuple[Floats, Floats]:
+        """Return the keys of the calls that a judge was asked about in one aspect, and the scores; nan is unscored."""
+        if self._at_once or self._scores is not None:
+            return self._held_scores().get((aspect, judge), _NO_SCORES)
+        return scores(self._ask, aspect, judge, *self._keys)
+
+    def judged(self) -> Iterable[tuple[int, int]]:
+        """Return the (aspect, judge) of which there are scores."""
+        if self._at_once or self._scores is not None:
+            return self._held_scores()
+        return judged(self._ask, *self._keys)
+
+    def figures_of(self, kind: str, name: str) -> Floats:
+        """Return a column of rows of the calls."""
+        if self._at_once and kind not in self._rows:
+            self._rows[kind] = self._columns_of(kind, tuple(ROWS_OF_CALLS[kind][0]))
+        if name in self._rows.get(kind, ()):
+            return self._rows[kind][name]
+        return self._columns_of(kind, () if name == _CALL else (name,))[name]
+
+    def _held_scores(self) -> dict[tuple[int, int], tuple[Floats, Floats]]:
+        if self._scores is None:
+            self._scores = scores_by_judge(self._ask, *self._keys)
+        return self._scores
+
+    def _columns_of_calls(self, names: Sequence[str]) -> dict[str, Floats]:
+        return dict(zip((_ID, *names), call_columns(self._ask, names, *self._keys), strict=True))
+
+    def _columns_of(self, kind: str, names: Sequence[str]) -> dict[str, Floats]:
+        columns = row_columns(self._ask, kind, names, *self._keys)
+        return dict(zip((_CALL, *names), columns, strict=True))
+
+
+# Pack the calls of a row group, and their rows, into a chunk for each column.
+_JUDGES = 2**24
+"""More than there are judges: of an aspect and a judge one number is made."""
+
+
+class Chunk(NamedTuple):
+    """Hold one column of a row group that has `n` rows."""
+
+    name: str
+    n: int
+    body: bytes
+
+
+def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:
+    """Yield every column of a row group; scores only of judges that were asked about one of its calls."""
+    first, last = keys_of(group)
+    calls, *columns = call_columns(ask, CALLS, first, last)
+    yield _chunk(CALL_IDS, calls)
+    for name, column in zip(CALLS, columns, strict=True):
+        yield _chunk(f"call.{name}", column)
+    yield from _score_chunks(ask, calls, first, last)
+    for kind, (names, *_) in ROWS_OF_CALLS.items():
+        keys, *columns = row_columns(ask, kind, names, first, last)
+        yield _chunk(f"{kind}.call", keys)
+        for name, column in zip(names, columns, strict=True):
+            yield _chunk(f"{kind}.{name}", column)
+
+
+def _chunk(name: str, column: Floats) -> Chunk:
+    return Chunk(name, column.size, encode(column))
+
+
+def _score_chunks(ask: Ask, calls: Floats, first: int, last: int) -> Iterator[Chunk]:
+    keys, aspects, judges, values = all_scores(ask, first, last)
+    pairs = aspects * _JUDGES + judges
+    for pair in np.unique(pairs):
+        aspect, judge = divmod(int(pair), _JUDGES)
+        mine = np.flatnonzero(pairs == pair)
+        yield _chunk(score_name(aspect, judge), placed_scores(calls, keys[mine], values[mine]))
