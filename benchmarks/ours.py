@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 
 
 def ingest_file(path: Path, location: str | Path, *, with_text: bool, jobs: int = 1) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 from riff_ingest.pipeline import ingest
 from riff_runner.simulate import simulate
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
 from riff_store.queries.conversations import conversations
-from riff_store.writer import Writer
+from riff_store.write.notes import add_notes
+from riff_store.write.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.filters import parse
 from riff_tui.request import Request

@@ -24,8 +24,8 @@ from riff_ingest.pipeline import ingest
 from riff_runner.simulate import simulate
 from riff_store.database import open_store
 from riff_store.health import examine
-from riff_store.notes import read_notes
-from riff_store.writer import Writer
+from riff_store.write.notes import read_notes
+from riff_store.write.writer import Writer
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.served_pages import Page, let_in, page_of, surroundings
 

@@ -15,7 +15,7 @@ from riff_store import ask
 from riff_store.annotations import new_id
 from riff_store.database import open_store
 from riff_store.facts import Annotation
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.notes.notebook import Notebook
 
 HOURS = 2

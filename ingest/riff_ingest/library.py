@@ -26,7 +26,7 @@ from riff_store.facts import ConversationFacts, Skipped, SourceFile
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_store.writer import Writer
+    from riff_store.write.writer import Writer
 
 RUN = "recorded"
 """The run of conversations that name none."""
@@ -61,7 +61,7 @@ def store_conversations(
     One that is the same call (run, flow, agent, id, trial) is replaced. `with_text=False` leaves out what was said.
     Raises `BrokenInput` for a conversation without an id or a flow, `StoreError` for a store that cannot be written.
     """
-    from riff_store.writer import Writer
+    from riff_store.write.writer import Writer
 
     summary = StoredConversations()
     with _writable(store) as opened:

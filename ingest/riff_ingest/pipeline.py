@@ -22,10 +22,9 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.eva.run_inputs import RunInputs
-from riff_ingest.loader import InputPlan, Item, is_unchanged, left_out, plan_inputs
-from riff_ingest.parallel import loaded
+from riff_ingest.loader import InputPlan, Item, is_unchanged, loaded, plan_inputs, plan_left_out
+from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.sources.detection import find_inputs
-from riff_ingest.tool_segments import NO_SEGMENTS, ToolSegments
 from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
 
 BATCH_CONVERSATIONS = 1000
@@ -169,8 +168,8 @@ def ingest(
     )
     plans = plan(found.files, kind, kinds=found.kinds, described=flow_files)
     summary.run_inputs = Counter(path for plan in plans for path in plan.context.run_inputs or () if path)
-    plans += [left_out(path, reason) for path, reason in found.passed_over]
-    plans += [left_out(path, reason, note="defect") for path, reason in found.set_aside]
+    plans += [plan_left_out(path, reason) for path, reason in found.passed_over]
+    plans += [plan_left_out(path, reason, note="defect") for path, reason in found.set_aside]
     writer.order(plan.file.path for plan in plans)
     run = _IngestRun(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
     with _collector_paused():

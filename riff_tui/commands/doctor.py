@@ -181,7 +181,7 @@ def hints(store: Store) -> Iterator[tuple[str, str]]:
     """Yield what there is that counts nowhere, and what to do about it."""
     import shlex
 
-    from riff_store.notes import notes_of_no_call
+    from riff_store.write.notes import notes_of_no_call
     from riff_tui.notes.kept_notes import lacking, read_kept
     from riff_tui.settings import kept_notes_file
     from riff_tui.text.words import counted

@@ -53,7 +53,7 @@ def edits(
 
     That shows which edit moved its quality; run it again for new commits.
     """
-    from riff_store.writer import Writer
+    from riff_store.write.writer import Writer
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 

@@ -158,8 +158,8 @@ def run(
     """Ingest with progress on a terminal into the store at a location, made if it is missing and something is taken."""
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
-    from riff_ingest.tool_segments import ToolSegments
-    from riff_store.writer import Writer
+    from riff_ingest.segments import ToolSegments
+    from riff_store.write.writer import Writer
     from riff_tui.output.progress import terminal_progress
     from riff_tui.settings import segments
 

@@ -377,7 +377,7 @@ def keep_others(store: Store, path: Path) -> None:
     """
     import shlex
 
-    from riff_store.notes import read_notes
+    from riff_store.write.notes import read_notes
     from riff_tui.errors import UsageError
     from riff_tui.notes.kept_notes import read_kept
     from riff_tui.text.words import counted

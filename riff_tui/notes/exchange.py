@@ -15,9 +15,9 @@ from riff_tui.text.words import counted, listed
 if TYPE_CHECKING:
     from riff_store.database import Store
     from riff_store.facts import Annotation, Skipped
-    from riff_store.notes import Written
     from riff_store.queries.conversation import CallDetail
     from riff_store.queries.conversations import Call
+    from riff_store.write.notes import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _checked(given: Given) -> Given:
 
 def _code(store: Store, typed: str | None, remarks: list[str]) -> str | None:
     from riff_store.annotations import standing
-    from riff_store.notes import read_notes
+    from riff_store.write.notes import read_notes
 
     if typed is None:
         return None
@@ -218,7 +218,7 @@ def merge_file(store: Store, path: Path) -> Merged:
     """Merge the notes of a file into a store, all of them or none; those on a turn get its state."""
     from riff_ingest.annotation_lines import read_lines
     from riff_store.facts import Annotation
-    from riff_store.notes import add_notes
+    from riff_store.write.notes import add_notes
 
     found = list(read_lines(path))
     left_out = [each for each in found if not isinstance(each, Annotation)]
@@ -239,7 +239,7 @@ def merge_stream(store: Store, stream: BinaryIO) -> Merged:
 
 def of_no_call(store: Store) -> Iterator[str]:
     """Yield how many notes of a store wait for their call, and how many may be of several."""
-    from riff_store.notes import notes_of_no_call
+    from riff_store.write.notes import notes_of_no_call
 
     waiting, ambiguous = notes_of_no_call(store)
     which = "(which: riff-tui dump skipped)"

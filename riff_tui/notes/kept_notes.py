@@ -73,7 +73,7 @@ def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
 def lacking(store: Store, kept: Sequence[Annotation]) -> list[Annotation]:
     """Return the notes of a file that a store lacks, of calls that it has."""
     from riff_store.filters.notes import calls_named
-    from riff_store.notes import read_notes
+    from riff_store.write.notes import read_notes
 
     known = {note.id for note in read_notes(store, {note.conversation for note in kept})} if kept else set()
     names = {note.id: (note.run, note.flow, note.agent, note.conversation, note.trial) for note in kept}

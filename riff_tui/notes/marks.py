@@ -9,7 +9,7 @@ import msgspec
 
 from riff_store.annotations import FAIL, new_id, place_in_time
 from riff_store.facts import Annotation
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 
 
 class Spot(NamedTuple):

@@ -62,7 +62,7 @@ class Notebook:
     def standing_on(self, *conversations: str) -> list[Annotation]:
         """Return the lines that stand on calls of these names, or on any call without one, the earliest first."""
         from riff_store.annotations import standing
-        from riff_store.notes import read_notes
+        from riff_store.write.notes import read_notes
 
         with open_to_read(self.location) as store:
             found = standing([*read_notes(store, conversations or None), *self._waiting])
@@ -135,7 +135,7 @@ class Notebook:
     def _put_into_store(self, notes: Sequence[Annotation], wait: float | None) -> None:
         """Write notes, and with them those for which there was no way into the store before."""
         from riff_store.database import open_store
-        from riff_store.notes import add_notes
+        from riff_store.write.notes import add_notes
 
         with open_store(self.location, write=True) as store:
             if wait is not None:

@@ -26,7 +26,7 @@ def lines_where(store: Store, where: str) -> list[Annotation]:
     Without a filter that is every line of the store, also those that are of no call.
     """
     from riff_store.annotations import merged, place_in_time
-    from riff_store.notes import read_notes
+    from riff_store.write.notes import read_notes
 
     if where.strip():
         return on_calls(store, where, everything=True).lines
@@ -37,8 +37,8 @@ def on_calls(store: Store, where: str = "", *, everything: bool = False) -> Line
     """Return the lines that count on calls that match a filter; with `everything` those that do not count as well."""
     from riff_store.annotations import counted, merged, place_in_time, standing
     from riff_store.filters.notes import lines_by_call
-    from riff_store.notes import read_notes
     from riff_store.queries.conversations import calls_of, conversation_ids
+    from riff_store.write.notes import read_notes
     from riff_tui.filters import parse, split
 
     lines = list(merged(read_notes(store)).values())
@@ -59,7 +59,7 @@ def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tupl
     Raises `UsageError` where no note there has the code, and where there is nothing to change.
     """
     from riff_store.annotations import standing
-    from riff_store.notes import read_notes
+    from riff_store.write.notes import read_notes
     from riff_tui.notes.author import LONGEST_CODE
     from riff_tui.text.words import counted
 

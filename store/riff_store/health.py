@@ -15,7 +15,7 @@ from riff_store.arrays.layout import keys_of
 from riff_store.database import OF_DAMAGE, Store
 from riff_store.errors import StoreError
 from riff_store.interaction import EVENTS, TIMED
-from riff_store.notes import read_notes
+from riff_store.write.notes import read_notes
 
 MOST_PROBLEMS = 5
 

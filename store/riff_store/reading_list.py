@@ -11,8 +11,8 @@ import msgspec
 
 from riff_store.database import Store
 from riff_store.engines.engine import Connection
-from riff_store.names import CallNames
 from riff_store.sampling import STRATA, Drawn
+from riff_store.write.names import CallNames
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
-from riff_store.changes import Cell
 from riff_store.engines.engine import Connection
 from riff_store.models import ASPECTS, CALLS, SUMMED, Sum, Summed
+from riff_store.write.changes import Cell
 
 _PAIR = ("flow_id", "agent_id")
 _CELL = (*_PAIR, "run_id")

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 
 RANDOM, FAILING, OUTLIER = "random", "failing", "outlier"
 STRATA = (RANDOM, FAILING, OUTLIER)

@@ -14,7 +14,7 @@ from riff_ingest import Conversation, read_source
 from riff_ingest.events import StateEntered
 from riff_ingest.facts import facts_of
 from riff_ingest.pipeline import ingest
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.traced_calls import OBSERVATIONS, SCORES, genai_spans, lines, pipecat_spans
 

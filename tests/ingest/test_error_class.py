@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.error_class import LONGEST, error_class
+from riff_ingest.facts import LONGEST_MESSAGE, error_class
 from tests.support.strategies import JSON
 
 
@@ -29,7 +29,7 @@ from tests.support.strategies import JSON
         ({"error": {"message": "nested 7"}}, "nested *"),
         ([{"message": "first"}, "second"], "first"),
         ({"other": "x"}, "{*: *}"),
-        ("ü" * 200, "ü" * LONGEST),
+        ("ü" * 200, "ü" * LONGEST_MESSAGE),
     ],
 )
 def test_what_varies_is_left_out(message: object, wanted: str) -> None:
@@ -52,7 +52,7 @@ def test_calls_that_differ_in_a_number_share_a_class(one: int, other: int, words
 def test_any_error_has_a_short_class_in_one_line(error: object) -> None:
     found = error_class(error)
     if found is not None:
-        assert 0 < len(found) <= LONGEST
+        assert 0 < len(found) <= LONGEST_MESSAGE
         assert found == " ".join(found.split())
         assert not any(character in "0123456789" for character in found)
         assert error_class(json.loads(json.dumps(error))) == found

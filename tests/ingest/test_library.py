@@ -33,7 +33,7 @@ from riff_store.errors import UsageError
 from riff_store.facts import Skipped
 from riff_store.queries.interaction import call_interaction
 from riff_store.transcripts import Transcripts
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support import tau_runs, tau_ticks
 from tests.support.eva_runs import files, make_run
 from tests.support.facts import broken_rows, contents

@@ -18,7 +18,7 @@ from riff_ingest.loader import plan_inputs, read_input
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.facts import DescribedFlow, Skipped
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support import eva_records, inspect_logs, livekit_reports, retell_calls
 from tests.support.dirty_inputs import packed, record, text_of, write_lines
 from tests.support.pipecat_flows import PIZZA

@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 from riff_ingest import pipeline
-from riff_ingest.loader import InputPlan, Item
-from riff_ingest.parallel import loaded
+from riff_ingest.loader import InputPlan, Item, loaded
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
 from riff_store.database import open_store
 from riff_store.facts import FileResult, SourceFile
-from riff_store.writer import Item as StoredItem
-from riff_store.writer import Writer
+from riff_store.write.writer import Item as StoredItem
+from riff_store.write.writer import Writer
 from tests.support.facts import broken_rows, contents
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from riff_ingest.contract import Contract
 from riff_ingest.events import GuardEvaluated, StateEntered, TurnComplete
+from riff_ingest.segments import ToolSegments, hands_over, segment_of_tool
 from riff_ingest.stream import read_stream
-from riff_ingest.tool_segments import ToolSegments, hands_over, segment_of_tool
 from riff_ingest.tool_states import ToolStates
 
 

@@ -31,10 +31,10 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     "store/riff_store/engines/sqlite.py": {"damages", "wait_at_most"},
     "store/riff_store/engines/sqlite_schema.py": {"strange_values"},
     "store/riff_store/health.py": {"(module)", "_disagreement"},
-    "store/riff_store/edits.py": {"forget_histories"},
-    "store/riff_store/names.py": {"_add"},
-    "store/riff_store/notes.py": {"(module)", "_held", "read_notes"},
-    "store/riff_store/quality.py": {"settle_all", "settle_quality"},
+    "store/riff_store/write/edits.py": {"forget_histories"},
+    "store/riff_store/write/names.py": {"_add"},
+    "store/riff_store/write/notes.py": {"(module)", "_held", "read_notes"},
+    "store/riff_store/write/quality.py": {"settle_all", "settle_quality"},
     "store/riff_store/rollups.py": {
         "_add_up",
         "_each",
@@ -43,9 +43,9 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
         "add_total",
         "recompute_all",
     },
-    "store/riff_store/rows.py": {"_found", "forget_calls"},
-    "store/riff_store/verdicts.py": {"calls_of"},
-    "store/riff_store/writer.py": {"_chunks", "_clear", "_holds_anything", "copy_store", "held"},
+    "store/riff_store/write/rows.py": {"_found", "forget_calls"},
+    "store/riff_store/write/verdicts.py": {"calls_of"},
+    "store/riff_store/write/writer.py": {"_chunks", "_clear", "_holds_anything", "copy_store", "held"},
 }
 """The functions that put into a statement what is no constant: names of the schema, marks for values, or numbers."""
 

@@ -11,7 +11,7 @@ import pytest
 
 from riff_store.database import Store, open_store
 from riff_store.facts import EditsResult, FlowEdit
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import call, fresh, put
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from riff_store.errors import StoreError
-from riff_store.writer import Item
+from riff_store.write.writer import Item
 from tests.support.facts import broken_rows, call, contents, fresh, put, verdict
 from tests.support.failing_statements import BROKEN_DISK, FULL_DISK, LOST_CONNECTION, sqlite_faults
 from tests.support.faults import Fault

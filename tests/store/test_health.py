@@ -10,7 +10,7 @@ import pytest
 from riff_store.database import open_store
 from riff_store.facts import Skipped
 from riff_store.health import Health, examine
-from riff_store.writer import Item
+from riff_store.write.writer import Item
 from tests.support.facts import call, fresh, put, verdict
 
 

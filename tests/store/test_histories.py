@@ -10,7 +10,7 @@ import pytest
 from riff_store.database import Store, open_store
 from riff_store.facts import Commit, FlowEdit
 from riff_store.queries.last_edits import Histories
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import broken_rows, fresh
 
 

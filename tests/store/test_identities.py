@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from riff_store.database import Store
 from riff_store.health import examine
 from riff_store.queries.contents import skipped
-from riff_store.writer import Item, Writer
+from riff_store.write.writer import Item, Writer
 from tests.support.examples import examples
 from tests.support.facts import broken_rows, call, fresh, source, verdict
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from riff_store.annotations import counted, decisive, merged, place_in_time, standing
 from riff_store.facts import Annotation
 from riff_store.filters.notes import notes_by_call, notes_on
-from riff_store.notes import add_notes, encoded, read_notes
+from riff_store.write.notes import add_notes, encoded, read_notes
 from tests.support.annotations import ANY_NOTE, ENTANGLED
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, put

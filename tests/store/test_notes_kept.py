@@ -15,7 +15,7 @@ from riff_store.database import open_store
 from riff_store.facts import Annotation
 from riff_store.filters.notes import notes_by_call
 from riff_store.health import examine
-from riff_store.notes import add_notes, read_notes
+from riff_store.write.notes import add_notes, read_notes
 from tests.support.earlier_schema import made_earlier, stepped, store_of_today
 from tests.support.facts import call, fresh, put
 

@@ -9,7 +9,6 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.names import CallNames
 from riff_store.sampling import (
     FAILING,
     OUTLIER,
@@ -20,6 +19,7 @@ from riff_store.sampling import (
     counts_of,
     draw,
 )
+from riff_store.write.names import CallNames
 
 PARTS = st.fixed_dictionaries({}, optional={each: st.integers(0, 100).map(Fraction) for each in STRATA})
 

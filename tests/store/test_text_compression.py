@@ -12,10 +12,10 @@ from riff_ingest.conversation import Turn
 from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.queries.conversation import conversation
-from riff_store.text_compression import SAMPLES
 from riff_store.transcript_columns import EventColumns, spell
 from riff_store.transcripts import LARGEST_DICTIONARY
-from riff_store.writer import Item
+from riff_store.write.text_compression import SAMPLES
+from riff_store.write.writer import Item
 from tests.support.facts import broken_rows, call, fresh, put
 
 WORDS = (

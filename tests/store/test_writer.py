@@ -12,8 +12,8 @@ import pytest
 from riff_store.database import Store
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 from riff_store.measure import UNIT
-from riff_store.rows import CHUNK
-from riff_store.writer import Item, Writer
+from riff_store.write.rows import CHUNK
+from riff_store.write.writer import Item, Writer
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, state, verdict
 
 

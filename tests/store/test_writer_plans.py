@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riff_store import models
 from riff_store.database import Store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import call, fresh, source, verdict
 
 GROWING = {

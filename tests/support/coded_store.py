@@ -9,7 +9,7 @@ from typing import Any
 
 from riff_store.database import open_store
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
+from riff_store.write.notes import add_notes
 from tests.support.tiny_store import name
 
 ANN, BOB = "ann@example.org", "bob@example.org"

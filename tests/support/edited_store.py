@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riff_store.database import open_store
 from riff_store.facts import FlowEdit
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 
 MADE = (
     ("viewing", "2026-06-01T10:00:00Z", "Ada", "Write the flow down"),

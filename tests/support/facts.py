@@ -11,7 +11,7 @@ from typing import Any
 
 from riff_store.database import Store, open_store
 from riff_store.facts import ConversationFacts, FileResult, JudgedScore, SourceFile, StateAspects
-from riff_store.writer import Item, Writer
+from riff_store.write.writer import Item, Writer
 
 
 def state(name: str, *, segment: str = "collect", to: dict[str, int] | None = None, **given: Any) -> StateAspects:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support import tiny_store
 
 

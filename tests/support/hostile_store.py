@@ -13,7 +13,7 @@ from riff_store.facts import FlowEdit
 from riff_store.queries.sample import candidates
 from riff_store.reading_list import KeptList, Sample, keep_list
 from riff_store.sampling import draw
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.hostile import HOSTILE
 
 WORDS = [text for text in HOSTILE.values() if text.strip()]

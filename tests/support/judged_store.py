@@ -9,7 +9,7 @@ from typing import Any
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import Store, open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 
 JUDGES: list[tuple[dict[str, Any], list[float | None]]] = [
     ({"judge": "codex", "model": "gpt-5", "prompt_hash": "aaaaaa11", "prompt_version": "1"}, [2, 4.4, 6, 8, 9.5, None]),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from riff_store.database import Store
 from riff_store.facts import Annotation, Failure
-from riff_store.notes import add_notes
 from riff_store.queries.sample import candidates
 from riff_store.reading_list import KeptList, Sample, keep_list
 from riff_store.sampling import draw
+from riff_store.write.notes import add_notes
 from tests.support.facts import call, fresh, put
 
 SEED = 3

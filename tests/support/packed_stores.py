@@ -8,7 +8,7 @@ import pytest
 
 from riff_store.arrays import blocks, layout
 from riff_store.database import Store, open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.random_stores import World
 
 GROUP_CALLS = 8

@@ -8,7 +8,7 @@ from typing import Any
 
 from riff_store.database import Store, open_store
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
+from riff_store.write.notes import add_notes
 from tests.support.judged_store import built, calls
 
 COUNT = 24

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from riff_store.database import open_store
-from riff_store.writer import copy_store
+from riff_store.write.writer import copy_store
 
 OWNER = "owner"
 _UNPRIVILEGED = ("postgres", "nobody")

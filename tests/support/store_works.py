@@ -17,11 +17,11 @@ from riff_ingest.pipeline import ingest
 from riff_store.arrays import blocks, layout
 from riff_store.database import open_store
 from riff_store.facts import Annotation, Commit, FlowEdit
-from riff_store.names import CallNames
-from riff_store.notes import add_notes
 from riff_store.reading_list import KeptList, Sample, keep_list
 from riff_store.sampling import Drawn
-from riff_store.writer import Writer, copy_store
+from riff_store.write.names import CallNames
+from riff_store.write.notes import add_notes
+from riff_store.write.writer import Writer, copy_store
 from tests.support import tiny_store
 from tests.support.earlier_schema import earlier_store, stepped
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 
 CONTRACT = {
     "success_terminals": ["booked"],

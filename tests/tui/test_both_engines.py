@@ -14,7 +14,7 @@ from riff_store.database import Store, open_store
 from riff_store.errors import RiffError
 from riff_store.health import examine
 from riff_store.queries.scores import PAGE, score_pages
-from riff_store.writer import Writer, copy_store
+from riff_store.write.writer import Writer, copy_store
 from riff_tui.catalog import show
 from riff_tui.output.sinks.csv import write_batches
 from riff_tui.output.sinks.parts import Options

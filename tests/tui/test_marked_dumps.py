@@ -10,7 +10,7 @@ import pytest
 
 from riff_store.database import Store, open_store
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
+from riff_store.write.notes import add_notes
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from tests.support.golden import assert_golden, printed

@@ -10,7 +10,7 @@ import pytest
 from riff_store.database import Store
 from riff_store.facts import Failure
 from riff_store.queries.call_names import told_by
-from riff_store.writer import Item
+from riff_store.write.writer import Item
 from riff_tui.catalog import show
 from riff_tui.errors import UsageError
 from riff_tui.request import Request

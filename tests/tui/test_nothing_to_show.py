@@ -11,7 +11,7 @@ import pytest
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.table import Table

@@ -14,7 +14,7 @@ from riff_ingest.pipeline import ingest
 from riff_runner.simulate import simulate
 from riff_store.database import Store, open_store
 from riff_store.facts import FlowEdit
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode

@@ -12,7 +12,7 @@ import pytest
 from riff_ingest.pipeline import ingest
 from riff_store import ask
 from riff_store.database import Store, open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 
 CLOSE = 1e-9
 

@@ -13,7 +13,7 @@ import pytest
 from riff_store.database import Store
 from riff_store.facts import Failure
 from riff_store.interruption import check_interrupted
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui import view_query
 from riff_tui.catalog import show
 from riff_tui.filters import Filter

@@ -43,7 +43,7 @@ def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: 
     found = loaded(_RUN, "dump", view, "--store", str(tiny))
     assert not packages(found) & (SLOW | {"riff_ingest"})
     assert not any(name.startswith("riff_tui.tui") for name in found)
-    assert "riff_store.writer" not in found
+    assert "riff_store.write.writer" not in found
 
 
 def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
@@ -69,7 +69,9 @@ def test_the_store_stands_alone() -> None:
 
 
 def test_only_what_reads_arrays_loads_them() -> None:
-    found = loaded("import riff_store.writer, riff_store.health, riff_store.queries.flows, riff_store.queries.states")
+    found = loaded(
+        "import riff_store.write.writer, riff_store.health, riff_store.queries.flows, riff_store.queries.states"
+    )
     assert "numpy" not in packages(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from riff_store.annotations import FAIL, PASS
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 from riff_tui.notes.author import LONGEST_CODE, clean, code_in_use
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.table import Table

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.action import (
     IN_CALLS,

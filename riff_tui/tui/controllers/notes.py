@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from riff_store.database import BUSY_SECONDS
 from riff_store.errors import StoreBusy, StoreError
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 from riff_tui.errors import RiffError
 from riff_tui.notes.marks import Mark, Spot, Writer
 from riff_tui.notes.notebook import Notebook, Receipt

@@ -16,7 +16,7 @@ from riff_tui.watching.growing_run import GrowingRun
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation
-    from riff_store.names import CallNames
+    from riff_store.write.names import CallNames
     from riff_tui.notes.notebook import Notebook
 
 

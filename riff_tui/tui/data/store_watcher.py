@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from riff_store.database import Store
 from riff_store.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 from riff_tui import catalog
 from riff_tui.filters import parse, split
 from riff_tui.request import Request

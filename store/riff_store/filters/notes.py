@@ -12,8 +12,8 @@ from riff_store.annotations import FAIL, PASS, counted, standing
 from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.filters.conditions import one_of
-from riff_store.notes import read_notes
 from riff_store.vocabulary import MARKED, START
+from riff_store.write.notes import read_notes
 
 _AT_ONCE = 100
 _Named: TypeAlias = tuple[str | None, str | None, str | None, str, int | None]

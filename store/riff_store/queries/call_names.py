@@ -9,7 +9,7 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 
 _CHUNK = 500
 

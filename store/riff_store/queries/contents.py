@@ -14,10 +14,10 @@ from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.models.sums import CallSums
-from riff_store.notes import unjoined_notes
 from riff_store.queries.sums import call_counts, call_sums, pooled
-from riff_store.verdicts import UNJOINED
 from riff_store.vocabulary import STEP_FIELDS
+from riff_store.write.notes import unjoined_notes
+from riff_store.write.verdicts import UNJOINED
 
 
 @dataclass(frozen=True, slots=True)

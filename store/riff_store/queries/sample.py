@@ -12,12 +12,12 @@ from riff_store.database import Store
 from riff_store.filters.notes import calls_named, codes_of
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope
-from riff_store.names import CallNames
 from riff_store.queries.codes import calls_since_new_code
 from riff_store.queries.conversations import Call, calls_of
 from riff_store.reading_list import KeptList, Sample, kept_list
 from riff_store.sampling import Candidate, Drawn
 from riff_store.vocabulary import NONE_FOUND
+from riff_store.write.names import CallNames
 
 _ASPECTS = ("turn_count", "latency_p95")
 _COLUMNS = ("duration_s", "error_count")

@@ -9,8 +9,8 @@ from riff_ingest.annotation_lines import line_of
 from riff_ingest.pipeline import IngestSummary, ingest
 from riff_ingest.sources.detection import detect
 from riff_store.facts import Annotation
-from riff_store.notes import read_notes
-from riff_store.writer import Writer
+from riff_store.write.notes import read_notes
+from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 
 ANN = Annotation("n-1", "c-1", "ann", verdict="fail", flow="dental", at=1)

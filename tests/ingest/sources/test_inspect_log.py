@@ -12,10 +12,10 @@ from riff_ingest import Conversation, Turn, read_source
 from riff_ingest.conversation import ToolCall
 from riff_ingest.events import StateEntered
 from riff_ingest.facts import facts_of
+from riff_ingest.segments import ToolSegments
 from riff_ingest.sources.detection import detect
 from riff_ingest.sources.inspect_log import SOURCE
 from riff_ingest.sources.source import ReadContext
-from riff_ingest.tool_segments import ToolSegments
 from riff_store.facts import Annotation, JudgedScore, Skipped
 from tests.support import inspect_logs as logs
 

@@ -23,7 +23,7 @@ from riff_ingest.sources.source import ReadContext
 from riff_ingest.state_aspects import compute_state_aspects
 from riff_store.facts import JudgedScore, Skipped
 from riff_store.voice import Span
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.livekit_reports import START, assistant, handed_over, handoff, in_camel_case, report, tool, user
 from tests.support.strategies import JSON

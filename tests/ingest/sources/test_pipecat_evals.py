@@ -21,7 +21,7 @@ from riff_ingest.sources.detection import detect, find_inputs
 from riff_ingest.sources.pipecat_evals import SOURCE, TOLD_ELSEWHERE
 from riff_ingest.sources.source import ReadContext
 from riff_store.facts import JudgedScore, Skipped
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.pipecat_runs import MESSAGES, failure, run_of, script, simulation
 from tests.support.strategies import JSON

@@ -18,7 +18,7 @@ from riff_store.database import open_store
 from riff_store.queries.conversations import conversations
 from riff_store.queries.neighbors import neighborhood
 from riff_store.queries.worklist import worklist
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.retell_calls import (
     FLOW_ID,
     a_day_of_calls,

@@ -16,7 +16,7 @@ from riff_store.queries.conversation import conversation
 from riff_store.queries.conversations import conversations
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.tau_runs import action, check, results, rewarded, simulation, task, write_results, write_run
 

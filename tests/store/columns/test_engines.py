@@ -10,7 +10,7 @@ from riff_store.database import open_store
 from riff_store.health import examine
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.states import state_cells
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.filters import parse
 from tests.support.facts import put
 from tests.support.packed_stores import packed, small_groups

@@ -12,7 +12,7 @@ from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.queries.latencies import LatencyReading
 from riff_store.queries.neighbors import neighborhood
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 from tests.support.packed_stores import set_small_groups

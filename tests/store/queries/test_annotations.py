@@ -8,9 +8,9 @@ from typing import Any
 from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.filters.notes import notes_by_call, notes_on
-from riff_store.notes import notes_of_no_call
 from riff_store.queries.contents import skipped
 from riff_store.queries.conversation import conversation
+from riff_store.write.notes import notes_of_no_call
 from tests.support.facts import call, fresh, put
 
 

@@ -15,7 +15,7 @@ from riff_store.queries.edits import edit_effects
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.quality import timeline
 from riff_store.queries.scores import score_pages
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import call, fresh, put
 
 DAY = 86_400_000_000

@@ -16,7 +16,7 @@ from riff_store.queries.flows import flow_cells
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.quality import timeline
 from riff_store.queries.scores import score_pages
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import FLOWS, World, close, grouped, quality, selected, successes, world

@@ -11,12 +11,12 @@ import pytest
 from riff_store.database import Store
 from riff_store.facts import Annotation, ConversationFacts, Failure
 from riff_store.filters.notes import marks
-from riff_store.notes import add_notes
 from riff_store.queries.causes import causes
 from riff_store.queries.conversation import conversation
 from riff_store.queries.conversations import conversations
 from riff_store.queries.failure_matrix import failure_matrix
 from riff_store.queries.failure_shifts import failure_shifts
+from riff_store.write.notes import add_notes
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 from tests.support.recorded_queries import recorded_queries

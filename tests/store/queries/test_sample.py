@@ -10,12 +10,12 @@ import pytest
 
 from riff_store.database import Store
 from riff_store.facts import Annotation, ConversationFacts, Failure
-from riff_store.names import CallNames
-from riff_store.notes import add_notes
 from riff_store.queries.sample import SampledCall, candidates, reading_list
 from riff_store.reading_list import KeptList, Sample, keep_list, kept_list
 from riff_store.sampling import draw
 from riff_store.vocabulary import NONE_FOUND
+from riff_store.write.names import CallNames
+from riff_store.write.notes import add_notes
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put
 

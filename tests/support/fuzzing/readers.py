@@ -25,7 +25,7 @@ from riff_store.database import open_store
 from riff_store.errors import UsageError
 from riff_store.facts import ConversationFacts, JudgedScore, Skipped
 from riff_store.health import examine
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support import (
     dirty_inputs,
     eva_records,

@@ -64,7 +64,7 @@ def test_a_copy_that_fails_leaves_no_new_store(few: Path, tmp_path: Path, monkey
     def fail(*given: object, **options: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("riff_store.writer.copy_store", fail)
+    monkeypatch.setattr("riff_store.write.writer.copy_store", fail)
     assert run(["copy", str(few), str(tmp_path / "new.db")]) == ExitCode.INTERRUPTED
     assert run(["copy", str(tmp_path / "missing.db"), str(tmp_path / "new.db")]) == ExitCode.STORE
     assert sorted(os.listdir(tmp_path)) == ["few.db"]

@@ -17,7 +17,7 @@ from riff_store.database import open_store
 from riff_store.facts import Annotation
 from riff_store.migrations import backup_path
 from riff_store.models import SCHEMA_VERSION
-from riff_store.notes import add_notes
+from riff_store.write.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.earlier_schema import EARLIER, earlier_store, stepped

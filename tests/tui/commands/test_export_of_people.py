@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
+from riff_store.write.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.facts import call, fresh, put

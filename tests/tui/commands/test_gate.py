@@ -18,8 +18,8 @@ from scipy import stats
 from riff_ingest.pipeline import ingest
 from riff_runner.simulate import custom_run, simulate
 from riff_store.database import open_store
-from riff_store.names import encodable
-from riff_store.writer import Writer
+from riff_store.write.names import encodable
+from riff_store.write.writer import Writer
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.facts import call, fresh, put

@@ -21,7 +21,7 @@ from riff_ingest.transcript_writer import write_transcripts
 from riff_store.annotations import standing
 from riff_store.database import open_store
 from riff_store.facts import Annotation
-from riff_store.notes import read_notes
+from riff_store.write.notes import read_notes
 from riff_tui.cli import run
 from riff_tui.command_line import complete
 from riff_tui.commands.notes import PARTS

@@ -13,8 +13,8 @@ from riff_runner.simulate import simulate
 from riff_store.database import open_store
 from riff_store.engines.sqlite import SqliteEngine
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
 from riff_store.reading_list import kept_list
+from riff_store.write.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 

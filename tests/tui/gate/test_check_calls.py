@@ -17,8 +17,8 @@ from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.filters.predicates import Term
 from riff_store.interaction import Interaction
-from riff_store.names import encodable
-from riff_store.writer import Item
+from riff_store.write.names import encodable
+from riff_store.write.writer import Item
 from riff_tui.catalog import show
 from riff_tui.filters import parse
 from riff_tui.gate.decision import Check, Decision

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_store.notes import read_notes
+from riff_store.write.notes import read_notes
 from tests.support.facts import broken_rows, call, fresh, put
 
 _WRITING = """

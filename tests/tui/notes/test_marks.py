@@ -6,7 +6,7 @@ import itertools
 
 from riff_store.annotations import counted, standing
 from riff_store.facts import Annotation
-from riff_store.names import CallNames
+from riff_store.write.names import CallNames
 from riff_tui.notes.author import code_in_use
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 

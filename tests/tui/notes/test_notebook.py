@@ -14,7 +14,7 @@ from riff_store.database import Store, open_store
 from riff_store.engines.sqlite import SqliteEngine
 from riff_store.errors import StoreBusy
 from riff_store.facts import Annotation
-from riff_store.notes import read_notes
+from riff_store.write.notes import read_notes
 from riff_tui.errors import OutputError
 from riff_tui.notes.kept_notes import append_kept, lacking, open_to_read, read_kept
 from riff_tui.notes.notebook import Notebook

@@ -12,7 +12,7 @@ from riff_store.annotations import standing
 from riff_store.database import open_store
 from riff_store.engines.sqlite import SqliteEngine
 from riff_store.facts import Annotation
-from riff_store.notes import read_notes
+from riff_store.write.notes import read_notes
 from riff_tui.tui.actions.noting import spot_at
 from riff_tui.tui.navigation.links import open_link
 from tests.support.golden import assert_golden

@@ -8,7 +8,7 @@ import pytest
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.tui.navigation.links import open_link as stack_of
 from riff_tui.view_registry import views
 from tests.support.dump_commands import answer, as_json, dumped_rows, rows_on

@@ -14,7 +14,7 @@ import pytest
 from riff_store.annotations import standing
 from riff_store.database import open_store
 from riff_store.errors import StoreBusy
-from riff_store.notes import read_notes
+from riff_store.write.notes import read_notes
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.data.paged_rows import PAGE

@@ -9,7 +9,7 @@ import pytest
 
 from riff_store.database import Store
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
+from riff_store.write.notes import add_notes
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.views.sample import progress

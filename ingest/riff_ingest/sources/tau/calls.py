@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST
+from riff_ingest.segments import ToolSegments
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput
@@ -28,7 +29,6 @@ from riff_ingest.sources.tau.walk import (
     tool_of,
     writes,
 )
-from riff_ingest.tool_segments import ToolSegments
 from riff_ingest.tool_states import DERIVED, ToolStates
 from riff_store.facts import JudgedScore
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from riff_ingest.observed_states import ObservedStates, fill
 from riff_ingest.private_values import PrivateValues, addresses_in
+from riff_ingest.segments import ToolSegments
 from riff_ingest.sources.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.platforms import LATEST, in_time_order
 from riff_ingest.sources.vapi import REPORT
-from riff_ingest.tool_segments import ToolSegments
-from riff_ingest.tool_states import ToolStates
+from riff_ingest.tool_states import ObservedStates, ToolStates, fill
 
 AGENT_ROLES, CALLER_ROLES = ("bot", "assistant"), ("user",)
 TOOL_CALLS = ("tool_calls", "tool_call")

@@ -9,7 +9,7 @@ import pytest
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.tui.actions import copying
 from tests.support.walker import exploring
 

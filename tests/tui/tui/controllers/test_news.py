@@ -7,7 +7,7 @@ import time
 import pytest
 
 from riff_store.database import Store, open_store
-from riff_store.writer import Item, Writer
+from riff_store.write.writer import Item, Writer
 from riff_tui.request import Request
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.controllers import refresh

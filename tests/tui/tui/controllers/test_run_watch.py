@@ -12,7 +12,7 @@ import pytest
 from riff_ingest.pipeline import ingest
 from riff_runner.run.status.run_reader import RunReader
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.controllers import refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher

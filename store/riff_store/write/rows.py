@@ -12,16 +12,16 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.arrays.chunks import drop_calls
-from riff_store.changes import Changes
 from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
-from riff_store.names import Keys, Names, encodable
-from riff_store.notes import merge_notes, row_of
-from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
-from riff_store.text_compression import TextCompressor
-from riff_store.verdicts import calls_of
+from riff_store.write.changes import Changes
+from riff_store.write.names import Keys, Names, encodable
+from riff_store.write.notes import merge_notes, row_of
+from riff_store.write.quality import computed_quality
+from riff_store.write.text_compression import TextCompressor
+from riff_store.write.verdicts import calls_of
 
 CHUNK = 500
 

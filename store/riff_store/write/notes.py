@@ -13,7 +13,7 @@ from riff_store.annotations import decisive, merged, standing
 from riff_store.database import Store
 from riff_store.engines.engine import Connection
 from riff_store.facts import Annotation, Unjoined
-from riff_store.names import encodable
+from riff_store.write.names import encodable
 
 _CHUNK = 500
 _NO_LABELS = "[]"

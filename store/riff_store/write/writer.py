@@ -12,11 +12,9 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
-from riff_store import models, notes, rollups, verdicts
+from riff_store import models, rollups
 from riff_store.arrays import chunks
-from riff_store.changes import Changes, no_changes
 from riff_store.database import Store
-from riff_store.edits import forget_edits, replace_edits, replace_history
 from riff_store.engines.engine import BulkConnection
 from riff_store.errors import UsageError
 from riff_store.facts import (
@@ -34,9 +32,12 @@ from riff_store.facts import (
     Unjoined,
     WriteNotice,
 )
-from riff_store.names import Names, encodable
-from riff_store.rows import CHUNK, Rows, forget_calls
-from riff_store.text_compression import TextCompressor
+from riff_store.write import notes, verdicts
+from riff_store.write.changes import Changes, no_changes
+from riff_store.write.edits import forget_edits, replace_edits, replace_history
+from riff_store.write.names import Names, encodable
+from riff_store.write.rows import CHUNK, Rows, forget_calls
+from riff_store.write.text_compression import TextCompressor
 
 _PATHS = 500
 _GROUPS = 8

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from riff_store.arrays.chunks import drop_calls
-from riff_store.changes import Cell, Changes
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.models import COMPUTED_JUDGE
-from riff_store.quality import settle_quality
+from riff_store.write.changes import Cell, Changes
+from riff_store.write.quality import settle_quality
 
 _TOUCHED = """
 CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID"""

@@ -10,7 +10,7 @@ from riff_store import models as m
 from riff_store.edit_graph import EditGraph, edit_graph
 from riff_store.engines.engine import BulkConnection
 from riff_store.facts import Commit, EditsResult, FlowEdit
-from riff_store.names import encodable
+from riff_store.write.names import encodable
 
 _Row = tuple[object, ...]
 
