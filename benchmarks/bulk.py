@@ -13,7 +13,7 @@ from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns, timed
 from benchmarks.sizes import Sizes
 from riff_store.database import Store, open_store
-from riff_store.models import AspectScore
+from riff_store.schema import AspectScore
 
 Inserter: TypeAlias = Callable[[Store, Sequence[tuple[Any, ...]]], None]
 

@@ -20,7 +20,7 @@ from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.scale.questions import VIEWS
 from benchmarks.sizes import Sizes
 from riff_store.database import open_store
-from riff_store.models import AspectScore
+from riff_store.schema import AspectScore
 from tests.support.postgresql_server import Server, programs, running
 
 _ASKED = ("flows", "worklist", "timeline", "agreement", "conversations", "causes")

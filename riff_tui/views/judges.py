@@ -17,8 +17,7 @@ from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 if TYPE_CHECKING:
     from riff_store.alignment import Rates
     from riff_store.measure import Measure
-    from riff_store.queries.alignment import Alignment, Alignments
-    from riff_store.queries.judges import JudgeSummary
+    from riff_store.queries.judges import Alignment, Alignments, JudgeSummary
     from riff_tui.view_query import ViewQuery
 
 
@@ -61,7 +60,7 @@ class Shortfall(NamedTuple):
 
 def show_alignment(query: ViewQuery) -> Table:
     """Return judges beside people; where nobody gave a verdict, how one comes about."""
-    from riff_store.queries.alignment import alignment as asked
+    from riff_store.queries.judges import alignment as asked
 
     table = query.result(query.parts(), lambda parts: alignment(asked(query.store, parts.calls, parts.judges)))
     return table if table.counts.total or query.predicate is not None else replace(table, notes=[NOBODY])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from riff_store import models
+from riff_store import schema as models
 from riff_store.annotations import standing
 from riff_store.arrays.chunks import differs, packed_groups
 from riff_store.arrays.layout import keys_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 from riff_store.engines.engine import Connection
-from riff_store.models import ASPECTS, CALLS, SUMMED, Sum, Summed
+from riff_store.schema import ASPECTS, CALLS, SUMMED, Sum, Summed
 from riff_store.write.changes import Cell
 
 _PAIR = ("flow_id", "agent_id")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.transcript_columns import read_text
 
 if TYPE_CHECKING:

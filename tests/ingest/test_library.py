@@ -27,11 +27,11 @@ from riff_ingest import (
     write_transcripts,
 )
 from riff_ingest.pipeline import ingest
-from riff_store import models
+from riff_store import schema
 from riff_store.database import open_store
 from riff_store.errors import UsageError
 from riff_store.facts import Skipped
-from riff_store.queries.interaction import call_interaction
+from riff_store.queries.sums import call_interaction
 from riff_store.transcripts import Transcripts
 from riff_store.write.writer import Writer
 from tests.support import tau_runs, tau_ticks
@@ -156,7 +156,7 @@ def test_how_a_stored_voice_call_shared_the_line_is_kept(tmp_path: Path) -> None
     calls = list(read_source(tau_runs.write_results(tmp_path / "night.json", made)))
     store_conversations(tmp_path / "calls.db", calls)
     with open_store(tmp_path / "calls.db") as store:
-        [(key,)] = store.execute(models.Conversation.select(models.Conversation.id))
+        [(key,)] = store.execute(schema.Conversation.select(schema.Conversation.id))
         assert calls[0].interaction is not None
         assert call_interaction(store, key) == calls[0].interaction
 

@@ -14,7 +14,7 @@ from riff_ingest.loader import InputPlan, Item, scored
 from riff_ingest.pipeline import ingest
 from riff_ingest.sources.source import ReadItem
 from riff_store.database import open_store
-from riff_store.models import ALL
+from riff_store.schema import ALL
 from riff_store.write.writer import Writer
 
 CONTRACTS = [{"success_terminals": ["booked"]}, {"success_terminals": ["collect"], "escalation_terminals": []}]

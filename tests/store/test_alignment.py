@@ -16,8 +16,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, recall_score
 from riff_store.alignment import rates, reference_of
 from riff_store.facts import Annotation
 from riff_store.queries.agreement import agreement
-from riff_store.queries.alignment import alignment
-from riff_store.queries.judges import judges
+from riff_store.queries.judges import alignment, judges
 from riff_store.write.notes import add_notes
 from tests.support.facts import call, fresh, put, verdict
 

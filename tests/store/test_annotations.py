@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.facts import Annotation
 from tests.support.facts import call, fresh, put

@@ -10,11 +10,11 @@ from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping
 from riff_store.filters.predicates import Predicate, Term
 from riff_store.health import examine
-from riff_store.models.sums import CallSums
 from riff_store.queries.conversations import conversations
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.states import state_cells
 from riff_store.queries.sums import call_sums
+from riff_store.schema.sums import CallSums
 from tests.support.facts import call, fresh, put
 
 FAILED = {"correctness": 0.0, "completion": 0.0}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.health import examine
 from riff_store.interaction import SUMS, Interaction, panel
 from tests.support.facts import call, fresh, put

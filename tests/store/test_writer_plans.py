@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from riff_store import models
+from riff_store import schema
 from riff_store.database import Store
 from riff_store.write.writer import Writer
 from tests.support.facts import call, fresh, source, verdict
 
 GROWING = {
     model._meta.table_name
-    for model in (*models.FACTS, *models.ROLLUPS, models.SkippedInput)
-    if model is not models.TextDictionary
+    for model in (*schema.FACTS, *schema.ROLLUPS, schema.SkippedInput)
+    if model is not schema.TextDictionary
 }
 WAITING = {"judged_score_of_no_call", "skipped_input_replaced"}
 """Indexes of the few rows that still have to be looked at."""

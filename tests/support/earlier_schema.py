@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import migrations
 from riff_store.engines.engine import Connection
-from riff_store.migrations import Step
-from riff_store.models import SCHEMA_VERSION
+from riff_store.schema import SCHEMA_VERSION, migrations
+from riff_store.schema.migrations import Step
 from tests.support.facts import call, fresh, put, verdict
 
 EARLIER = SCHEMA_VERSION - 1

@@ -15,7 +15,7 @@ from riff_store.arrays.layout import FAILURES, KINDS_OF_FAILURE
 from riff_store.arrays.masks import masks_of
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
-from riff_store.models import COMPUTED_JUDGE
+from riff_store.schema import COMPUTED_JUDGE
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark

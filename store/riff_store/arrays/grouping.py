@@ -14,7 +14,7 @@ from riff_store.arrays.reading import read_calls
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.interruption import check_interrupted
-from riff_store.models import COMPUTED_JUDGE
+from riff_store.schema import COMPUTED_JUDGE
 
 _MANY_CODES = 2**17
 """So many numbers more than there are rows are counted without sorting the rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.errors import StoreError
 
 GROUP_CALLS = 4096

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Flags, Keys, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.layout import KINDS_OF_FAILURE

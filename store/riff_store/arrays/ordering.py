@@ -10,7 +10,7 @@ from typing import TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.masks import Masks, masks_of

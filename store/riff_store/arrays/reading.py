@@ -14,7 +14,7 @@ from riff_store.arrays.masks import masks_of
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.interaction import EVENTS
-from riff_store.models import COMPUTED_JUDGE
+from riff_store.schema import COMPUTED_JUDGE
 from riff_store.scoring import PARTS
 from riff_store.statistics.observations import blended, computed_blends
 

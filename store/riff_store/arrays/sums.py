@@ -21,7 +21,7 @@ from riff_store.arrays.rows import outcome_visits
 from riff_store.arrays.tallies import Cells, Tally
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
-from riff_store.models import ASPECTS, STEPS, Sum
+from riff_store.schema import ASPECTS, STEPS, Sum
 
 _Column: TypeAlias = Callable[[str], Floats]
 _MOST_PLACES = 2**24

@@ -18,7 +18,7 @@ import msgspec
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from riff_store import models
+from riff_store import schema as models
 from riff_store.engines import postgresql_schema
 from riff_store.engines.engine import APPLICATION_ID, Engine
 from riff_store.engines.postgresql_address import Address
@@ -114,7 +114,7 @@ class PostgresqlEngine(Engine):
         return int(rows[0][1])
 
     def migrate(self) -> Path | None:
-        from riff_store.migrations import derive, run_steps
+        from riff_store.schema.migrations import derive, run_steps
 
         with self._locked():
             if (version := self.opened_schema()) < models.SCHEMA_VERSION:

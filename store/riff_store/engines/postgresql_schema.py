@@ -8,7 +8,7 @@ from typing import Any
 
 import peewee as pw
 
-from riff_store import models
+from riff_store import schema
 from riff_store.engines.engine import Connection
 
 TABLE = "store"
@@ -60,7 +60,7 @@ def definitions() -> Iterator[str]:
     from riff_store.engines.postgresql_connection import COMPILER
 
     yield _HEADER
-    for model in models.ALL:
+    for model in schema.ALL:
         keys = ", ".join(_quoted(field) for field in model._meta.get_primary_keys())
         columns = ", ".join(f"{_quoted(field)} {_type(field)}" for field in model._meta.sorted_fields)
         yield f'CREATE TABLE "{model._meta.table_name}" ({columns}, PRIMARY KEY ({keys}))'
@@ -70,7 +70,7 @@ def definitions() -> Iterator[str]:
 
 def strange(connection: Connection) -> str | None:
     """Return what runs in the schema when a store in it is read or written, if there is anything."""
-    tables = [TABLE, *(model._meta.table_name for model in models.ALL)]
+    tables = [TABLE, *(model._meta.table_name for model in schema.ALL)]
     found = connection.execute(_STRANGE, (tables, list(_CONDITIONS))).fetchone()
     return None if found is None else f"{found[0]} {found[1]}"
 
@@ -81,7 +81,7 @@ def lacking(connection: Connection) -> list[str]:
     for table, column in connection.execute(_COLUMNS):
         found.setdefault(table, set()).add(column)
     problems = []
-    for model in models.ALL:
+    for model in schema.ALL:
         name = model._meta.table_name
         if name not in found:
             problems.append(f"the table {name} is missing")
@@ -94,7 +94,7 @@ def lacking(connection: Connection) -> list[str]:
 def broken_references(connection: Connection) -> dict[str, int]:
     """Return how many rows of each table point to rows that are not there."""
     broken: dict[str, int] = {}
-    for model in models.ALL:
+    for model in schema.ALL:
         table = model._meta.table_name
         for field in model._meta.sorted_fields:
             if isinstance(field, pw.ForeignKeyField):
@@ -109,7 +109,7 @@ def broken_references(connection: Connection) -> dict[str, int]:
 def strange_values(connection: Connection) -> dict[str, int]:
     """Return how many rows of each table hold a figure that is infinite or none; the server sees to all else."""
     found = {}
-    for model in models.ALL:
+    for model in schema.ALL:
         figures = [field for field in model._meta.sorted_fields if field.field_type == "DOUBLE"]
         if figures:
             strange = " OR ".join(f"abs({_quoted(field)}) > {sys.float_info.max!r}" for field in figures)
@@ -121,7 +121,7 @@ def strange_values(connection: Connection) -> dict[str, int]:
 
 def advance_keys(connection: Connection) -> None:
     """Let new rows have keys behind those that rows have been given."""
-    for model in models.ALL:
+    for model in schema.ALL:
         if isinstance(model._meta.primary_key, pw.AutoField):
             table = model._meta.table_name
             behind = f'SELECT coalesce(max(id), 0) + 1 FROM "{table}"'

@@ -20,7 +20,7 @@ from typing import Any
 
 import peewee as pw
 
-from riff_store import models
+from riff_store import schema as models
 from riff_store.engines.engine import APPLICATION_ID, BUSY_SECONDS, Engine
 from riff_store.engines.sqlite_connection import COMPILER, SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
@@ -104,7 +104,7 @@ class SqliteEngine(Engine):
         return int(version)
 
     def migrate(self) -> Path | None:
-        from riff_store.migrations import migrate
+        from riff_store.schema.migrations import migrate
 
         return migrate(self.path)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import peewee as pw
 
-from riff_store import models
+from riff_store import schema as models
 from riff_store.errors import NotAStore
 
 KNOWN = frozenset({"308ce81eacbd45a89569b708aa8343d6"})

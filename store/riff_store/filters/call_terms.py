@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.agreement import PERSON
 from riff_store.database import Store
 from riff_store.filters.dimensions import (

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.agreement import PERSON
 from riff_store.database import Store
 from riff_store.errors import UsageError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.annotations import FAIL, PASS, counted, standing
 from riff_store.database import Store
 from riff_store.facts import Annotation

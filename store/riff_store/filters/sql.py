@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.call_terms import CallTerms, Known
 from riff_store.filters.conditions import ALWAYS, NEVER, Condition, combined, exists, figure_of_call, one_of

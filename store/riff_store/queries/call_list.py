@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, overload
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, run_order
 from riff_store.filters.predicates import Predicate, all_of, conjuncts

@@ -7,7 +7,7 @@ from typing import Any
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.write.names import CallNames
 

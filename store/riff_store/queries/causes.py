@@ -13,7 +13,7 @@ from riff_store.filters.notes import marks
 from riff_store.filters.predicates import Predicate
 from riff_store.interruption import check_interrupted
 from riff_store.queries.examples import Example, Examples, turns_aspect
-from riff_store.statistics.enrichment import Draw, is_likely, over_represented
+from riff_store.statistics.distributions import hypergeometric
 from riff_store.statistics.significance import benjamini_hochberg
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
 
@@ -214,3 +214,38 @@ def _by_dimension(cause: Cause) -> dict[Dimension, _Counts]:
 
 def _surest_first(lift: Lift) -> tuple[float, int, str, str]:
     return lift.p, -lift.n, lift.dimension, lift.name or ""
+
+
+# Test whether a name is in a group of calls more often than a draw by chance would bring it there.
+class Draw(NamedTuple):
+    """Describe a group as a draw: `hits` of its `drawn` calls have a name that `marked` of all `calls` have."""
+
+    hits: int
+    drawn: int
+    marked: int
+    calls: int
+
+
+def is_likely(hits: int, drawn: int, marked: int, calls: int) -> bool:
+    """Say whether there are no more hits than such draws have on average.
+
+    The chance of at least so many is above a half there, as the median of hits lies between the whole numbers around
+    their mean, and counts as 1.
+    """
+    return hits <= drawn * marked // calls
+
+
+def over_represented(draws: Sequence[Draw]) -> list[float]:
+    """Return for each draw the chance of at least so many hits (hypergeometric, the one-sided test of Fisher).
+
+    It is 1 of a likely one.
+    """
+    chances = {draw: _chance(draw) for draw in set(draws)}
+    return [chances[draw] for draw in draws]
+
+
+def _chance(draw: Draw) -> float:
+    hits, drawn, marked, calls = draw
+    if is_likely(*draw):
+        return 1.0
+    return min(1.0, hypergeometric(drawn, marked, calls, hits).at_least(hits))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.notes import Note, notes_by_call

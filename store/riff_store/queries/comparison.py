@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.interaction import EVENTS
@@ -14,9 +14,9 @@ from riff_store.measure import UNIT, Measure, PooledMeasure
 from riff_store.metrics import FIGURES, OF_CALLS, Direction, Metric, Pooled, plugins
 from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.interaction import has_interaction
 from riff_store.queries.side_calls import SideCalls, paired, side_reader
 from riff_store.queries.sides import PairCounts, Side, sides
+from riff_store.queries.sums import has_interaction
 from riff_store.statistics import intervals, pairing, ratios, samples, significance
 from riff_store.statistics.intervals import Interval
 from riff_store.statistics.pairing import Chosen, Compared, Places, chosen

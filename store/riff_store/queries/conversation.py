@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.filters.dimensions import judges_shown
 from riff_store.filters.notes import Note, notes_on
 from riff_store.interaction import Interaction
 from riff_store.queries.conversations import Call, calls_of
-from riff_store.queries.interaction import call_interaction
+from riff_store.queries.sums import call_interaction
 from riff_store.transcripts import Transcripts
 
 

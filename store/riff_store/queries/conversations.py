@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.arrays.chunks import is_packed
 from riff_store.arrays.layout import CALLS, STATES
 from riff_store.database import Store

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.agreement import HUMAN
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, names_of
@@ -14,8 +14,7 @@ from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate
 from riff_store.metrics import POOLED, unit_of
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.interaction import has_interaction
-from riff_store.queries.sums import call_sums
+from riff_store.queries.sums import call_sums, has_interaction
 from riff_store.statistics.linear_model import FactorEffect, LinearModel
 from riff_store.vocabulary import ALIASES, COMPUTED, QUALITY, aspect_named
 

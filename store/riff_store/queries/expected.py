@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Predicate, is_of_states, terms

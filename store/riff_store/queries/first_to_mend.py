@@ -10,7 +10,6 @@ from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Predicate, Term, both, of_calls
 from riff_store.measure import THIN, Measure
-from riff_store.models import COMPUTED_JUDGE
 from riff_store.queries.expected import (
     StepCounts,
     derived_flows,
@@ -20,6 +19,7 @@ from riff_store.queries.expected import (
     loss_by_step,
 )
 from riff_store.queries.sums import aspect_sums, call_counts, call_sums, lost_in_states
+from riff_store.schema import COMPUTED_JUDGE
 from riff_store.scoring import FULL
 
 _FLOW = Grouping(("flow",))

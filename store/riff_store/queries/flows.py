@@ -17,11 +17,10 @@ from riff_store.measure import (
     mean,
     rising,
 )
-from riff_store.models import COMPUTED_JUDGE
-from riff_store.models.sums import AspectSums, CallSums
-from riff_store.queries.interaction import InteractionSums, interaction_sums
 from riff_store.queries.last_edits import Edits, LastEdit
-from riff_store.queries.sums import aspect_sums, call_counts, call_sums
+from riff_store.queries.sums import InteractionSums, aspect_sums, call_counts, call_sums, interaction_sums
+from riff_store.schema import COMPUTED_JUDGE
+from riff_store.schema.sums import AspectSums, CallSums
 from riff_store.scoring import PARTS, operability_of
 
 TREND = 10

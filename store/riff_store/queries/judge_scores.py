@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.agreement import HUMAN, PASSED, PERSON
 from riff_store.alignment import Reference, reference_of
 from riff_store.database import Store

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.edit_graph import contained_by, heads
 from riff_store.filters.dimensions import run_starts

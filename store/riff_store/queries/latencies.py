@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.predicates import Predicate, Term, all_of

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import Grouping

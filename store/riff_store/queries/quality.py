@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names, run_order, run_starts
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import Measure
-from riff_store.models.sums import CallSums
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.success_changes import Cells, FlowChange, SuccessChange, corrected, success_change
 from riff_store.queries.sums import aspect_sums, call_sums, pooled
+from riff_store.schema.sums import CallSums
 from riff_store.vocabulary import COMPUTED
 
 _NO_SCORE = Measure(0, 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.agreement import PASSED
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping

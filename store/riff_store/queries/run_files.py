@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import run_order, run_starts
 

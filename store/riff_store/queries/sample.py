@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.notes import calls_named, codes_of
 from riff_store.filters.predicates import Predicate

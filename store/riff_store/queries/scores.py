@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.agreement import PERSON
 from riff_store.annotations import PASS
 from riff_store.database import Store
@@ -19,9 +19,9 @@ from riff_store.filters.notes import notes_by_call
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope
 from riff_store.interaction import EVENTS
-from riff_store.queries.interaction import has_interaction
 from riff_store.queries.judge_scores import VERDICT
 from riff_store.queries.last_edits import Edits, LastEdit
+from riff_store.queries.sums import has_interaction
 from riff_store.write.notes import has_notes
 
 PAGE = 2_000

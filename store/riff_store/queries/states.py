@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.matching import matches
@@ -26,9 +26,9 @@ from riff_store.measure import (
     more_than,
     rising,
 )
-from riff_store.models.sums import StateSums
 from riff_store.queries.expected import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
 from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
+from riff_store.schema.sums import StateSums
 
 UNKNOWN_SEGMENT = "other"
 ORDERED_BY = ("stall", "progress", "escalation")

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from riff_store.filters.dimensions import Names
 from riff_store.measure import Measure
-from riff_store.models.sums import CallSums
+from riff_store.schema.sums import CallSums
 from riff_store.statistics import significance
 from riff_store.statistics.strata import Stratum, rate_change, stratified_fisher
 

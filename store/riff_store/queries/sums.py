@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import peewee as pw
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.arrays import layout
 from riff_store.arrays.chunks import is_packed
 from riff_store.database import Store
@@ -20,7 +20,9 @@ from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
-from riff_store.models.sums import AspectSums, CallSums, StateSums, Sum, Summed
+from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
+from riff_store.measure import UNIT
+from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed
 
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
@@ -250,3 +252,48 @@ def pooled(cells: Iterable[CallSums]) -> CallSums:
 
 def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> Iterable[Any]:
     return more if before is None else (a + b for a, b in zip(before, more, strict=True))
+
+
+# Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
+class InteractionSums(NamedTuple):
+    """Hold the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
+
+    counted: Interaction | None = None
+    every: Interaction | None = None
+
+
+def interaction_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, InteractionSums]:
+    """Return the sums by the names of the group."""
+    if not has_interaction(store):
+        return {}
+    rows = rows_of_sums(store, m.INTERACTION, m.INTERACTION.sums, calls, group, m.INTERACTION.keys)
+    names = group.namer(store)
+    found: dict[Names, dict[bool, list[int]]] = {}
+    for row in rows:
+        *keys, errored = row[: -len(SUMS)]
+        cell = found.setdefault(names(tuple(keys)), {})
+        before = cell.get(bool(errored), [0] * len(SUMS))
+        cell[bool(errored)] = [a + b for a, b in zip(before, row[-len(SUMS) :], strict=True)]
+    return {cell: _summed(sums) for cell, sums in found.items()}
+
+
+def has_interaction(store: Store) -> bool:
+    """Return whether any call has a record of how its sides shared the line."""
+    return bool(store.execute(m.InteractionRollup.select(m.InteractionRollup.calls).limit(1)))
+
+
+def call_interaction(store: Store, key: int) -> Interaction | None:
+    """Return the sums of one call by its key, `None` where there is no record of who spoke when."""
+    row = m.CallInteraction
+    query = row.select(*(getattr(row, name) for name in EVENTS)).where(row.conversation == key)
+    return next((Interaction(1, *found) for found in store.execute(query)), None)
+
+
+def _summed(cell: dict[bool, list[int]]) -> InteractionSums:
+    every = [sum(column) for column in zip(*cell.values(), strict=True)]
+    return InteractionSums(_interaction(cell[False]) if False in cell else None, _interaction(every))
+
+
+def _interaction(sums: list[int]) -> Interaction:
+    by_name: dict[str, Any] = dict(zip(SUMS, sums, strict=True))
+    return Interaction(**by_name | {name: by_name[name] / UNIT for name in TIMED})

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.edit_graph import EditGraph, edit_graph
 from riff_store.engines.engine import BulkConnection
 from riff_store.facts import Commit, EditsResult, FlowEdit

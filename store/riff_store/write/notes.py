@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.annotations import decisive, merged, standing
 from riff_store.database import Store
 from riff_store.engines.engine import Connection

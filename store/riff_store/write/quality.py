@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from riff_store.engines.engine import Connection
-from riff_store.models import COMPUTED_JUDGE
+from riff_store.schema import COMPUTED_JUDGE
 from riff_store.scoring import PARTS, blended, computed_blend, median, succeeded
 
 _HUMANNESS = "humanness"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from riff_store.arrays.chunks import drop_calls
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
-from riff_store.models import COMPUTED_JUDGE
+from riff_store.schema import COMPUTED_JUDGE
 from riff_store.write.changes import Cell, Changes
 from riff_store.write.quality import settle_quality
 

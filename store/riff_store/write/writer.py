@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
-from riff_store import models, rollups
+from riff_store import rollups, schema
 from riff_store.arrays import chunks
 from riff_store.database import Store
 from riff_store.engines.engine import BulkConnection
@@ -328,9 +328,9 @@ def copy_store(
     with source.snapshot(), target.writing():
         if not replace and _holds_anything(target):
             raise UsageError(f"{target.location}: the store is not empty", "add --replace, and what it holds is lost")
-        for model in reversed(models.ALL):
+        for model in reversed(schema.ALL):
             target.connection.execute(f'DELETE FROM "{model._meta.table_name}"')
-        for model in models.ALL:
+        for model in schema.ALL:
             for rows in _chunks(source, model):
                 target.connection.insert(model, list(chain.from_iterable(rows)))
                 copied += len(rows)
@@ -344,11 +344,11 @@ def row_count(store: Store) -> int:
     with store.snapshot():
         # SQLite counts a table without a condition in one step, which nothing ends.
         counting = 'SELECT COUNT(*) FROM "{}" WHERE TRUE'
-        counts = (store.execute_sql(counting.format(model._meta.table_name)) for model in models.ALL)
+        counts = (store.execute_sql(counting.format(model._meta.table_name)) for model in schema.ALL)
         return sum(int(count) for ((count,),) in counts)
 
 
-def _chunks(store: Store, model: type[models.BaseModel]) -> Iterator[list[Sequence[Any]]]:
+def _chunks(store: Store, model: type[schema.BaseModel]) -> Iterator[list[Sequence[Any]]]:
     fields = ", ".join(f'"{field.column_name}"' for field in model._meta.sorted_fields)
     keys = ", ".join(f'"{field.column_name}"' for field in model._meta.get_primary_keys())
     at_once = BODIES_AT_ONCE if any(each.field_type == "BLOB" for each in model._meta.sorted_fields) else AT_ONCE

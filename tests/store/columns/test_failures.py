@@ -15,10 +15,10 @@ from riff_store.database import Store
 from riff_store.facts import Annotation, ConversationFacts, Failure
 from riff_store.filters.dimensions import FAILURE
 from riff_store.filters.sql import Scope
-from riff_store.models import Conversation
 from riff_store.queries.causes import causes
 from riff_store.queries.failure_matrix import failure_matrix
 from riff_store.queries.repeats import repeats
+from riff_store.schema import Conversation
 from riff_store.vocabulary import FAILURE_KINDS
 from riff_store.write.notes import add_notes
 from riff_store.write.writer import Writer

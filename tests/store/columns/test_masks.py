@@ -18,7 +18,7 @@ from riff_store.database import Store
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term
 from riff_store.filters.sql import Scope
-from riff_store.models import Conversation
+from riff_store.schema import Conversation
 from riff_store.vocabulary import CALL_NAMES, field_of
 from riff_tui.filters import parse, render
 from tests.support.examples import examples

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import migrations, models
+from riff_store import schema as models
 from riff_store.database import Store, is_writable, open_store
 from riff_store.errors import (
     Interrupted,
@@ -23,9 +23,9 @@ from riff_store.errors import (
 )
 from riff_store.health import examine
 from riff_store.interruption import Interruption
-from riff_store.models import SCHEMA_VERSION as NOW
-from riff_store.models import Run
 from riff_store.queries.flows import flow_cells
+from riff_store.schema import SCHEMA_VERSION as NOW
+from riff_store.schema import Run, migrations
 from tests.support.facts import call, put, verdict
 from tests.support.postgresql_server import Server
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import models
+from riff_store import schema
 from riff_store.database import open_store
 from riff_store.engines import sqlite_schema
 from riff_store.engines.sqlite_schema import KNOWN, digest
 from riff_store.errors import NotAStore, StoreError
-from riff_store.migrations import migrate
-from riff_store.models import Run
+from riff_store.schema import Run
+from riff_store.schema.migrations import migrate
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put
 from tests.support.lying_stores import LIES, tell_a_lie
@@ -95,4 +95,4 @@ def test_a_schema_without_end_is_refused(honest: Path, tmp_path: Path) -> None:
 
 def test_every_table_is_looked_at() -> None:
     with closing(sqlite_schema._made()) as made:
-        assert sqlite_schema._described(made).keys() == {model._meta.table_name for model in models.ALL}
+        assert sqlite_schema._described(made).keys() == {model._meta.table_name for model in schema.ALL}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from riff_store import models as m
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.interaction import SUMS, Interaction, panel
@@ -16,8 +16,8 @@ from riff_store.metrics import FIGURES
 from riff_store.queries.conversations import conversations
 from riff_store.queries.effects import effects
 from riff_store.queries.flows import flow_cells
-from riff_store.queries.interaction import call_interaction
 from riff_store.queries.scores import score_pages
+from riff_store.queries.sums import call_interaction
 from riff_tui.filters import parse
 from tests.support import spoken_calls
 from tests.support.contrasts import clustered

@@ -15,8 +15,21 @@ import peewee as pw
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
-from riff_store.models.dimensions import Agent, Aspect, BaseModel, Flow, Judge, Run, Segment, State
-from riff_store.models.facts import AspectScore, CallInteraction, Conversation, StateScore, Transition
+from riff_store.schema.tables import (
+    Agent,
+    Aspect,
+    AspectScore,
+    BaseModel,
+    CallInteraction,
+    Conversation,
+    Flow,
+    Judge,
+    Run,
+    Segment,
+    State,
+    StateScore,
+    Transition,
+)
 
 Kind: TypeAlias = Literal["count", "known", "total", "billionths", "squares", "first"]
 """What a row adds: 1, 1 where a value is known, a whole number, a value in billionths, its square; or the earliest."""

@@ -7,46 +7,7 @@ database: a query is executed on the `Store` that asks.
 from __future__ import annotations
 
 from riff_store import orm as orm
-from riff_store.models.annotations import Annotation, Sample, SampledCall
-from riff_store.models.columns import ColumnChunk
-from riff_store.models.dimensions import (
-    Agent,
-    Aspect,
-    BaseModel,
-    Caller,
-    Flow,
-    Judge,
-    Label,
-    Persona,
-    Run,
-    Scenario,
-    Segment,
-    State,
-)
-from riff_store.models.facts import (
-    AspectScore,
-    CallFailure,
-    CallInteraction,
-    Conversation,
-    ExpectedStep,
-    JudgedScore,
-    OutcomeVisit,
-    StateScore,
-    TextDictionary,
-    Transcript,
-    Transition,
-)
-from riff_store.models.flow_files import (
-    DescribedEdge,
-    DescribedState,
-    FlowContract,
-    FlowEdit,
-    HistoryNode,
-    KnownCommit,
-    Repository,
-)
-from riff_store.models.inputs import SkippedInput, SourceFile
-from riff_store.models.sums import (
+from riff_store.schema.sums import (
     ASPECTS,
     CALLS,
     INTERACTION,
@@ -66,6 +27,44 @@ from riff_store.models.sums import (
     Summed,
     TransitionRollup,
     TransitionTotal,
+)
+from riff_store.schema.tables import (
+    Agent,
+    Annotation,
+    Aspect,
+    AspectScore,
+    BaseModel,
+    Caller,
+    CallFailure,
+    CallInteraction,
+    ColumnChunk,
+    Conversation,
+    DescribedEdge,
+    DescribedState,
+    ExpectedStep,
+    Flow,
+    FlowContract,
+    FlowEdit,
+    HistoryNode,
+    Judge,
+    JudgedScore,
+    KnownCommit,
+    Label,
+    OutcomeVisit,
+    Persona,
+    Repository,
+    Run,
+    Sample,
+    SampledCall,
+    Scenario,
+    Segment,
+    SkippedInput,
+    SourceFile,
+    State,
+    StateScore,
+    TextDictionary,
+    Transcript,
+    Transition,
 )
 
 __all__ = [

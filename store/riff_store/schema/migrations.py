@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from riff_store import models, rollups
+from riff_store import rollups, schema
 from riff_store.arrays import chunks
 from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import connect
@@ -31,9 +31,9 @@ def backup_path(path: Path, version: int) -> Path:
 
 def check_steps(version: int, location: str) -> None:
     """Raise `OlderStore` where no steps lead from a schema version to the present one."""
-    if not all(number in STEPS for number in range(version, models.SCHEMA_VERSION)):
+    if not all(number in STEPS for number in range(version, schema.SCHEMA_VERSION)):
         raise OlderStore(
-            f"{location}: schema {version} cannot be migrated to {models.SCHEMA_VERSION}",
+            f"{location}: schema {version} cannot be migrated to {schema.SCHEMA_VERSION}",
             "ingest again into a new store",
         )
 
@@ -41,7 +41,7 @@ def check_steps(version: int, location: str) -> None:
 def run_steps(connection: Connection, version: int, location: str) -> None:
     """Bring the tables of an older store to the present schema, in a transaction that is open; `derive` follows."""
     check_steps(version, location)
-    for number in range(version, models.SCHEMA_VERSION):
+    for number in range(version, schema.SCHEMA_VERSION):
         STEPS[number](connection)
 
 
@@ -60,13 +60,13 @@ def migrate(path: Path) -> Path | None:
         connection.execute("BEGIN IMMEDIATE")
         try:
             found = connection.execute("PRAGMA user_version").fetchone()[0]
-            if found < models.SCHEMA_VERSION:
+            if found < schema.SCHEMA_VERSION:
                 check_plain(connection, str(path))
                 copy = _copy(path, backup_path(path, found))
                 run_steps(connection, found, str(path))
                 check_schema(connection, str(path))
                 derive(connection)
-                connection.execute(f"PRAGMA user_version = {models.SCHEMA_VERSION}")
+                connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
             if broken:
                 raise StoreError(f"{path}: migration would lose rows of {broken[0]}; the store was left as it is")

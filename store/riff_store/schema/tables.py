@@ -1,0 +1,475 @@
+"""Define the tables: names, files, calls and what hangs on them by keys, notes, and chunks of columns."""
+
+from __future__ import annotations
+
+import peewee as pw
+
+from riff_store.interaction import EVENTS, TIMED
+
+
+class BaseModel(pw.Model):
+    class Meta:
+        legacy_table_names = False
+
+
+class Named(BaseModel):
+    id = pw.AutoField()
+    name = pw.TextField(unique=True)
+
+
+class Flow(Named):
+    archetype = pw.TextField(null=True)
+
+
+class Agent(Named):
+    pass
+
+
+class Persona(Named):
+    pass
+
+
+class Scenario(Named):
+    pass
+
+
+class Caller(Named):
+    """Name what played the caller: a script, a model, a program."""
+
+
+class Segment(Named):
+    pass
+
+
+class Aspect(Named):
+    pass
+
+
+class Label(Named):
+    """Hold stop reasons, final states and statuses, and what failed first."""
+
+
+class Run(Named):
+    """Name a run; `written_by` says who stored its calls: a user at a host, or the address of a CI job."""
+
+    label = pw.TextField(null=True)
+    commit = pw.TextField(null=True)
+    branch = pw.TextField(null=True)
+    written_by = pw.TextField(null=True)
+
+
+class Judge(BaseModel):
+    """Describe a judge: one model behind a name, in one version of its prompt; `(computed)` is one too."""
+
+    id = pw.AutoField()
+    name = pw.TextField()
+    prompt_hash = pw.TextField(default="")
+    model = pw.TextField(default="")
+
+    class Meta:
+        indexes = ((("name", "model", "prompt_hash"), True),)
+
+
+class State(BaseModel):
+    """Describe a state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
+
+    id = pw.AutoField()
+    flow = pw.ForeignKeyField(Flow, index=False)
+    name = pw.TextField()
+    outcome = pw.TextField(null=True)
+
+    class Meta:
+        indexes = ((("flow", "name"), True),)
+
+
+# Define what was read, and what of it was left out.
+class SourceFile(BaseModel):
+    id = pw.AutoField()
+    path = pw.TextField(unique=True)
+    kind = pw.TextField()
+    sha256 = pw.TextField()
+    size = pw.IntegerField()
+    reader = pw.IntegerField()
+    with_text = pw.BooleanField()
+    context = pw.TextField(default="")
+    conversations = pw.IntegerField(default=0)
+    scores = pw.IntegerField(default=0)
+    skipped = pw.IntegerField(default=0)
+
+
+class SkippedInput(BaseModel):
+    """Note what was not taken as it stood; of a `replaced` call also what tells it apart."""
+
+    id = pw.AutoField()
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+    kind = pw.TextField()
+    line = pw.IntegerField(null=True)
+    reason = pw.TextField()
+    run = pw.TextField(null=True)
+    conversation = pw.TextField(null=True)
+    flow = pw.TextField(null=True)
+    agent = pw.TextField(null=True)
+    trial = pw.IntegerField(null=True)
+
+
+SkippedInput.add_index(SkippedInput.source_file, where=SkippedInput.kind == "replaced", name="skipped_input_replaced")
+
+
+# Define calls and all that hangs on them, with keys in place of names.
+class Conversation(BaseModel):
+    """Hold one call; `started_at` is microseconds since the epoch, `duration_s` seconds.
+
+    `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality`
+    the same without what judges say of it (docs/metrics.md, section 5); `lost` says if it ended without being served.
+    One whose caller failed is not `caller_ok` and errored, whatever its line says of the latter. `filled` says how much
+    of what its source may tell is filled in.
+    """
+
+    id = pw.AutoField()
+    run = pw.ForeignKeyField(Run, index=False)
+    name = pw.TextField()
+    flow = pw.ForeignKeyField(Flow, index=False)
+    agent = pw.ForeignKeyField(Agent, index=False)
+    persona = pw.ForeignKeyField(Persona, null=True, index=False)
+    scenario = pw.ForeignKeyField(Scenario, null=True, index=False)
+    trial = pw.IntegerField()
+    started_at = pw.BigIntegerField(null=True)
+    duration_s = pw.DoubleField(null=True)
+    completed = pw.BooleanField(null=True)
+    stop_reason = pw.ForeignKeyField(Label, null=True, index=False)
+    final_state = pw.ForeignKeyField(Label, null=True, index=False)
+    final_status = pw.ForeignKeyField(Label, null=True, index=False)
+    errored = pw.BooleanField()
+    error = pw.TextField(null=True)
+    error_count = pw.IntegerField()
+    defects = pw.IntegerField()
+    origin = pw.TextField(null=True)  # null: observed
+    source_file = pw.ForeignKeyField(SourceFile)
+    line = pw.IntegerField()
+    success = pw.IntegerField(null=True)
+    quality = pw.DoubleField(null=True)
+    computed_quality = pw.DoubleField(null=True)
+    lost = pw.IntegerField(null=True)
+    caller = pw.ForeignKeyField(Caller, null=True, index=False)
+    caller_ok = pw.BooleanField(null=True)
+    filled = pw.IntegerField(constraints=[pw.SQL("DEFAULT 0")])
+
+    class Meta:
+        indexes = ((("run", "name", "flow", "agent", "trial"), True), (("flow", "agent", "run"), False))
+
+
+class AspectScore(BaseModel):
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    aspect = pw.ForeignKeyField(Aspect, index=False)
+    judge = pw.ForeignKeyField(Judge, index=False)
+    value = pw.DoubleField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "aspect", "judge")
+        without_rowid = True
+
+
+class JudgedScore(BaseModel):
+    """Hold every verdict that was read; the latest of a judge is copied into `AspectScore`.
+
+    `flow_name`, `agent_name` and `trial` say which call of its run it means, where several go by one name;
+    `conversation` is that call, null where there is none or what is said does not decide between several.
+    """
+
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
+    line = pw.IntegerField()
+    run = pw.ForeignKeyField(Run, index=False)
+    conversation_name = pw.TextField()
+    judge = pw.ForeignKeyField(Judge, index=False)
+    aspect = pw.ForeignKeyField(Aspect, index=False)
+    score = pw.DoubleField(null=True)
+    judged_at = pw.BigIntegerField(null=True)
+    model = pw.TextField(null=True)
+    rationale = pw.TextField(null=True)
+    prompt_version = pw.TextField(null=True)
+    evidence = pw.TextField(null=True)  # a JSON list of turn numbers
+    flow_name = pw.TextField(null=True)
+    agent_name = pw.TextField(null=True)
+    trial = pw.IntegerField(null=True)
+    conversation = pw.ForeignKeyField(Conversation, null=True, index=False)
+
+    class Meta:
+        primary_key = pw.CompositeKey("source_file", "line")
+        without_rowid = True
+        indexes = ((("run", "conversation_name"), False),)
+
+
+JudgedScore.add_index(
+    JudgedScore.run,
+    JudgedScore.conversation_name,
+    where=JudgedScore.conversation.is_null(),
+    name="judged_score_of_no_call",
+)
+
+
+class StateScore(BaseModel):
+    """Hold the metrics of a state in a call; `position` is the place of its first visit among the call's visits."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    state = pw.ForeignKeyField(State, index=False)
+    segment = pw.ForeignKeyField(Segment, index=False)
+    progress = pw.IntegerField()
+    stall = pw.IntegerField(null=True)
+    escalation = pw.IntegerField()
+    revisit = pw.IntegerField()
+    dwell_turns = pw.DoubleField()
+    latency_p95_ms = pw.DoubleField(null=True)
+    guard_error = pw.IntegerField()
+    slot_fill_rate = pw.DoubleField(null=True)
+    lost = pw.IntegerField(null=True)
+    position = pw.IntegerField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "state")
+        without_rowid = True
+
+
+class OutcomeVisit(BaseModel):
+    """Say at which place among its visits a call first came to a terminal that ends the work."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    state = pw.ForeignKeyField(State, index=False)
+    position = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "state")
+        without_rowid = True
+
+
+class CallFailure(BaseModel):
+    """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
+
+    `last_ok` is the state before, null at the start; `first_failed` is null where no event tells. `kind` is what
+    went wrong there, `detail` the guard or tool, `error` its message without numbers, ids and quotes.
+    """
+
+    conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
+    last_ok = pw.ForeignKeyField(State, null=True, index=False)
+    first_failed = pw.ForeignKeyField(State, null=True, index=False)
+    kind = pw.TextField()
+    detail = pw.ForeignKeyField(Label, null=True, index=False)
+    error = pw.ForeignKeyField(Label, null=True, index=False)
+
+
+class Transition(BaseModel):
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    from_state = pw.ForeignKeyField(State, index=False)
+    to_state = pw.ForeignKeyField(State, index=False)
+    n = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "from_state", "to_state")
+        without_rowid = True
+
+
+class ExpectedStep(BaseModel):
+    """Describe a reference action of a call's task, in the order of the task."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    position = pw.IntegerField()
+    state = pw.ForeignKeyField(State, index=False)
+    by = pw.TextField()
+    called = pw.BooleanField()
+    matched = pw.BooleanField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "position")
+        without_rowid = True
+
+
+class CallInteraction(BaseModel):
+    """Sum how the sides of a voice call shared the line: what `Interaction` has, latencies in seconds."""
+
+    conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
+
+
+for _event in EVENTS:
+    CallInteraction._meta.add_field(_event, pw.DoubleField() if _event in TIMED else pw.IntegerField())
+
+
+class TextDictionary(BaseModel):
+    """Hold a zstd dictionary that was trained on transcripts; those that it compressed are read with it."""
+
+    id = pw.AutoField()
+    body = pw.BlobField()
+
+
+class Transcript(BaseModel):
+    """Hold turns and events of one call, compressed with zstd, and by which dictionary (null: by none)."""
+
+    conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
+    body = pw.BlobField()
+    dictionary = pw.ForeignKeyField(TextDictionary, null=True, index=False)
+
+
+# Define what people wrote on calls, and the calls that were drawn for them to read.
+class Annotation(BaseModel):
+    """Hold what a person wrote on a call or a place in it.
+
+    The call is kept by name, since it may come later, or be replaced: what people wrote stays. `labels` is a JSON list.
+    `source_file` is the file that it was read from, null where it was written here.
+    """
+
+    id = pw.TextField(primary_key=True)
+    source_file = pw.ForeignKeyField(SourceFile, null=True)
+    run_name = pw.TextField(null=True)
+    flow_name = pw.TextField(null=True)
+    agent_name = pw.TextField(null=True)
+    conversation_name = pw.TextField()
+    trial = pw.IntegerField(null=True)
+    turn = pw.IntegerField(null=True)
+    state_name = pw.TextField(null=True)
+    verdict = pw.TextField(null=True)
+    code = pw.TextField(null=True)
+    note = pw.TextField(null=True)
+    labels = pw.TextField(default="[]")
+    author = pw.TextField()
+    at = pw.BigIntegerField(null=True)
+    supersedes = pw.TextField(null=True)
+    deleted = pw.BooleanField()
+    editor = pw.TextField(null=True)
+
+    class Meta:
+        indexes = ((("conversation_name",), False),)
+
+
+class Sample(BaseModel):
+    """Hold how the reading list was drawn; there is one at most. `mix` is a JSON object of counts by stratum."""
+
+    id = pw.IntegerField(primary_key=True)
+    n = pw.IntegerField()
+    mix = pw.TextField()
+    seed = pw.IntegerField()
+    expression = pw.TextField()
+    drawn_at = pw.BigIntegerField()
+
+
+class SampledCall(BaseModel):
+    """Hold a call of the reading list by its names, so that it is found again once it was replaced.
+
+    Of an outlier `figure` is what it lies far out in, `value` and `median` that of the call and of its flow.
+    """
+
+    position = pw.IntegerField(primary_key=True)
+    run_name = pw.TextField()
+    flow_name = pw.TextField()
+    agent_name = pw.TextField()
+    conversation_name = pw.TextField()
+    trial = pw.IntegerField()
+    stratum = pw.TextField()
+    figure = pw.TextField(null=True)
+    value = pw.DoubleField(null=True)
+    median = pw.DoubleField(null=True)
+
+
+# Define what flow files say, and what the history of these files says.
+class DescribedState(BaseModel):
+    state = pw.ForeignKeyField(State, index=False)
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+    segment = pw.ForeignKeyField(Segment, index=False)
+    required_slots = pw.TextField(default="[]")
+
+    class Meta:
+        primary_key = pw.CompositeKey("state", "source_file")
+        without_rowid = True
+
+
+class DescribedEdge(BaseModel):
+    from_state = pw.ForeignKeyField(State, index=False)
+    to_state = pw.ForeignKeyField(State, index=False)
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+
+    class Meta:
+        primary_key = pw.CompositeKey("from_state", "to_state", "source_file")
+        without_rowid = True
+
+
+class FlowContract(BaseModel):
+    """Hold the contract that a flow file gives, as JSON, for transcripts that bring none."""
+
+    flow = pw.ForeignKeyField(Flow, index=False)
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+    body = pw.TextField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "source_file")
+        without_rowid = True
+
+
+class FlowEdit(BaseModel):
+    """Describe a commit that touched the file of a flow, in the order of its repository's history.
+
+    `repository` is the commit that its history begins with. The flow is kept by name, since it may have
+    no calls yet. `time` is the author's, in microseconds since the epoch. `merged` says whether the branch that
+    was checked out contains it.
+    """
+
+    repository = pw.TextField()
+    flow_name = pw.TextField()
+    position = pw.IntegerField()
+    commit = pw.TextField()
+    time = pw.BigIntegerField()
+    author = pw.TextField()
+    subject = pw.TextField()
+    path = pw.TextField()
+    merged = pw.BooleanField(constraints=[pw.SQL("DEFAULT 1")])
+
+    class Meta:
+        primary_key = pw.CompositeKey("repository", "flow_name", "position")
+        without_rowid = True
+
+
+class Repository(Named):
+    """Name a repository by the commit that its history begins with."""
+
+
+class HistoryNode(BaseModel):
+    """Describe an edit, or a merge of lines with different edits, by the positions of those right before it.
+
+    `parents` is a JSON list; a merge that is no edit has no `commit` here.
+    """
+
+    repository = pw.ForeignKeyField(Repository, index=False)
+    position = pw.IntegerField()
+    commit = pw.BlobField(null=True)
+    parents = pw.TextField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("repository", "position")
+        without_rowid = True
+
+
+class KnownCommit(BaseModel):
+    """Say which node of its repository holds all edits that a commit contains, null where it contains none.
+
+    Ids are bytes, so that those that begin alike lie side by side.
+    """
+
+    commit = pw.BlobField(primary_key=True)
+    repository = pw.ForeignKeyField(Repository, index=False)
+    node = pw.IntegerField(null=True)
+
+    class Meta:
+        without_rowid = True
+
+
+# Define the column chunks: facts of calls kept once more, packed by column (`riff_store.arrays`).
+class ColumnChunk(BaseModel):
+    """Hold one column of the `n` rows that a row group has: the calls of a range of keys, or rows that hang on them.
+
+    `name` says of which rows and what: `call.success`, `score.5.2` (aspect 5, judge 2), `state.dwell_turns`.
+    """
+
+    name = pw.TextField()
+    row_group = pw.IntegerField()
+    n = pw.IntegerField()
+    body = pw.BlobField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("name", "row_group")
+        indexes = ((("row_group",), False),)
