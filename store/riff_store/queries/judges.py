@@ -120,7 +120,7 @@ def _prompt_versions(store: Store) -> dict[JudgeKey, str]:
 
 
 # Hold each judge against people, over all calls and for each code that they gave.
-_NOTHING_of_alignment = Measure(0, 0)
+_NOT_MEASURED = Measure(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def _aligned(
     for code, calls in failed.items():
         of_code = rates(says, calls)
         if of_code.tpr.n:
-            yield _row(judge, code, of_code._replace(tnr=_NOTHING_of_alignment))
+            yield _row(judge, code, of_code._replace(tnr=_NOT_MEASURED))
 
 
 def _row(judge: JudgeVersion | None, code: str | None, found: Rates) -> Alignment:
