@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import copyfile
 
 from riff_store.arrays import chunks
-from riff_store.rollups import recompute_all
+from riff_store.write.rollups import recompute_all
 
 _OWNERS = {"source_file_id": "source_file", "conversation_id": "conversation"}
 """The columns that say with which file, or with which call, a row came."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from riff_runner.run.cases.case_file import CASE_SCHEMA, CaseFact, CaseFailure, CaseFile, CaseLine, CaseOrigin
-from riff_runner.run.cases.scenarios import pools_of
+from riff_runner.run.flows.scenarios import pools_of
 from riff_runner.simulate.cast import personas
 from riff_runner.simulate.lexicon import SpokenValue, pools
 from riff_tui.errors import UsageError
@@ -359,7 +359,7 @@ def _flow_of(detail: CallDetail, flow_file: str | None) -> RunnableFlow | None:
 
 def _slot_pools(detail: CallDetail, flow: RunnableFlow | None) -> Mapping[str, str]:
     """Return the pool of each slot: what the flow says for the call's scenario, else what the slot's name means."""
-    from riff_runner.run.cases.scenarios import pools_of
+    from riff_runner.run.flows.scenarios import pools_of
 
     slots = (detail.document or {}).get("slots")
     taken = list(map(str, slots)) if isinstance(slots, Mapping) else []

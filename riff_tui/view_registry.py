@@ -13,7 +13,13 @@ from riff_tui.views.spec import ViewSpec
 
 GROUP = "riff_tui.views"
 """The entry point group in which a distribution names a `ViewSpec`, and the package of the views here."""
-_HOMES = {"alignment": "judges", "side_by_side": "compare"}
+_HOMES = {
+    "alignment": "judges",
+    "disputes": "agreement",
+    "failure-shifts": "failure_matrix",
+    "segments": "states",
+    "side_by_side": "compare",
+}
 """The modules of views that share the module of another one."""
 
 

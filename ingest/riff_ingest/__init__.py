@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     )
     from riff_ingest.flow_aspects import compute_flow_aspects
     from riff_ingest.library import SourceReader, StoredConversations, read_source, store_conversations
-    from riff_ingest.sources.lines import BrokenInput
-    from riff_ingest.sources.source import DirectoryInput, FileHead, ReadContext, Source
+    from riff_ingest.lines import BrokenInput
+    from riff_ingest.source import DirectoryInput, FileHead, ReadContext, Source
     from riff_ingest.state_aspects import compute_state_aspects
     from riff_ingest.transcript_writer import write_transcripts
     from riff_store.facts import JudgedScore, Skipped

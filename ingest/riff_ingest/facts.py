@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
+from riff_ingest.coercion import parse_time
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.flow_aspects import added_aspects, call_aspects
 from riff_ingest.segments import segment_of
-from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.state_aspects import state_rows, was_served
 from riff_ingest.stream import Stream, read_stream, says_something

@@ -9,12 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from riff_runner.run.agent_call import AgentCall
-    from riff_runner.run.cases.case import CallCase
-    from riff_runner.run.flows.flow import RunnableFlow
-    from riff_runner.run.flows.flow_files import load_flow
-    from riff_runner.run.library import run_flows
-    from riff_runner.run.protocol import (
+    from riff_runner.protocol import (
         Agent,
         AgentReply,
         AgentSession,
@@ -30,6 +25,11 @@ if TYPE_CHECKING:
         EndpointRefused,
         Unavailable,
     )
+    from riff_runner.run.agent_call import AgentCall
+    from riff_runner.run.cases.case import CallCase
+    from riff_runner.run.flows.flow import RunnableFlow
+    from riff_runner.run.flows.flow_files import load_flow
+    from riff_runner.run.library import run_flows
     from riff_runner.run.runs import RunEnd
     from riff_runner.run.tools import ToolFailed, Tools, ToolSession
 

@@ -151,7 +151,7 @@ def _reader(
     from riff_ingest.eva.inspect import inspect
     from riff_ingest.eva.logs import read_object
     from riff_ingest.eva.run_inputs import RunInputs, records_of
-    from riff_ingest.sources.yaml_document import load_yaml
+    from riff_ingest.yaml_document import load_yaml
 
     apply_limits()
     _read("--dataset", dataset, records_of)
@@ -163,7 +163,7 @@ def _reader(
 
 
 def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any]]) -> dict[str, Any] | None:
-    from riff_ingest.sources.lines import BrokenInput
+    from riff_ingest.lines import BrokenInput
     from riff_tui.errors import UsageError
 
     if path is None:

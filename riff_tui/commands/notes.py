@@ -340,7 +340,7 @@ def form_of(output: Path | None) -> NotesFormat:
 
 def json_line(note: Annotation) -> str:
     """Return a note as a line with its end."""
-    from riff_ingest.annotation_lines import line_of
+    from riff_ingest.sources.annotations import line_of
 
     return f"{line_of(note)}\n"
 

@@ -72,12 +72,12 @@ def run(
     Each call becomes a line of a transcript as it ends. What was begun goes on with --resume: no call is made twice,
     but for those that were errored.
     """
+    from riff_runner.protocol import CallLimits
     from riff_runner.run.callers.frozen import refuse_unrecorded
     from riff_runner.run.cases.plan import plan_cases
     from riff_runner.run.clock import FixedClock, SystemClock
     from riff_runner.run.files.run_document import RunSettings, side_of
     from riff_runner.run.library import persona_names, scenario_names
-    from riff_runner.run.protocol import CallLimits
     from riff_runner.run.run_plan import RunRequest
     from riff_runner.run.targets import (
         PartOptions,
@@ -212,7 +212,7 @@ def _words(given: list[str] | None) -> list[str]:
 
 
 def _time(text: str) -> str:
-    from riff_ingest.sources.coercion import parse_time
+    from riff_ingest.coercion import parse_time
     from riff_tui.errors import UsageError
 
     if parse_time(text) is None:

@@ -154,7 +154,7 @@ class _Session:
 @contextmanager
 def _refused_at_first() -> Iterator[None]:
     """Turn a side that cannot be reached before anything was written into a usage error."""
-    from riff_runner.run.protocol import EndpointRefused
+    from riff_runner.protocol import EndpointRefused
     from riff_tui.errors import UsageError
 
     try:
@@ -165,7 +165,7 @@ def _refused_at_first() -> Iterator[None]:
 
 def _end(end: RunEnd, out: Path) -> None:
     """Raise what the command ends with where the run did not end well."""
-    from riff_runner.run.protocol import EndpointRefused
+    from riff_runner.protocol import EndpointRefused
     from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, writing
     from riff_tui.signals import end_by
 

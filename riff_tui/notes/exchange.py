@@ -216,7 +216,7 @@ class Merged:
 
 def merge_file(store: Store, path: Path) -> Merged:
     """Merge the notes of a file into a store, all of them or none; those on a turn get its state."""
-    from riff_ingest.annotation_lines import read_lines
+    from riff_ingest.sources.annotations import read_lines
     from riff_store.facts import Annotation
     from riff_store.write.notes import add_notes
 
@@ -275,7 +275,7 @@ COLUMNS = (
 
 def records(lines: Iterable[Annotation], calls: Mapping[str, Call]) -> Iterator[dict[str, Any]]:
     """Yield a record for each line; `calls`, by the id of a line, have the names that it leaves open."""
-    from riff_ingest.annotation_lines import time_text
+    from riff_ingest.sources.annotations import time_text
 
     for line in lines:
         call = calls.get(line.id)
@@ -305,7 +305,7 @@ def embedeval_records(lines: Sequence[Annotation], calls: Mapping[str, Call]) ->
 
     It has the code that its author gave the call first, and all the author's remarks on it.
     """
-    from riff_ingest.annotation_lines import time_text
+    from riff_ingest.sources.annotations import time_text
 
     by_author: dict[tuple[int, str], list[Annotation]] = {}
     for line in lines:

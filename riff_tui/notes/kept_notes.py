@@ -31,7 +31,7 @@ def open_to_read(location: str) -> Store:
 
 def read_kept(path: Path | None) -> list[Annotation]:
     """Return the notes that a file keeps, none where it is not there or no plain file; a torn line is left out."""
-    from riff_ingest.annotation_lines import read_lines
+    from riff_ingest.sources.annotations import read_lines
     from riff_store.facts import Annotation
 
     try:
@@ -47,7 +47,7 @@ def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
 
     The file is its owner's alone, and no link is followed. Raises `OutputError`.
     """
-    from riff_ingest.annotation_lines import line_of
+    from riff_ingest.sources.annotations import line_of
 
     text = "".join(f"{line_of(note)}\n" for note in notes)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riff_store.agreement import HUMAN, PASSED
+from riff_store.alignment import HUMAN, PASSED
 from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent

@@ -88,7 +88,7 @@ class EarlyVerdicts:
 
 def _compared_in(store: Any, run: str, baseline: str | None) -> EarlyVerdict:
     from riff_store.filters.dimensions import run_order
-    from riff_store.queries.run_files import run_before
+    from riff_store.queries.contents import run_before
     from riff_tui.gate.query import decision_on
     from riff_tui.gate.rules import configured
 

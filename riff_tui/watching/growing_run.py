@@ -35,7 +35,7 @@ class GrowingRun:
 
     def find(self) -> Path | None:
         """Return the directory of the latest run, `None` where that was not made by `riff-tui run`."""
-        from riff_store.queries.run_files import latest_run, transcript_of_run
+        from riff_store.queries.contents import latest_run, transcript_of_run
 
         run = latest_run(self._store)
         return None if run is None else directory_of(transcript_of_run(self._store, run))
@@ -146,7 +146,7 @@ def named_directory(name: str) -> Path | None:
 
 def directory_in_store(store: Store, name: str) -> Path:
     """Return the directory that the calls of a run were read from; raise `UsageError` where no run is there."""
-    from riff_store.queries.run_files import transcript_of_run
+    from riff_store.queries.contents import transcript_of_run
     from riff_store.queries.sides import side
 
     found = side(store, name)

@@ -45,3 +45,13 @@ def rates(says: Mapping[int, bool], people: Mapping[int, bool]) -> Rates:
 def _rate(said: list[bool], wanted: bool) -> Measure:
     hits = said.count(wanted)
     return Measure(len(said), hits * UNIT, hits, rate=True)
+
+
+# Say when a score passes a call, and how few shared calls say nothing (docs/metrics.md, section 12).
+FEWEST = 3
+HUMAN = 5.0
+"""From this humanness on a judge is taken to say that the call passes."""
+PASSED = 10.0
+"""The correctness of a call that passes."""
+PERSON = "human:"
+"""What the name of a judge begins with that is a person; the author follows."""

@@ -260,7 +260,7 @@ def is_writable(location: str | Path) -> bool:
 
 def _check_older(location: str, version: int, *, write: bool) -> None:
     """Raise `OlderStore` where a store cannot be migrated, or is to be read alone and so is left as it is."""
-    from riff_store.schema.migrations import check_steps
+    from riff_store.migrations import check_steps
 
     check_steps(version, location)
     if not write:

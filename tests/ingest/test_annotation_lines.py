@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from riff_ingest.annotation_lines import LONGEST, MOST_LABELS, NEEDED, line_of, read_line, read_lines, time_text
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
+from riff_ingest.sources.annotations import LONGEST, MOST_LABELS, NEEDED, line_of, read_line, read_lines, time_text
 from riff_store.facts import Annotation, Skipped
 from tests.support.annotations import ANY_NOTE
 from tests.support.hostile import HOSTILE, LIVE

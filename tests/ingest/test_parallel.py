@@ -12,7 +12,7 @@ import pytest
 from riff_ingest import loader as parallel
 from riff_ingest.loader import InputPlan, Item, scored
 from riff_ingest.pipeline import ingest
-from riff_ingest.sources.source import ReadItem
+from riff_ingest.source import ReadItem
 from riff_store.database import open_store
 from riff_store.schema import ALL
 from riff_store.write.writer import Writer

@@ -35,7 +35,7 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     "store/riff_store/write/names.py": {"_add"},
     "store/riff_store/write/notes.py": {"(module)", "_held", "read_notes"},
     "store/riff_store/write/quality.py": {"settle_all", "settle_quality"},
-    "store/riff_store/rollups.py": {
+    "store/riff_store/write/rollups.py": {
         "_add_up",
         "_each",
         "_insert",

@@ -18,11 +18,11 @@ from riff_store.engines import sqlite_connection
 from riff_store.engines.sqlite_connection import connect
 from riff_store.errors import NotAStore, OlderStore, StoreBusy, StoreReadOnly
 from riff_store.health import examine
+from riff_store.migrations import backup_path, migrate
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
 from riff_store.queries.quality import timeline
 from riff_store.schema import SCHEMA_VERSION
-from riff_store.schema.migrations import backup_path, migrate
 from tests.support.earlier_schema import EARLIER, STEP, earlier_store, made_earlier, stepped, store_of_today
 from tests.support.facts import broken_rows, contents, fresh, put, verdict
 

@@ -26,7 +26,7 @@ import sys
 from riff_store.annotations import new_id
 from riff_store.database import open_store
 from riff_store.facts import Annotation
-from riff_store.notes import add_notes
+from riff_store.write.notes import add_notes
 
 location, author, times, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 for time in range(times):

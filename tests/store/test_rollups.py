@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from riff_store import rollups
 from riff_store.database import Store
 from riff_store.schema import ROLLUPS
+from riff_store.write import rollups
 from riff_store.write.writer import Item, Writer
 from tests.support.facts import call, fresh, put, source, state, verdict
 

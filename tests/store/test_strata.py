@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 
-from riff_store.statistics.strata import MOST_EXACT, Stratum, rate_change, stratified_fisher
+from riff_store.statistics.significance import MOST_OUTCOMES, Stratum, rate_change, stratified_fisher
 
 
 @st.composite
@@ -57,7 +57,7 @@ def test_p_is_the_same_to_the_last_digit_in_arrays(
 ) -> None:
     found, ps = [Stratum(*one) for one in samples], set()
     for many in (0, 10_000):
-        monkeypatch.setattr("riff_store.statistics.strata._MANY", many)
+        monkeypatch.setattr("riff_store.statistics.significance._MANY", many)
         ps.add(stratified_fisher(found))
     assert len(ps) == 1
 
@@ -70,7 +70,7 @@ def test_another_mixture_of_easy_and_hard_flows_is_no_change() -> None:
 
 def test_many_calls_are_tested_by_the_normal_curve_and_it_is_near() -> None:
     few = Stratum(40, 50, 28, 50)
-    assert few.first_hits + few.second_hits < MOST_EXACT
+    assert few.first_hits + few.second_hits < MOST_OUTCOMES
     many = [few, few, few]
     exact = float(fisher_exact([[120, 30], [84, 66]]).pvalue)
     assert stratified_fisher(many) == pytest.approx(exact, rel=0.5)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from riff_store import migrations
 from riff_store.engines.engine import Connection
-from riff_store.schema import SCHEMA_VERSION, migrations
-from riff_store.schema.migrations import Step
+from riff_store.migrations import Step
+from riff_store.schema import SCHEMA_VERSION
 from tests.support.facts import call, fresh, put, verdict
 
 EARLIER = SCHEMA_VERSION - 1

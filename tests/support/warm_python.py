@@ -35,7 +35,7 @@ _IMPORTED = (
     "riff_tui.views.conversations",
     "riff_tui.views.flows",
     "riff_tui.views.states",
-    "riff_ingest.annotation_lines",
+    "riff_ingest.sources.annotations",
     "riff_store.engines.sqlite",
     "tests.support.voice_tables",
     "textual.drivers.linux_driver",

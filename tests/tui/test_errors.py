@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
 from riff_store.errors import DiskFull, ExitCode, RiffError, StoreMissing, UsageError
 from riff_store.queries.effects import UnknownAspect
 from riff_tui.errors import describe, trace

@@ -13,8 +13,7 @@ from riff_tui.catalog import show
 from riff_tui.filters import FilterError
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.views.agreement import NO_JUDGES
-from riff_tui.views.disputes import LISTED, NO_DISPUTES
+from riff_tui.views.agreement import LISTED, NO_DISPUTES, NO_JUDGES
 from riff_tui.views.repeats import NO_REPEATS
 from tests.support.golden import assert_golden, printed
 from tests.support.judged_store import built, calls, verdicts

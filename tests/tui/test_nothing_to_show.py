@@ -15,8 +15,7 @@ from riff_store.write.writer import Writer
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.views.agreement import NO_JUDGES
-from riff_tui.views.disputes import NONE_HERE
+from riff_tui.views.agreement import NO_JUDGES, NONE_HERE
 from riff_tui.views.effects import NO_CALL
 from riff_tui.views.repeats import NO_REPEATS
 from riff_tui.views.spec import EMPTY_STORE

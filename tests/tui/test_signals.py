@@ -29,8 +29,8 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 """
 _READING = """
-from riff_ingest import parallel
-parallel.load = lambda plan: hold()
+from riff_ingest import loader
+loader.load = lambda plan: hold()
 """
 _WAITING = """
 import concurrent.futures

@@ -19,7 +19,7 @@ from riff_ingest.eva.context import AudioByTurn, MetricContext
 from riff_ingest.eva.metrics.tool_call_validity import INVALID
 from riff_ingest.eva.trace import GENERIC_ERROR, LoggedEntry
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
-from riff_ingest.sources.lenient_json import is_deep
+from riff_ingest.lenient_json import is_deep
 
 OPENING = "opening"
 CLOSING = "closing"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.eva.run_inputs import Configuration
-from riff_ingest.sources.source import ROOT, text_of
+from riff_ingest.source import ROOT, text_of
 
 RECORDS = "records"
 _ARCHIVED = re.compile(r"_(?:failed_attempt|extra|unvalidated|attempt)_\d+\Z", re.ASCII)

@@ -14,8 +14,8 @@ from riff_ingest.eva.logs import find, read_object
 from riff_ingest.eva.record import RESULT, configuration_near, read_record
 from riff_ingest.eva.run_inputs import RunInputs, agent_at, played_record
 from riff_ingest.eva.turns import PipelineType
+from riff_ingest.lines import BrokenInput
 from riff_ingest.sources.eva import claims, run_inputs_of
-from riff_ingest.sources.lines import BrokenInput
 
 _OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
 

@@ -30,7 +30,7 @@ from riff_ingest.eva.logs import (
 from riff_ingest.eva.run_inputs import Configuration, configuration, filled
 from riff_ingest.eva.scenario_db import database_hash
 from riff_ingest.eva.turns import PipelineType
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
 
 RESULT = "result.json"
 CONFIG = "config.json"

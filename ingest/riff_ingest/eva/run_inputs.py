@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from riff_ingest.eva.history import Warnings
 from riff_ingest.eva.turns import PipelineType
-from riff_ingest.sources.lenient_json import clean, loads
-from riff_ingest.sources.lines import BrokenInput, digest, read_lines, read_whole
-from riff_ingest.sources.yaml_document import load_yaml
+from riff_ingest.lenient_json import clean, loads
+from riff_ingest.lines import BrokenInput, digest, read_lines, read_whole
+from riff_ingest.yaml_document import load_yaml
 
 LEVELS = 3
 """How many directories above a run its configuration's paths are looked for in."""

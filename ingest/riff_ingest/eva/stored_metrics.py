@@ -12,7 +12,7 @@ from riff_ingest.eva.history import Warnings
 from riff_ingest.eva.logs import find, read_object
 from riff_ingest.eva.metrics.registry import METRICS, threshold
 from riff_ingest.eva.metrics.score import MetricScore, number
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
 from riff_store.facts import JudgedScore
 
 METRICS_FILE = "metrics.json"

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from riff_ingest.sources import yaml_document
-from riff_ingest.sources.lines import BrokenInput, read_start, read_whole, unreadable
+from riff_ingest import yaml_document
+from riff_ingest.lines import BrokenInput, read_start, read_whole, unreadable
+from riff_ingest.source import FileHead
 from riff_ingest.sources.registry import sources
-from riff_ingest.sources.source import FileHead
-from riff_ingest.sources.yaml_document import ENDINGS as _YAML
+from riff_ingest.yaml_document import ENDINGS as _YAML
 
 EMPTY = "file is empty"
 LISTED_KEYS = 5

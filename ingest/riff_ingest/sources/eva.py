@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from riff_ingest.conversation import Conversation
 from riff_ingest.eva.directories import RECORDS, is_archived, run_of
 from riff_ingest.eva.logs import find, read_object
-from riff_ingest.sources.lines import BrokenInput, unreadable
-from riff_ingest.sources.lines import digest as digest_of_file
-from riff_ingest.sources.source import DirectoryInput, ReadContext, Source
+from riff_ingest.lines import BrokenInput, unreadable
+from riff_ingest.lines import digest as digest_of_file
+from riff_ingest.source import DirectoryInput, ReadContext, Source
 from riff_store.facts import JudgedScore, Skipped
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from riff_ingest.sources.coercion import fields_of, fit, parse_time, wanted
-from riff_ingest.sources.lenient_json import NOT_FINITE, loads
-from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
+from riff_ingest.coercion import fields_of, fit, parse_time, wanted
+from riff_ingest.lenient_json import NOT_FINITE, loads
+from riff_ingest.lines import BrokenInput
+from riff_ingest.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
 from riff_ingest.sources.transcript_line import Name, Whole
 from riff_store.facts import JudgedScore, Skipped
 

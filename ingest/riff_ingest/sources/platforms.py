@@ -15,9 +15,9 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
+from riff_ingest.lenient_json import as_text, clean, loads, number_of
+from riff_ingest.lines import BrokenInput, read_lines, read_whole
 from riff_ingest.private_values import PrivateValues
-from riff_ingest.sources.lenient_json import as_text, clean, loads, number_of
-from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
 from riff_ingest.stream import read_stream
 from riff_ingest.tool_states import DERIVED, ObservedStates, ToolStates
 from riff_store.facts import JudgedScore, Skipped

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from riff_ingest import sources as package
-from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.source import DirectoryInput, ReadContext, ReadItem, Source
+from riff_ingest.lines import BrokenInput
+from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
 from riff_store.errors import RiffError
 from riff_store.plugins import load_plugins, name_refusal
 

@@ -9,12 +9,12 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
+from riff_ingest.coercion import contract_of, fit, fitting, wanted
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import LINE_FIELDS, SCHEMA, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import LONGEST, Duration, Event
-from riff_ingest.sources.coercion import contract_of, fit, fitting, wanted
-from riff_ingest.sources.lenient_json import clean, loads
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lenient_json import clean, loads
+from riff_ingest.lines import BrokenInput
 
 HIGHEST = 1e5
 """The largest score or count that is believed of what is brought along."""

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from riff_ingest.coercion import parse_time
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import LINE_FIELDS, ROLES, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
-from riff_ingest.sources.coercion import parse_time
-from riff_ingest.sources.lenient_json import is_deep
-from riff_ingest.sources.lines import BrokenInput, read_start
-from riff_ingest.sources.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
+from riff_ingest.lenient_json import is_deep
+from riff_ingest.lines import BrokenInput, read_start
+from riff_ingest.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
 from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, LINE, TEXTS, NativeLine, refusal, salvage
 from riff_store.facts import Skipped
 

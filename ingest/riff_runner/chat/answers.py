@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from riff_ingest.sources.lenient_json import clean
+from riff_ingest.lenient_json import clean
 from riff_runner.chat.protocol import ChatNote, ChatToolCall, ChatUsage
 from riff_store.errors import RiffError
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from riff_runner.run.protocol import CallProblem, CallRefused, EndpointRefused, Side, Unavailable
+from riff_runner.protocol import CallProblem, CallRefused, EndpointRefused, Side, Unavailable
 from riff_store.errors import RiffError
 
 Message: TypeAlias = Mapping[str, Any]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from riff_ingest.conversation import Conversation
+from riff_ingest.lines import BrokenInput
+from riff_ingest.source import ReadContext, Source, run_of
 from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.registry import source_of
-from riff_ingest.sources.source import ReadContext, Source, run_of
 from riff_runner.judge.evidence import can_be_judged
 from riff_runner.judge.protocol import ConversationName, Signature
 from riff_runner.judge.retry import CallToJudge

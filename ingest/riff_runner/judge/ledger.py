@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.sources.source import run_of
+from riff_ingest.source import run_of
 from riff_ingest.transcript_writer import encode_line
 from riff_runner.judge.protocol import ConversationName, Signature
 from riff_store.errors import NO_ROOM, OutputError, naming

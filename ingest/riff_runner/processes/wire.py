@@ -9,7 +9,7 @@ from typing import Any
 
 from riff_runner.processes.child_process import told
 from riff_runner.processes.process import CannotStart, LineProcess, ProcessFailed, Program
-from riff_runner.run.protocol import EndpointRefused, Side, Unavailable
+from riff_runner.protocol import EndpointRefused, Side, Unavailable
 
 PROTOCOL = 1
 CLOSING_S = 5.0

@@ -12,9 +12,9 @@ import msgspec
 from riff_ingest.conversation import Conversation
 from riff_ingest.driver import Driver, SessionFacts
 from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered, TurnComplete
+from riff_runner.protocol import AgentReply, AgentStopped, CallLimits, CallView
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.clock import RunClock, as_measured, speaking_s
-from riff_runner.run.protocol import AgentReply, AgentStopped, CallLimits, CallView
 from riff_runner.run.tools import ToolFailed, ToolSession
 from riff_runner.simulate.machine import Machine
 

@@ -11,12 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from riff_runner.protocol import Agent, Caller, CallLimits
 from riff_runner.run.cases.plan import PersonaChoice, ScenarioChoice, plan_cases
 from riff_runner.run.clock import FixedClock, SystemClock
 from riff_runner.run.files.run_document import RunSettings, RunSide
 from riff_runner.run.flows.flow import RunnableFlow
 from riff_runner.run.flows.flow_files import load_flows
-from riff_runner.run.protocol import Agent, Caller, CallLimits
 from riff_runner.run.run_plan import RunRequest
 from riff_runner.run.runs import RunEnd, make_run
 from riff_runner.run.tools import StubbedTools, Tools

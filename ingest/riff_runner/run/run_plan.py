@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
+from riff_runner.protocol import Agent, Caller, CallLimits
 from riff_runner.run.cases.case import CallCase, CaseKey
 from riff_runner.run.clock import RunClock, SystemClock
 from riff_runner.run.files.run_document import RunDocument, RunFlowFile, RunSettings, read_run
 from riff_runner.run.files.run_files import kept_calls, transcripts
 from riff_runner.run.flows.flow import astray
-from riff_runner.run.protocol import Agent, Caller, CallLimits
 from riff_runner.run.tools import StubbedTools, Tools
 from riff_store.errors import UsageError
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from riff_ingest.conversation import Conversation
+from riff_runner.protocol import StopReason
 from riff_runner.run.agent_call import RETRIED
 from riff_runner.run.call import MadeCall
-from riff_runner.run.protocol import StopReason
 
 TokenSide: TypeAlias = Literal["agent", "caller"]
 DIVERGED: StopReason = "diverged"

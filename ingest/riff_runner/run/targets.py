@@ -21,7 +21,7 @@ from riff_store.errors import UsageError
 if TYPE_CHECKING:
     from riff_runner.chat.endpoint import Endpoint
     from riff_runner.processes.process import Program
-    from riff_runner.run.protocol import Agent, Caller
+    from riff_runner.protocol import Agent, Caller
     from riff_runner.run.tools import Tools
 
 

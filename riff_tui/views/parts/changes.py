@@ -11,7 +11,7 @@ from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
     from riff_store.queries.last_edits import Basis, LastEdit
-    from riff_store.queries.success_changes import FlowChange, SuccessChange
+    from riff_store.queries.quality import FlowChange, SuccessChange
 
 
 _MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}

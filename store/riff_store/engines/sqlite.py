@@ -104,7 +104,7 @@ class SqliteEngine(Engine):
         return int(version)
 
     def migrate(self) -> Path | None:
-        from riff_store.schema.migrations import migrate
+        from riff_store.migrations import migrate
 
         return migrate(self.path)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from riff_store import schema as m
-from riff_store.agreement import PERSON
+from riff_store.alignment import PERSON
 from riff_store.database import Store
 from riff_store.filters.dimensions import (
     DIMENSIONS,

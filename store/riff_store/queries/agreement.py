@@ -1,20 +1,28 @@
-"""Compare judges with each other and with correctness."""
+"""Ask how far judges agree, and on which calls they are furthest apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from itertools import combinations, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riff_store.agreement import FEWEST, HUMAN, PASSED
+from riff_store import schema as m
+from riff_store.alignment import FEWEST, HUMAN, PASSED
 from riff_store.database import Store
-from riff_store.filters.predicates import Predicate
+from riff_store.filters.conditions import one_of
+from riff_store.filters.dimensions import DIMENSIONS, names_of
+from riff_store.filters.disputes import NAMES_OF_CALL, NAMES_OF_DISPUTE, AspectSpreads, Order, holds_of
+from riff_store.filters.matching import matches
+from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.measure import UNIT, Measure
-from riff_store.queries.judge_scores import JudgeScores, JudgeVersion, judge_scores, judges_of
+from riff_store.queries.call_names import told_by
+from riff_store.queries.judge_scores import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
+from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
     from riff_store.statistics.agreement import Categories, Pairs
+    from riff_store.statistics.spreads import Flags
 
 
 _NOTHING = Measure(0, 0)
@@ -109,3 +117,266 @@ def _agreed(first: JudgeVersion, second: JudgeVersion | None, shared: Pairs) -> 
 
 def _least_agreed_first(pair: PairAgreement) -> tuple[bool, bool, float, str, str]:
     return pair.second is None, pair.kappa is None, pair.kappa or 0.0, pair.first, pair.second or ""
+
+
+# Find the calls that judges scored apart.
+_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """Describe a call that several judges scored apart, on one aspect; `scores` by judge, from the highest down.
+
+    `highest` and `lowest` are judges, of several the first by name. `told_by` is as in `Call`.
+    """
+
+    run: str
+    conversation: str
+    flow: str
+    agent: str
+    aspect: str
+    scores: Mapping[str, float]
+    correctness: float | None
+    spread: float
+    highest: str
+    lowest: str
+    told_by: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Disputes:
+    """Hold the calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all.
+
+    `judges` are those to be shown besides those who scored the calls.
+    """
+
+    entries: Sequence[Dispute]
+    total: int
+    agreed: int
+    judges: Collection[str] = ()
+
+
+class _Names(NamedTuple):
+    run: str
+    conversation: str
+    flow: str
+    agent: str
+    trial: int
+
+
+class _Given(NamedTuple):
+    """Hold the scores of a call by those who gave them, people apart."""
+
+    judged: dict[str, float]
+    people: dict[str, float]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        return self.judged | self.people
+
+    @property
+    def apart(self) -> dict[str, float]:
+        """Return the scores that can be apart: a person's is more than pass or fail only to one who says the other."""
+        passed = {score >= HUMAN for score in self.scores.values()}
+        return self.scores if len(passed) > 1 else self.judged
+
+    def spread(self) -> float:
+        scores = self.apart.values()
+        # Scores have few digits, and so has their difference: what is left of binary fractions is cut off.
+        return round(max(scores) - min(scores), 9) if scores else 0.0
+
+    @property
+    def highest(self) -> str:
+        """Return who gave the highest of the scores that can be apart, of several the first by name."""
+        return min(self.apart, key=lambda judge: (-self.apart[judge], judge))
+
+    @property
+    def lowest(self) -> str:
+        """Return who gave the lowest of the scores that can be apart."""
+        return min(self.apart, key=lambda judge: (self.apart[judge], judge))
+
+    def holds(self, rows: Predicate, aspect: str, who: _Names) -> bool:
+        """Say whether a filter of rows holds; a bare word looks through their names."""
+        record = {"aspect": aspect, "spread": self.spread(), "highest": self.highest, "lowest": self.lowest}
+        names = {name: getattr(who, name) for name in NAMES_OF_CALL}
+        return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
+
+
+class _Found(NamedTuple):
+    """Name a dispute: its spread, the key of its call, and its aspect."""
+
+    spread: float
+    call: int
+    aspect: str
+
+
+def disputes(
+    store: Store,
+    calls: Predicate | None = None,
+    judges: Predicate | None = None,
+    rows: Predicate | None = None,
+    limit: int | None = None,
+) -> Disputes:
+    """Return the first of what `FoundDisputes` finds: the widest spread first, then by run and id."""
+    with store.snapshot():
+        found = FoundDisputes(store, calls, judges, rows)
+        return Disputes(found.listed(limit), found.total, found.agreed)
+
+
+class FoundDisputes:
+    """Hold calls that at least two judges scored apart on one aspect; ask within the same snapshot of the store.
+
+    A person's verdict stands beside the scores of every aspect, and is apart from those that pass where it fails a call
+    and the other way about. `judges` chooses the judges, `rows` says what has to hold of aspect, spread, highest,
+    lowest and scores; a bare word looks through the names of a dispute.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        calls: Predicate | None = None,
+        judges: Predicate | None = None,
+        rows: Predicate | None = None,
+    ) -> None:
+        from riff_store.statistics.spreads import count, disputed
+
+        self._store, self._calls = store, calls
+        self._scores = scores = judge_scores(store, calls)
+        self._selected = [each for each in judges_of(store, scores.judged, scores.people) if each.is_selected(judges)]
+        with_people = _with_people(scores, self._selected)
+        self._given = {key: each for key, each in with_people.items() if len(each.scores) > 1}
+        apart = {key: each for key, each in self._given.items() if each.spread() > 0}
+        self._by_aspect = list(_by_aspect(scores, self._selected))
+        self._every = [disputed(each.spreads.spreads, None) for each in self._by_aspect]
+        self._found, self._of_people = self._every, apart
+        if rows is not None:
+            asked = [holds_of(rows, each, self._are_named) for each in self._by_aspect]
+            self._found = [disputed(each.spreads.spreads, of) for each, of in zip(self._by_aspect, asked, strict=True)]
+            who = _conversation_names(store, [call for _, call in apart])
+            self._of_people = {key: each for key, each in apart.items() if each.holds(rows, key[0], who[key[1]])}
+        self.total = len(self._of_people) + sum(map(count, self._found))
+        judged_apart = sum(map(count, self._every))
+        judged = sum(each.spreads.spreads.n for each in self._by_aspect)
+        self.agreed = len(self._given) - len(apart) + judged - judged_apart
+        self._apart = apart
+
+    def judges(self, *, every: bool = False) -> set[str]:
+        """Return those who gave scores of what was found; of `every` dispute, of those too that `rows` leaves out."""
+        from riff_store.statistics.spreads import gave_any
+
+        people, found = (self._apart, self._every) if every else (self._of_people, self._found)
+        names = {judge for each in people.values() for judge in each.scores}
+        for each, spreads in zip(self._by_aspect, found, strict=True):
+            names.update(judge for judge, of in zip(each.judges, each.scores, strict=True) if gave_any(of, spreads))
+        return names
+
+    def listed(self, limit: int | None, order: Order | None = None) -> list[Dispute]:
+        """Return the first disputes in an order, then the widest first, then by run and id."""
+        if limit == 0 or not self.total:
+            return []
+        from riff_store.arrays.ordering import first_disputes
+        from riff_store.arrays.reading import read_calls
+
+        columns, scores = read_calls(self._store, self._calls), self._scores
+        found = list(zip(self._by_aspect, self._found, strict=True))
+        places = first_disputes(self._store, columns, found, scores.correctness, limit, order)
+        chosen = [_Found(each.spread(), call, aspect) for (aspect, call), each in self._of_people.items()]
+        for (of_aspect, spreads), at in zip(found, places, strict=True):
+            keys = scores.calls[at].tolist()
+            chosen += map(_Found, spreads[at].tolist(), keys, [of_aspect.aspect] * len(keys))
+        who = _conversation_names(self._store, [each.call for each in chosen])
+        chosen.sort(key=lambda each: (-each.spread, *who[each.call], each.aspect))
+        if order is None:
+            chosen = chosen[:limit]
+        calls = {each.call for each in chosen}
+        correct, given = scores.given_correctness(calls), self._given_to(calls)
+        listed = []
+        for spread, call, aspect in chosen:
+            each = self._given.get((aspect, call)) or _Given(given[aspect][call], {})
+            ranked = dict(sorted(each.scores.items(), key=lambda one: (-one[1], one[0])))
+            names = who[call][:4]
+            dispute = Dispute(*names, aspect, ranked, correct.get(call), spread, each.highest, each.lowest)
+            listed.append((call, dispute))
+        listed = _in_order(listed, order)[:limit]
+        told = told_by(self._store, sorted({call for call, _ in listed}))
+        return [replace(dispute, told_by=told.get(call, {})) for call, dispute in listed]
+
+    def _given_to(self, calls: Set[int]) -> dict[str, dict[int, dict[str, float]]]:
+        """Return what the judges of each aspect gave some calls."""
+        of_aspects = _judges_by_aspect(self._selected)
+        return {aspect: self._scores.given(judges, calls) for aspect, judges in of_aspects}
+
+    def _are_named(self, word: Term) -> Flags:
+        """Say of each call whether a bare word is in its names."""
+        from riff_store.arrays.reading import read_calls
+        from riff_store.statistics.spreads import among
+
+        named = Or(tuple(Term(name, word.operator, word.value) for name in NAMES_OF_CALL))
+        return among(self._scores.calls, read_calls(self._store, both(self._calls, named)).keys("id"))
+
+
+def _in_order(listed: list[tuple[int, Dispute]], order: Order | None) -> list[tuple[int, Dispute]]:
+    """Sort disputes by a column, those without a value last; those alike keep their order."""
+    if order is None:
+        return listed
+    field, judge = split_name(order.key)
+
+    def value(each: tuple[int, Dispute]) -> Any:
+        found = getattr(each[1], field)
+        return found if judge is None else found.get(judge)
+
+    measured = [each for each in listed if value(each) is not None]
+    measured.sort(key=lambda each: _place(value(each)), reverse=order.down)
+    return measured + [each for each in listed if value(each) is None]
+
+
+def _place(value: float | str) -> tuple[str, Any]:
+    """Order names without regard to case, unless nothing else tells them apart."""
+    return (value.casefold(), value) if isinstance(value, str) else ("", value)
+
+
+def _judges_by_aspect(judges: Sequence[JudgeVersion]) -> Iterator[tuple[str, list[JudgeVersion]]]:
+    """Yield each aspect with those who judged it but people, by name."""
+    no_people = (judge for judge in judges if not judge.is_person)
+    for aspect, of_aspect in groupby(sorted(no_people, key=lambda j: (j.aspect, j.shown)), lambda j: j.aspect):
+        yield aspect, list(of_aspect)
+
+
+def _by_aspect(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> Iterator[AspectSpreads]:
+    """Yield how far judges are apart on calls of which people said nothing."""
+    from riff_store.statistics.spreads import spreads_of
+
+    said = {call for judge in judges if judge.is_person for call in scores.verdicts[judge.key]}
+    for aspect, of_aspect in _judges_by_aspect(judges):
+        given = [scores.judged[judge.key] for judge in of_aspect]
+        yield AspectSpreads(aspect, [j.shown for j in of_aspect], given, spreads_of(given, scores.calls, said))
+
+
+def _with_people(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> dict[tuple[str, int], _Given]:
+    """Return the scores of each (aspect, call) beside what people said; what they alone said is of their own aspect."""
+    of_people: dict[int, dict[str, float]] = {}
+    for judge in judges:
+        if judge.is_person:
+            for call, score in scores.verdicts[judge.key].items():
+                of_people.setdefault(call, {})[judge.shown] = score
+    found = {
+        (aspect, call): _Given(judged, of_people[call])
+        for aspect, of_aspect in _judges_by_aspect(judges)
+        for call, judged in scores.given(of_aspect, of_people).items()
+    }
+    alone = of_people.keys() - {call for _, call in found}
+    return found | {(VERDICT, call): _Given({}, of_people[call]) for call in sorted(alone)}
+
+
+def _conversation_names(store: Store, keys: Sequence[int]) -> dict[int, _Names]:
+    """Return the names of calls by their keys."""
+    runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
+    call = m.Conversation
+    query = call.select(call.id, call.run, call.name, call.flow, call.agent, call.trial)
+    return {
+        key: _Names(runs[run] or "", name, flows[flow] or "", agents[agent] or "", trial)
+        for start in range(0, len(keys), _AT_ONCE)
+        for key, run, name, flow, agent, trial in store.execute(
+            query.where(one_of(call.id, keys[start : start + _AT_ONCE]))
+        )
+    }

@@ -14,8 +14,7 @@ from riff_store.measure import UNIT, Measure, PooledMeasure
 from riff_store.metrics import FIGURES, OF_CALLS, Direction, Metric, Pooled, plugins
 from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.side_calls import SideCalls, paired, side_reader
-from riff_store.queries.sides import PairCounts, Side, sides
+from riff_store.queries.sides import PairCounts, Side, SideCalls, paired, side_reader, sides
 from riff_store.queries.sums import has_interaction
 from riff_store.statistics import intervals, pairing, ratios, samples, significance
 from riff_store.statistics.intervals import Interval

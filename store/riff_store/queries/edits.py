@@ -12,8 +12,7 @@ from riff_store.filters.dimensions import Grouping, run_starts
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import Measure
 from riff_store.queries.last_edits import Basis, Contained, Edit, Edits
-from riff_store.queries.quality import humanness_scores
-from riff_store.queries.success_changes import Cells, SuccessChange, corrected, success_change
+from riff_store.queries.quality import Cells, SuccessChange, corrected, humanness_scores, success_change
 from riff_store.queries.sums import call_sums, pooled
 from riff_store.schema.sums import CallSums
 

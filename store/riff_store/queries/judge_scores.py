@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store import schema as m
-from riff_store.agreement import HUMAN, PASSED, PERSON
-from riff_store.alignment import Reference, reference_of
+from riff_store.alignment import HUMAN, PASSED, PERSON, Reference, reference_of
 from riff_store.database import Store
 from riff_store.filters.dimensions import judge_names, judges_shown, unique_names
 from riff_store.filters.matching import matches

@@ -9,8 +9,7 @@ from itertools import combinations
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.agreement import HUMAN, PASSED
-from riff_store.alignment import Rates, Reference, rates
+from riff_store.alignment import HUMAN, PASSED, Rates, Reference, rates
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping
 from riff_store.filters.notes import Note, notes_by_call

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from riff_store import schema as m
-from riff_store.agreement import PASSED
+from riff_store.alignment import PASSED
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping
 from riff_store.filters.predicates import Predicate

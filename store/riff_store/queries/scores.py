@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.agreement import PERSON
+from riff_store.alignment import PERSON
 from riff_store.annotations import PASS
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from riff_store.agreement import FEWEST
+from riff_store.alignment import FEWEST
 from riff_store.measure import UNIT, Measure
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
-from riff_store import rollups, schema
+from riff_store import schema
 from riff_store.arrays import chunks
 from riff_store.database import Store
 from riff_store.engines.engine import BulkConnection
@@ -32,7 +32,7 @@ from riff_store.facts import (
     Unjoined,
     WriteNotice,
 )
-from riff_store.write import notes, verdicts
+from riff_store.write import notes, rollups, verdicts
 from riff_store.write.changes import Changes, no_changes
 from riff_store.write.edits import forget_edits, replace_edits, replace_history
 from riff_store.write.names import Names, encodable

@@ -12,7 +12,7 @@ import pytest
 from riff_ingest.eva import read_record
 from riff_ingest.eva.metrics import compute_metrics, read_files
 from riff_ingest.eva.run_inputs import aliases_beside, filled, records_of
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
 from tests.support.eva_records import write_record
 
 NAMES = {"first_name": "Zoë", "last_name": "ÅBERG"}

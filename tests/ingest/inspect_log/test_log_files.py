@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from riff_ingest import Conversation
 from riff_ingest.facts import facts_of
 from riff_ingest.limits import limited
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.detection import detect, find_inputs
 from riff_ingest.sources.inspect_log import SOURCE, archive, to_conversation
 from riff_ingest.sources.inspect_log import archive as log
-from riff_ingest.sources.source import ReadContext
 from riff_store.facts import Skipped
 from tests.support import inspect_logs as logs
 from tests.support.examples import examples

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from riff_ingest.limits import limited
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
 from riff_ingest.sources.platforms import CallRecord, Sketch, read_call_records
 
 

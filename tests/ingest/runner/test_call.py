@@ -7,10 +7,7 @@ import pytest
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.transcript_writer import encode_line, transcript_document
-from riff_runner.run.agent_call import LARGEST_RESULT, AgentCall, CallProgress
-from riff_runner.run.call import Call
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.protocol import (
+from riff_runner.protocol import (
     AgentReply,
     AgentStopped,
     CallerFailed,
@@ -20,6 +17,9 @@ from riff_runner.run.protocol import (
     EndpointRefused,
     Unavailable,
 )
+from riff_runner.run.agent_call import LARGEST_RESULT, AgentCall, CallProgress
+from riff_runner.run.call import Call
+from riff_runner.run.cases.case import CallCase
 from riff_runner.run.tools import StubbedTools, ToolSession
 from tests.support.toy_calls import ToyAgent, ToyCaller, play, stays, toy_case, toy_setting, walks
 

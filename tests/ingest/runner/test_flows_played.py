@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.events import StateEntered
+from riff_runner.protocol import AgentReply
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.callers.scripted import ScriptedCaller
 from riff_runner.run.cases.plan import plan_cases
 from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.run.protocol import AgentReply
 from tests.support.pipecat_flows import OLDER, PIZZA
 from tests.support.source_files import NATIVE
 from tests.support.toy_calls import ToyAgent, play

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from riff_ingest import read_source
+from riff_runner.protocol import AgentReply, CallerFailed, EndpointRefused, Unavailable
 from riff_runner.run import runs
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.call import MadeCall
 from riff_runner.run.clock import SystemClock
 from riff_runner.run.files.run_document import read_run
 from riff_runner.run.files.run_files import RunFiles, transcript_name
-from riff_runner.run.protocol import AgentReply, CallerFailed, EndpointRefused, Unavailable
 from riff_runner.run.run_plan import plan_run
 from riff_runner.run.runs import RunHooks, make_run
 from riff_store.errors import OutputError, UsageError

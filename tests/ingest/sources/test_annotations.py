@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from riff_ingest.annotation_lines import line_of
 from riff_ingest.pipeline import IngestSummary, ingest
+from riff_ingest.sources.annotations import line_of
 from riff_ingest.sources.detection import detect
 from riff_store.facts import Annotation
 from riff_store.write.notes import read_notes

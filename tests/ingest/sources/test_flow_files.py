@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.contract import Contract, StateContract
+from riff_ingest.lines import BrokenInput
 from riff_ingest.sources.flow_files import NO_FLOW, FlowFile, read
-from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import DescribedState
 from tests.support.dirty_inputs import packed
 from tests.support.source_files import EDITOR, NATIVE

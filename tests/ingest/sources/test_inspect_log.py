@@ -13,9 +13,9 @@ from riff_ingest.conversation import ToolCall
 from riff_ingest.events import StateEntered
 from riff_ingest.facts import facts_of
 from riff_ingest.segments import ToolSegments
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.detection import detect
 from riff_ingest.sources.inspect_log import SOURCE
-from riff_ingest.sources.source import ReadContext
 from riff_store.facts import Annotation, JudgedScore, Skipped
 from tests.support import inspect_logs as logs
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from riff_ingest import json_members
+from riff_ingest.json_members import Member, read_members
+from riff_ingest.lenient_json import loads
 from riff_ingest.limits import limited
-from riff_ingest.sources import json_members
-from riff_ingest.sources.json_members import Member, read_members
-from riff_ingest.sources.lenient_json import loads
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
 from tests.support.examples import examples
 
 _KEYS = st.sampled_from(["a", "list", 'say "x" \\ [', "ü", "other"])

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riff_ingest import lines as compression
 from riff_ingest.limits import limited
-from riff_ingest.sources import lines as compression
-from riff_ingest.sources.lines import BrokenInput, digest, read_lines, read_start, read_whole
+from riff_ingest.lines import BrokenInput, digest, read_lines, read_start, read_whole
 from tests.support.dirty_inputs import bad_checksum, bomb, packed
 
 

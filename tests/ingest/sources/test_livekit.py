@@ -17,9 +17,9 @@ from riff_ingest.contract import Contract
 from riff_ingest.events import StateEntered, TurnComplete
 from riff_ingest.facts import facts_of
 from riff_ingest.pipeline import ingest
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.detection import detect
 from riff_ingest.sources.livekit import SOURCE, read
-from riff_ingest.sources.source import ReadContext
 from riff_ingest.state_aspects import compute_state_aspects
 from riff_store.facts import JudgedScore, Skipped
 from riff_store.voice import Span

@@ -17,9 +17,9 @@ from riff_ingest import Conversation
 from riff_ingest.events import StateEntered
 from riff_ingest.facts import facts_of
 from riff_ingest.pipeline import ingest
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.detection import detect, find_inputs
 from riff_ingest.sources.pipecat_evals import SOURCE, TOLD_ELSEWHERE
-from riff_ingest.sources.source import ReadContext
 from riff_store.facts import JudgedScore, Skipped
 from riff_store.write.writer import Writer
 from tests.support.facts import fresh

@@ -15,10 +15,10 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.events import SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.facts import facts_of
 from riff_ingest.limits import limited
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.detection import detect
 from riff_ingest.sources.flow_files import read as read_flow_file
 from riff_ingest.sources.retell import NO_FLOW_FILE, SOURCE, read
-from riff_ingest.sources.source import ReadContext
 from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed
 from tests.support.retell_calls import (

@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riff_ingest.lines import BrokenInput
 from riff_ingest.pipeline import ingest
 from riff_ingest.sources.detection import detect
 from riff_ingest.sources.flow_files import FlowFile, flow_of, read
-from riff_ingest.sources.lines import BrokenInput
 from riff_runner.run.flows.flow_files import load_flow
 from riff_store.database import open_store
 from riff_store.queries.conversations import conversations

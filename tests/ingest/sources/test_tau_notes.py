@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from riff_ingest.lines import BrokenInput
 from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.tau_notes import read
 from riff_store.facts import Annotation, Skipped
 from tests.support.examples import examples

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from riff_ingest.lines import BrokenInput
 from riff_ingest.sources.detection import detect
-from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.tau.results import run_at
 from riff_ingest.sources.tau_verdicts import SOURCE, read, run_judged, score_of
 from riff_store.facts import JudgedScore, Skipped

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import LONGEST, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.sources.source import ReadContext
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.sources.transcripts import read
 from riff_store.facts import Skipped

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import SlotFilled, StateEntered, TurnComplete
 from riff_ingest.facts import facts_of
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.detection import detect
-from riff_ingest.sources.source import ReadContext
 from riff_ingest.sources.vapi import SOURCE, read
 from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed

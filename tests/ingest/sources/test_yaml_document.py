@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.yaml_document import load_yaml
+from riff_ingest.lines import BrokenInput
+from riff_ingest.yaml_document import load_yaml
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"a{level}: &a{level} [{','.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 12)

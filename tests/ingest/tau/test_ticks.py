@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
 from riff_ingest.sources.tau.ticks import (
     SpokenTicks,
     Tick,

@@ -16,7 +16,7 @@ from riff_store.facts import Annotation, ConversationFacts, Failure
 from riff_store.filters.dimensions import FAILURE
 from riff_store.filters.sql import Scope
 from riff_store.queries.causes import causes
-from riff_store.queries.failure_matrix import failure_matrix
+from riff_store.queries.failures import failure_matrix
 from riff_store.queries.repeats import repeats
 from riff_store.schema import Conversation
 from riff_store.vocabulary import FAILURE_KINDS

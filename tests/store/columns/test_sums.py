@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_store.arrays import grouping
-from riff_store.arrays.tallies import Cells
+from riff_store.arrays.sums import Cells
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping
 from riff_store.queries.repeats import repeats

@@ -23,7 +23,7 @@ FILES = 6
 DYING = """
 import sys
 from riff_store.database import open_store
-from riff_store.writer import Writer
+from riff_store.write.writer import Writer
 from tests.support.facts import call, source
 
 def items():

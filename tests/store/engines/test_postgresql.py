@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from riff_store import migrations
 from riff_store import schema as models
 from riff_store.database import Store, is_writable, open_store
 from riff_store.errors import (
@@ -25,7 +26,7 @@ from riff_store.health import examine
 from riff_store.interruption import Interruption
 from riff_store.queries.flows import flow_cells
 from riff_store.schema import SCHEMA_VERSION as NOW
-from riff_store.schema import Run, migrations
+from riff_store.schema import Run
 from tests.support.facts import call, put, verdict
 from tests.support.postgresql_server import Server
 

@@ -14,9 +14,9 @@ from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.filters.notes import Note, notes_by_call
 from riff_store.measure import UNIT, Measure
+from riff_store.queries.call_names import Example
 from riff_store.queries.codes import Code, Codes, calls_since_new_code, codes
 from riff_store.queries.conversations import conversations
-from riff_store.queries.examples import Example
 from riff_store.write.notes import add_notes
 from riff_tui.filters import parse
 from tests.support.examples import examples

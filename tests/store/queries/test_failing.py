@@ -10,10 +10,10 @@ import pytest
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, Failure
+from riff_store.queries.call_names import Example
 from riff_store.queries.causes import causes
 from riff_store.queries.conversations import conversations
-from riff_store.queries.examples import Example
-from riff_store.queries.failure_matrix import FailureCell, failure_matrix
+from riff_store.queries.failures import FailureCell, failure_matrix
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 

@@ -9,7 +9,7 @@ import pytest
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, Failure
-from riff_store.queries.failure_shifts import failure_shifts
+from riff_store.queries.failures import failure_shifts
 from riff_store.queries.sides import SideError
 from riff_tui.catalog import show
 from riff_tui.request import Request

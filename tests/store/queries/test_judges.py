@@ -16,8 +16,7 @@ from riff_store.filters.dimensions import judges_shown, unique_names
 from riff_store.filters.disputes import Order
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import And
-from riff_store.queries.agreement import agreement
-from riff_store.queries.disputes import Dispute, FoundDisputes, disputes
+from riff_store.queries.agreement import Dispute, FoundDisputes, agreement, disputes
 from riff_store.queries.judges import judges
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict

@@ -14,8 +14,7 @@ from riff_store.filters.notes import marks
 from riff_store.queries.causes import causes
 from riff_store.queries.conversation import conversation
 from riff_store.queries.conversations import conversations
-from riff_store.queries.failure_matrix import failure_matrix
-from riff_store.queries.failure_shifts import failure_shifts
+from riff_store.queries.failures import failure_matrix, failure_shifts
 from riff_store.write.notes import add_notes
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state

@@ -10,10 +10,9 @@ import pytest
 
 from riff_store.database import Store
 from riff_store.facts import Annotation
-from riff_store.queries.agreement import agreement
+from riff_store.queries.agreement import agreement, disputes
 from riff_store.queries.contents import known_names
 from riff_store.queries.conversations import conversation_ids
-from riff_store.queries.disputes import disputes
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import Alignments, alignment, judges
 from riff_store.write.notes import add_notes

@@ -14,9 +14,8 @@ from riff_store.filters.predicates import Predicate
 from riff_store.measure import Measure
 from riff_store.queries.contents import runs
 from riff_store.queries.flows import flow_cells
-from riff_store.queries.quality import flow_table, timeline
-from riff_store.queries.success_changes import SuccessChange
-from riff_store.statistics.strata import Stratum, rate_change, stratified_fisher
+from riff_store.queries.quality import SuccessChange, flow_table, timeline
+from riff_store.statistics.significance import Stratum, rate_change, stratified_fisher
 from riff_store.vocabulary import COMPUTED
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, grouped_by, put, verdict

@@ -13,10 +13,10 @@ from typing import Any, get_args
 
 import msgspec
 
+from riff_ingest.lines import BrokenInput
 from riff_ingest.loader import Item, load, plan_of
 from riff_ingest.pipeline import ingest
 from riff_ingest.sources.detection import detect
-from riff_ingest.sources.lines import BrokenInput
 from riff_runner import simulate
 from riff_runner.run.cases.case_file import read_case
 from riff_runner.run.flows.flow_files import load_flow

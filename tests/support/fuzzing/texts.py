@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from riff_ingest.annotation_lines import line_of, read_line
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
+from riff_ingest.sources.annotations import line_of, read_line
 from riff_runner.judge.retry import LONGEST_REASON, Malformed
 from riff_runner.judge.retry import parse as parse_verdict
 from riff_store.annotations import counted, merged, standing

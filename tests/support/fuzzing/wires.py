@@ -15,9 +15,9 @@ from riff_ingest.transcript_writer import encode_line, transcript_document
 from riff_runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, ToldError
 from riff_runner.processes.process import BadLine, LineBuffer, LineProcess, ProcessFailed, decoded, encoded
 from riff_runner.processes.wire import Wire
+from riff_runner.protocol import CallLimits, EndpointRefused, Unavailable
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.agents.command import CommandSession
-from riff_runner.run.protocol import CallLimits, EndpointRefused, Unavailable
 from tests.support.fuzzing.target import Target, check_plain, check_reason
 from tests.support.toy_calls import play
 

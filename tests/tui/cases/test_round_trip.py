@@ -8,6 +8,7 @@ import pytest
 
 from riff_ingest import store_conversations
 from riff_ingest.events import StateEntered, StateExited
+from riff_runner.protocol import AgentReply, StopReason
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.callers.frozen import FrozenCaller
 from riff_runner.run.callers.scripted import ScriptedCaller
@@ -15,7 +16,6 @@ from riff_runner.run.cases.case import CallCase
 from riff_runner.run.cases.case_file import CaseFile
 from riff_runner.run.cases.plan import plan_cases
 from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.run.protocol import AgentReply, StopReason
 from riff_runner.simulate import generate
 from riff_store.database import open_store
 from riff_store.queries.conversations import conversations

@@ -73,7 +73,7 @@ def test_a_copy_that_fails_leaves_no_new_store(few: Path, tmp_path: Path, monkey
 def test_a_copy_that_is_killed_leaves_what_was_there(few: Path, tiny: Path, tmp_path: Path) -> None:
     full = tmp_path / "full.db"
     assert run(["copy", str(few), str(full)]) == ExitCode.OK
-    killed = "import os, signal, sys; from riff_store import writer; from riff_tui.cli import run\n"
+    killed = "import os, signal, sys; from riff_store.write import writer; from riff_tui.cli import run\n"
     killed += "copy = writer.copy_store\n"
     killed += "kill = lambda rows: os.kill(os.getpid(), signal.SIGKILL)\n"
     killed += "writer.copy_store = lambda a, b, replace, progress: copy(a, b, replace=replace, progress=kill)\n"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.annotation_lines import line_of
+from riff_ingest.sources.annotations import line_of
 from riff_store.database import open_store
 from riff_store.facts import Annotation
+from riff_store.migrations import backup_path
 from riff_store.schema import SCHEMA_VERSION
-from riff_store.schema.migrations import backup_path
 from riff_store.write.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from riff_ingest import Conversation, store_conversations
-from riff_ingest.annotation_lines import line_of
 from riff_ingest.conversation import Turn
 from riff_ingest.events import StateEntered, StateExited
+from riff_ingest.sources.annotations import line_of
 from riff_ingest.transcript_writer import write_transcripts
 from riff_store.annotations import standing
 from riff_store.database import open_store

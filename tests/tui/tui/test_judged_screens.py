@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui.tui.navigation.links import open_link as stack_of
-from riff_tui.views.disputes import LISTED
+from riff_tui.views.agreement import LISTED
 from tests.support.dump_commands import dumped_rows, rows_on
 from tests.support.golden import assert_golden
 from tests.support.judged_store import built, calls, verdicts

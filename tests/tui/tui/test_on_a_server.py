@@ -26,7 +26,7 @@ SECRET = "hunter2"
 COMMAND = "from riff_tui.cli import main; main()"
 DIES = """
 import os, signal
-from riff_store import writer
+from riff_store.write import writer
 
 put = writer.Writer.put_file
 def put_and_die(*given, **named):

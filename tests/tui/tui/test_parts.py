@@ -28,7 +28,7 @@ from riff_tui.tui.render.columns import WHY, text_of, visible_columns
 from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.headers import blast_lines, conversation_lines
 from riff_tui.tui.render.styled_lines import PALETTES, Line, next_palette, transcript_lines
-from riff_tui.views.segments import segments
+from riff_tui.views.states import segments
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import FakeCatalog, LazyRows, conversation_table, flow_table
 from tests.support.hostile import HOSTILE

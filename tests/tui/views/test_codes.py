@@ -10,8 +10,8 @@ import pytest
 from riff_store.database import open_store
 from riff_store.facts import Annotation
 from riff_store.measure import UNIT, Measure
+from riff_store.queries.call_names import Example
 from riff_store.queries.codes import Code, Codes
-from riff_store.queries.examples import Example
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.views.codes import codes

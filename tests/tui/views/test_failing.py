@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from riff_store.queries.call_names import Example
 from riff_store.queries.causes import Cause, Causes, Lift
-from riff_store.queries.examples import Example
-from riff_store.queries.failure_matrix import FailureCell, FailureMatrix
+from riff_store.queries.failures import FailureCell, FailureMatrix
 from riff_tui.views.causes import causes, phrase
 from riff_tui.views.conversations import failure_text
 from riff_tui.views.failure_matrix import failure_matrix

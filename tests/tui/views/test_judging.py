@@ -11,21 +11,19 @@ from typing import Any
 import pytest
 
 from riff_store.measure import UNIT, Measure
-from riff_store.queries.agreement import PairAgreement
+from riff_store.queries.agreement import Dispute, Disputes, PairAgreement
 from riff_store.queries.conversation import CallDetail, Verdict
-from riff_store.queries.disputes import Dispute, Disputes
 from riff_store.queries.repeats import RepeatCell
 from riff_tui.filters import parse
 from riff_tui.output.formats import FORMATS
 from riff_tui.output.sinks import render
 from riff_tui.table import Table
 from riff_tui.text.redaction import Redactor
+from riff_tui.tui.render.details import reasons
 from riff_tui.view_query import left_out
-from riff_tui.views.agreement import AGAINST_CORRECTNESS, agreement
+from riff_tui.views.agreement import AGAINST_CORRECTNESS, agreement, disputes
 from riff_tui.views.compare import side_by_side
 from riff_tui.views.conversation import conversation
-from riff_tui.views.disputes import disputes
-from riff_tui.views.parts.mark_reasons import reasons
 from riff_tui.views.repeats import repeats
 from tests.support.view_answers import DOCUMENT, detail, measure
 

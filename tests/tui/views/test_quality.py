@@ -9,8 +9,7 @@ import pytest
 
 from riff_store.database import Store, open_store
 from riff_store.measure import Measure
-from riff_store.queries.quality import FlowQuality, QualityCell, RunQuality
-from riff_store.queries.success_changes import ChangeVerdict, FlowChange, SuccessChange
+from riff_store.queries.quality import ChangeVerdict, FlowChange, FlowQuality, QualityCell, RunQuality, SuccessChange
 from riff_store.vocabulary import COMPUTED
 from riff_tui.catalog import show
 from riff_tui.request import Request

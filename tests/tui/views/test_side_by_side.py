@@ -20,8 +20,7 @@ from riff_tui.views.compare import RULE, side_by_side
 from riff_tui.views.conversations import conversations, row
 from riff_tui.views.flows import flows
 from riff_tui.views.runs import runs
-from riff_tui.views.segments import segments
-from riff_tui.views.states import states
+from riff_tui.views.states import segments, states
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import call, flow_cell, measure, segment_cell, state_cell
 

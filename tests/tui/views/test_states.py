@@ -8,8 +8,7 @@ import pytest
 
 from riff_store.queries.expected import StepCounts
 from riff_tui.output.sinks import render
-from riff_tui.views.segments import segments
-from riff_tui.views.states import SPEC, states, successors
+from riff_tui.views.states import SPEC, segments, states, successors
 from tests.support.view_answers import segment_cell, state_cell
 
 

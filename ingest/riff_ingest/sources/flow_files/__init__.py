@@ -9,9 +9,12 @@ from typing import Any
 
 import msgspec
 
+from riff_ingest.coercion import contract_of
 from riff_ingest.contract import DEFAULT_ESCALATIONS, Contract, StateContract
+from riff_ingest.lenient_json import load_document
+from riff_ingest.lines import BrokenInput
 from riff_ingest.segments import segment_of
-from riff_ingest.sources.coercion import contract_of
+from riff_ingest.source import FileHead, Source
 from riff_ingest.sources.flow_files.config import (
     FlowConfig,
     FlowNode,
@@ -22,9 +25,6 @@ from riff_ingest.sources.flow_files.config import (
     read_node,
 )
 from riff_ingest.sources.flow_files.retell import is_retell_flow, read_retell_flow, retell_flow_name
-from riff_ingest.sources.lenient_json import load_document
-from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.source import FileHead, Source
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 _ENDS = (("from", "source"), ("to", "target"))

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from riff_ingest.lenient_json import object_of, objects_of
 from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeFunction, Way
-from riff_ingest.sources.lenient_json import object_of, objects_of
 
 _EDGE_LISTS = ("edges",)
 _SINGLE_EDGES = ("edge", "always_edge", "else_edge", "skip_response_edge")

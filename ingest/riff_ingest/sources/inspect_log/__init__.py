@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.sources.json_members import read_members
-from riff_ingest.sources.lenient_json import loads, object_of
-from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.source import FileHead, ReadContext, Source
+from riff_ingest.json_members import read_members
+from riff_ingest.lenient_json import loads, object_of
+from riff_ingest.lines import BrokenInput
+from riff_ingest.source import FileHead, ReadContext, Source
 from riff_store.facts import Annotation, JudgedScore, Skipped
 
 _ZIP = b"PK\x03\x04"

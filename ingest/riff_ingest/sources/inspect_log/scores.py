@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from riff_ingest.conversation import Conversation
+from riff_ingest.lenient_json import object_of, objects_of, text_of
 from riff_ingest.sources.inspect_log.happenings import PRIVATE, spoken, time_of
-from riff_ingest.sources.lenient_json import object_of, objects_of, text_of
 from riff_store.facts import Annotation, JudgedScore
 
 LONGEST_RATIONALE = 1000

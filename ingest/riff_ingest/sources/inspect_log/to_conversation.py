@@ -14,7 +14,10 @@ from typing import Any
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import RETRIED, ROLES, Conversation
 from riff_ingest.events import LONGEST
+from riff_ingest.lenient_json import NOT_FINITE, object_of, objects_of, text_of
+from riff_ingest.lines import BrokenInput, read_start
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.inspect_log.archive import MISSING, START, Archive, ArchiveLog, DocumentLog, Key, Log, key_of
 from riff_ingest.sources.inspect_log.happenings import (
     PRIVATE,
@@ -29,9 +32,6 @@ from riff_ingest.sources.inspect_log.happenings import (
     time_of,
 )
 from riff_ingest.sources.inspect_log.scores import Header, Part, Scales, edits, header_of, verdicts
-from riff_ingest.sources.lenient_json import NOT_FINITE, object_of, objects_of, text_of
-from riff_ingest.sources.lines import BrokenInput, read_start
-from riff_ingest.sources.source import ReadContext
 from riff_ingest.tool_states import DERIVED, ToolStates
 from riff_store.facts import Annotation, JudgedScore, Skipped
 

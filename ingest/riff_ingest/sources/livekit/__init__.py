@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.sources.lenient_json import read_values
-from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.source import FileHead, ReadContext, ReadItem, Source, numbered
+from riff_ingest.lenient_json import read_values
+from riff_ingest.lines import BrokenInput
+from riff_ingest.source import FileHead, ReadContext, ReadItem, Source, numbered
 from riff_store.facts import JudgedScore, Skipped
 
 

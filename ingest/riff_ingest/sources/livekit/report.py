@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from riff_ingest.lenient_json import flag_of, is_deep, loads, number_of, object_of, objects_of, text_of
+from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
-from riff_ingest.sources.lenient_json import flag_of, is_deep, loads, number_of, object_of, objects_of, text_of
-from riff_ingest.sources.lines import BrokenInput
 
 NO_REPORT = "it is no session report: there is no chat_history with items"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.sources.lenient_json import load_document, object_of, read_values, text_of
-from riff_ingest.sources.lines import BrokenInput, read_start
-from riff_ingest.sources.source import FileHead, ReadContext, ReadItem, Source, numbered, run_of
-from riff_ingest.sources.source import text_of as name_of
+from riff_ingest.lenient_json import load_document, object_of, read_values, text_of
+from riff_ingest.lines import BrokenInput, read_start
+from riff_ingest.source import FileHead, ReadContext, ReadItem, Source, numbered, run_of
+from riff_ingest.source import text_of as name_of
 from riff_store.facts import JudgedScore, Skipped
 
 if TYPE_CHECKING:

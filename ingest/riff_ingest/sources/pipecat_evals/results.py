@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from riff_ingest.conversation import Conversation
+from riff_ingest.lenient_json import flag_of, number_of, object_of, objects_of, text_of
+from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
-from riff_ingest.sources.lenient_json import flag_of, number_of, object_of, objects_of, text_of
-from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.pipecat_evals.messages import Messages
 from riff_store.facts import JudgedScore
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.lines import BrokenInput
+from riff_ingest.source import FileHead, ReadContext, Source, run_of
 from riff_ingest.sources.platforms import CallRecord, Sketch, read_call_records, records_of
-from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
 from riff_store.facts import JudgedScore, Skipped
 
 NO_FLOW_FILE = (

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
+from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of
+from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues, addresses_in
-from riff_ingest.sources.lenient_json import number_of, object_of, objects_of, text_of
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.platforms import (
     AGENT_HANGUP,
     ERROR,
@@ -29,7 +30,6 @@ from riff_ingest.sources.platforms import (
     yes_or_no,
 )
 from riff_ingest.sources.retell.transcript import node_ids, preferred, read_transcript, reply_latencies, spoken
-from riff_ingest.sources.source import ReadContext
 from riff_ingest.tool_states import latencies
 from riff_store.measure import percentile
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.sources.json_members import Member, read_members
-from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.lines import digest as digest_of_file
-from riff_ingest.sources.source import FileHead, ReadContext, Source
+from riff_ingest.json_members import Member, read_members
+from riff_ingest.lines import BrokenInput
+from riff_ingest.lines import digest as digest_of_file
+from riff_ingest.source import FileHead, ReadContext, Source
 from riff_store.facts import JudgedScore, Skipped
 
 DISCARDED = "attempts that the benchmark threw away, so they do not count"

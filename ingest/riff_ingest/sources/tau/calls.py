@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from riff_ingest.coercion import parse_time
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST
+from riff_ingest.lenient_json import is_deep
+from riff_ingest.lines import BrokenInput
 from riff_ingest.segments import ToolSegments
-from riff_ingest.sources.coercion import parse_time
-from riff_ingest.sources.lenient_json import is_deep
-from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.tau.judges import CALLER_FAILED, Spoken, ending_of, final_status, spoken, verdicts
 from riff_ingest.sources.tau.records import Action, Message, Run, Simulation, Task
 from riff_ingest.sources.tau.ticks import NO_TICKS

@@ -14,10 +14,10 @@ from typing import TypeAlias
 import msgspec
 
 from riff_ingest.conversation import Conversation
+from riff_ingest.json_members import Member, read_members
+from riff_ingest.lines import BrokenInput, digest, read_whole
 from riff_ingest.segments import ToolSegments
-from riff_ingest.sources.json_members import Member, read_members
-from riff_ingest.sources.lines import BrokenInput, digest, read_whole
-from riff_ingest.sources.source import text_of
+from riff_ingest.source import text_of
 from riff_ingest.sources.tau.calls import conversation_of, has_ticks, judged
 from riff_ingest.sources.tau.records import IndexEntry, Info, Run, Simulation, Task, record_of, run_from
 from riff_store.facts import JudgedScore, Skipped

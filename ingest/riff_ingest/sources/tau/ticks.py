@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from riff_ingest.events import LONGEST
-from riff_ingest.sources.lenient_json import loads
+from riff_ingest.lenient_json import loads
 from riff_ingest.sources.tau.records import Call, Message, fitting_struct
 from riff_store.voice import BACKCHANNEL, VOCAL_TIC
 

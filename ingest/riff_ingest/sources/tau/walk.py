@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from riff_ingest.conversation import ROLES
+from riff_ingest.lenient_json import is_deep, too_deep
 from riff_ingest.segments import ACTION, AUTH, EXIT, LOOKUP, OTHER, VERIFY
-from riff_ingest.sources.lenient_json import is_deep, too_deep
 from riff_ingest.sources.tau.judges import Spoken
 from riff_ingest.sources.tau.records import Call, Message
 from riff_ingest.tool_states import ToolStates

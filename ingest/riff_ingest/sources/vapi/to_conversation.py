@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from riff_ingest.coercion import parse_time
 from riff_ingest.conversation import Conversation
+from riff_ingest.lenient_json import number_of, object_of, text_of
+from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
-from riff_ingest.sources.coercion import parse_time
-from riff_ingest.sources.lenient_json import number_of, object_of, text_of
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.source import ReadContext
 from riff_ingest.sources.platforms import (
     AGENT_HANGUP,
     ERROR,
@@ -25,7 +26,6 @@ from riff_ingest.sources.platforms import (
     short,
     yes_or_no,
 )
-from riff_ingest.sources.source import ReadContext
 from riff_ingest.sources.vapi import REPORT
 from riff_ingest.sources.vapi.transcript import (
     artifact_of,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
+from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
-from riff_ingest.sources.lenient_json import loads, number_of, object_of, objects_of, text_of
-from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.platforms import LATEST, in_time_order
 from riff_ingest.sources.vapi import REPORT
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill

@@ -13,10 +13,10 @@ from riff_ingest.events import Event
 from riff_runner.processes.child_process import told
 from riff_runner.processes.process import BadLine, Program
 from riff_runner.processes.wire import Wire, look_up
+from riff_runner.protocol import AgentReply, AgentStopped, StopReason, Unavailable
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.agents.schema import violation
 from riff_runner.run.cases.case import CallCase
-from riff_runner.run.protocol import AgentReply, AgentStopped, StopReason, Unavailable
 from riff_runner.run.tools import ToolFailed
 
 MOST_MESSAGES = 1000

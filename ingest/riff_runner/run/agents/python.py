@@ -14,16 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from riff_runner.processes.child_process import told
+from riff_runner.protocol import Agent, AgentReply, AgentStopped, CallProblem, EndpointRefused, StopReason, Unavailable
 from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.protocol import (
-    Agent,
-    AgentReply,
-    AgentStopped,
-    CallProblem,
-    EndpointRefused,
-    StopReason,
-    Unavailable,
-)
 from riff_store.errors import UsageError
 
 _OURS = "riff_runner."

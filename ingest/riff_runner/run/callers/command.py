@@ -6,8 +6,8 @@ from typing import Any
 
 from riff_runner.processes.process import Program
 from riff_runner.processes.wire import Wire, look_up
+from riff_runner.protocol import CallerNotes, CallerTurn, CallView, StopReason, Unavailable
 from riff_runner.run.cases.case import CallCase
-from riff_runner.run.protocol import CallerNotes, CallerTurn, CallView, StopReason, Unavailable
 
 MOST_MESSAGES = 1000
 _LONGEST_REASON = 400

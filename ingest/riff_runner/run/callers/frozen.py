@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from riff_runner.protocol import CallerFailed, CallerNotes, CallerTurn, CallView, StopReason
 from riff_runner.run.cases.case import CallCase
-from riff_runner.run.protocol import CallerFailed, CallerNotes, CallerTurn, CallView, StopReason
 from riff_store.errors import UsageError
 
 

@@ -9,9 +9,7 @@ from typing import Any
 
 from riff_runner.chat.endpoint import Endpoint
 from riff_runner.chat.protocol import Chat, ChatError, ChatReply, EndpointGone, Message, RequestWrong, Tool
-from riff_runner.run.callers.agenda import openings
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.protocol import (
+from riff_runner.protocol import (
     CallerNotes,
     CallerTurn,
     CallProblem,
@@ -21,6 +19,8 @@ from riff_runner.run.protocol import (
     StopReason,
     Unavailable,
 )
+from riff_runner.run.callers.agenda import openings
+from riff_runner.run.cases.case import CallCase
 from riff_runner.simulate.cast import CallerPersona
 
 TEMPERATURE = 0.7

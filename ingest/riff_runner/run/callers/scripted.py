@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from riff_runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
 from riff_runner.run.callers.agenda import Agenda, openings, word_pools
 from riff_runner.run.callers.utterance import Utterance
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.flows.flow import FlowState
-from riff_runner.run.protocol import CallerNotes, CallerTurn, CallView, StopReason
 from riff_runner.simulate.case import CallerVoice
 from riff_runner.simulate.lexicon import phrases
 

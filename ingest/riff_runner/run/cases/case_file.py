@@ -12,10 +12,10 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from riff_ingest.sources.lenient_json import is_costly_toml, too_deep
-from riff_ingest.sources.lines import BrokenInput, read_whole
-from riff_runner.run.cases.scenarios import pools_of
+from riff_ingest.lenient_json import is_costly_toml, too_deep
+from riff_ingest.lines import BrokenInput, read_whole
 from riff_runner.run.flows.flow import RunnableFlow, RunScenario, ScriptedLine, SpokenFact
+from riff_runner.run.flows.scenarios import pools_of
 from riff_store.errors import UsageError
 
 CASE_SCHEMA: Final = "riff.case/1"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from riff_runner.run.cases.case import CallCase
-from riff_runner.run.cases.scenarios import facts_of
 from riff_runner.run.flows.flow import RunnableFlow, RunScenario, near_or_all
+from riff_runner.run.flows.scenarios import facts_of
 from riff_runner.simulate.cast import CallerPersona, personas
 from riff_store.errors import UsageError
 

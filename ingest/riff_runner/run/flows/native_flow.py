@@ -10,7 +10,6 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.sources.flow_files import FlowFile
-from riff_runner.run.cases.scenarios import with_scenarios
 from riff_runner.run.flows.flow import (
     FlowEdge,
     FlowProblem,
@@ -23,6 +22,7 @@ from riff_runner.run.flows.flow import (
     outcomes_of,
     ways_to_the_goal,
 )
+from riff_runner.run.flows.scenarios import with_scenarios
 from riff_runner.simulate.flow_file import Simulation, StateScript, ToolScript
 
 _UNTOLD = StateScript()

@@ -13,7 +13,6 @@ from typing import Any
 from riff_ingest.contract import Contract
 from riff_ingest.sources.flow_files import FlowFile
 from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeFunction
-from riff_runner.run.cases.scenarios import with_scenarios
 from riff_runner.run.flows.flow import (
     FlowEdge,
     FlowProblem,
@@ -25,6 +24,7 @@ from riff_runner.run.flows.flow import (
     outcomes_of,
     ways_to_the_goal,
 )
+from riff_runner.run.flows.scenarios import with_scenarios
 
 
 def pipecat_flow(file: FlowFile, config: FlowConfig) -> RunnableFlow:

@@ -216,6 +216,6 @@ def test_a_rate_without_words_is_what_was_added() -> None:
 
 
 def test_the_packages_are_loaded_only_when_words_are_compared() -> None:
-    program = "import riff_ingest.eva.metrics, riff_ingest.sources.yaml_document, sys; print(*sys.modules)"
+    program = "import riff_ingest.eva.metrics, riff_ingest.yaml_document, sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"jiwer", "whisper_normalizer", "rapidfuzz", "yaml"} & set(loaded)

@@ -12,10 +12,10 @@ import pytest
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_runner.processes.process import Program
+from riff_runner.protocol import CallerTurn, CallLimits, EndpointRefused, Unavailable
 from riff_runner.run.agents.command import MOST_MESSAGES, CommandAgent, Speech
 from riff_runner.run.clock import SystemClock, speaking_s
 from riff_runner.run.flows.flow import StubbedTool
-from riff_runner.run.protocol import CallerTurn, CallLimits, EndpointRefused, Unavailable
 from tests.support.programs import program
 from tests.support.toy_calls import FLOW, ToyCaller, play, toy_case
 

@@ -13,13 +13,13 @@ import pytest
 from riff_ingest.conversation import Conversation
 from riff_runner.processes.child_process import environment_of
 from riff_runner.processes.process import Program
+from riff_runner.protocol import Agent
 from riff_runner.run.agents.command import CommandAgent
 from riff_runner.run.agents.python import as_agent
 from riff_runner.run.call import Call
 from riff_runner.run.callers.scripted import ScriptedCaller
 from riff_runner.run.cases.plan import plan_cases
 from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.run.protocol import Agent
 from tests.support.toy_calls import toy_setting
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "agents"

@@ -15,12 +15,12 @@ from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered
 from riff_ingest.transcript_writer import encode_line, transcript_document
 from riff_runner.chat import RetryPolicy
 from riff_runner.chat.endpoint import Endpoint
+from riff_runner.protocol import CallLimits, EndpointRefused, Unavailable
 from riff_runner.run.agents.model import ModelAgent
 from riff_runner.run.call import MadeCall
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.clock import SystemClock
 from riff_runner.run.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
-from riff_runner.run.protocol import CallLimits, EndpointRefused, Unavailable
 from tests.support.chat_server import ChatServer, Said, always, chat_server, first, saying
 from tests.support.judge_endpoint import error
 from tests.support.toy_calls import play, toy_case

@@ -13,10 +13,7 @@ import pytest
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import SlotFilled, StateEntered
 from riff_runner.processes.process import Program
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.agents.command import CommandAgent
-from riff_runner.run.agents.python import as_agent
-from riff_runner.run.protocol import (
+from riff_runner.protocol import (
     AgentReply,
     AgentStopped,
     CallerTurn,
@@ -25,6 +22,9 @@ from riff_runner.run.protocol import (
     StopReason,
     Unavailable,
 )
+from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.agents.command import CommandAgent
+from riff_runner.run.agents.python import as_agent
 from riff_runner.run.targets import import_object
 from riff_store.errors import UsageError
 from tests.support.toy_calls import ToyAgent, ToyCaller, play, walks

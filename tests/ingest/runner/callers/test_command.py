@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from riff_runner.processes.process import Program
+from riff_runner.protocol import EndpointRefused, Unavailable
 from riff_runner.run.callers.command import MOST_MESSAGES, CommandCaller
 from riff_runner.run.flows.flow import SpokenFact
-from riff_runner.run.protocol import EndpointRefused, Unavailable
 from tests.support.programs import program
 from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks
 

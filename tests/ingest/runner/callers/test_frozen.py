@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from riff_runner.protocol import AgentReply
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.callers.frozen import FrozenCaller, refuse_unrecorded
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.flows.flow import ScriptedLine
-from riff_runner.run.protocol import AgentReply
 from riff_store.errors import UsageError
 from tests.support.toy_calls import ToyAgent, play, toy_case, walks
 

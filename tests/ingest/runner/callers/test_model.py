@@ -19,13 +19,13 @@ from riff_runner.chat.protocol import (
     RequestWrong,
     Tool,
 )
+from riff_runner.protocol import AgentReply, CallerTurn, EndpointRefused, Unavailable
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.call import MadeCall
 from riff_runner.run.callers.model import END_CALL, ModelCaller, system_prompt, turn_of
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.cases.plan import plan_cases
 from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.run.protocol import AgentReply, CallerTurn, EndpointRefused, Unavailable
 from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks
 
 Answer = ChatReply | Exception | str

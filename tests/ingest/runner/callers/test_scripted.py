@@ -12,13 +12,13 @@ import pytest
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.transcript_writer import encode_line, transcript_document
+from riff_runner.protocol import AgentReply, CallLimits
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.callers.scripted import ScriptedCaller
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.cases.plan import plan_cases
 from riff_runner.run.flows.flow import ScriptedLine
 from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.run.protocol import AgentReply, CallLimits
 from riff_runner.simulate import flow_names
 from riff_runner.simulate.lexicon import phrases
 from tests.support.golden import assert_golden

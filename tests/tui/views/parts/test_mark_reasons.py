@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.tui.render.details import reason, reasons, thinness
 from riff_tui.views.conversations import COLUMNS, row
 from riff_tui.views.parts import cells
-from riff_tui.views.parts.mark_reasons import reason, reasons, thinness
 from riff_tui.views.states import states
 from tests.support.view_answers import call, state_cell
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riff_ingest.limits import limits
-from riff_ingest.sources.lines import BrokenInput, read_whole
+from riff_ingest.lines import BrokenInput, read_whole
 
 if TYPE_CHECKING:
     import yaml

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from riff_store import rollups, schema
+from riff_store import schema
 from riff_store.arrays import chunks
 from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import connect
 from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.engines.sqlite_schema import check_plain, check_schema
 from riff_store.errors import NO_ROOM, OlderStore, StoreError, StoreReadOnly
-from riff_store.write import quality, verdicts
+from riff_store.write import quality, rollups, verdicts
 
 Step = Callable[[Connection], None]
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
+from riff_ingest.lenient_json import load_document, loads
+from riff_ingest.lines import BrokenInput, digest, read_lines
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
-from riff_ingest.sources.lenient_json import load_document, loads
-from riff_ingest.sources.lines import BrokenInput, digest, read_lines
 from riff_store.facts import Annotation, DescribedFlow, JudgedScore, Skipped
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import Any
 
 import msgspec
 
+from riff_ingest import yaml_document
 from riff_ingest.events import LONGEST
 from riff_ingest.limits import limits
-from riff_ingest.sources import yaml_document
-from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
+from riff_ingest.lines import BrokenInput, read_lines, read_whole
 
 NOT_UTF8 = "not UTF-8"
 LONE_SURROGATE = "lone surrogate"
