@@ -20,14 +20,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from riff_ingest.limits import Limits
-from riff_ingest.sources.registry import sources
-from riff_store.metrics import OF_CALLS, OF_STATES, Metric
-from riff_tui.tui.actions.registry import key_table
-from riff_tui.view_registry import views
-from riff_tui.views.spec import ViewSpec
 from tests.promises.page import with_promises
 from tests.support.commands import riff_tui
+from tests.surface.explorer import key_table
+from tests.surface.ingest import Limits, sources
+from tests.surface.store import OF_CALLS, OF_STATES, Metric
+from tests.surface.tui import ViewSpec, views
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 DOCS = README.parent / "docs"

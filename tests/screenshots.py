@@ -19,16 +19,13 @@ from pathlib import Path
 from typing import TypeAlias
 from xml.etree import ElementTree
 
-from riff_store.database import Store, open_store
-from riff_tui import catalog
-from riff_tui.output.sinks import render
-from riff_tui.request import Request
-from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.store_watcher import KnownNames
 from tests.readme import demo_store
 from tests.support.voice_tables import IN_LIST, Voices
 from tests.support.walker import Walker
+from tests.surface.explorer import Explorer, KnownNames
+from tests.surface.store import Store, open_store
+from tests.surface.tui import Request, catalog, cell_width
+from tests.surface.tui import sinks_render as render
 
 Walk: TypeAlias = Sequence[tuple[str, Sequence[str]]]
 

@@ -24,7 +24,7 @@ from benchmarks.scale.tables import beside_peer, growth
 from benchmarks.tau_load import write_results, write_voice_run
 from riff_ingest import read_source
 from riff_store import ask, open_store
-from riff_tui.cli import run
+from tests.surface.tui import run
 
 
 def test_jobs_take_turns_and_their_medians_count() -> None:

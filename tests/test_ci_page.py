@@ -17,11 +17,10 @@ import pytest
 import typer
 import yaml
 
-from riff_runner.simulate import custom_run, simulate
-from riff_tui.command_line import COMMANDS, build
-from riff_tui.errors import ExitCode
-from riff_tui.gate.rules import configured
 from tests.conftest import ROOT
+from tests.surface.runner import custom_run
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.tui import COMMANDS, ExitCode, build, configured
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 

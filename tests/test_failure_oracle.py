@@ -10,18 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.pipeline import ingest
-from riff_runner.simulate import simulate
-from riff_store.facts import Annotation
-from riff_store.queries.conversations import conversations
-from riff_store.write.notes import add_notes
-from riff_store.write.writer import Writer
-from riff_tui.catalog import show
-from riff_tui.filters import parse
-from riff_tui.request import Request
 from tests.support import failure_oracle
 from tests.support.facts import fresh
 from tests.support.random_streams import STATES, random_call
+from tests.surface.ingest import ingest
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import Annotation, Writer, add_notes, conversations
+from tests.surface.tui import Request, parse, show
 
 CODES = (None, None, "wrong day", "=cmd|' /C calc'!A0", "\x1b[31mred\x1b[0m", 'a\nb "c" =·', "·")
 

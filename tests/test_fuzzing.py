@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.sources.registry import sources
 from tests.support.fuzzing import TARGETS
 from tests.support.fuzzing.mutation import mutated
+from tests.surface.ingest import sources
 
 SHARE = 20
 """How many times fewer examples each target takes than other tests do: there are many targets."""

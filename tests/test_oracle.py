@@ -11,15 +11,13 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_runner.simulate import simulate
-from riff_store.database import Store, open_store
-from riff_store.write.writer import Writer
-from riff_tui.catalog import show
-from riff_tui.request import Request
 from tests.support import oracle
 from tests.support.oracle import Call, Row
 from tests.support.random_streams import random_call
+from tests.surface.ingest import ingest
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import Store, Writer, open_store
+from tests.surface.tui import Request, show
 
 SUCCESS = ("success_rate", "success_overall", "caller_failed")
 

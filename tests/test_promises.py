@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_runner.simulate import planted, simulate
-from riff_store.database import open_store
 from tests.support.facts import broken_rows, contents
+from tests.surface.runner import planted
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import open_store
 
 COMMAND = (sys.executable, "-c", "from riff_tui.cli import main; main()")
 DUMPS = (

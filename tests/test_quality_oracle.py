@@ -17,15 +17,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from riff_ingest.pipeline import ingest
-from riff_runner.simulate import simulate
-from riff_store.database import Store, open_store
-from riff_store.write.writer import Writer
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.request import Request
 from tests.support import oracle
 from tests.support.oracle import Row
+from tests.surface.ingest import ingest
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import Store, Writer, open_store
+from tests.surface.tui import Request, run, show
 
 COMPUTED = "(computed)"
 PARTS = ["correctness", "completion", "errors", "latency_p95"]

@@ -10,10 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.metrics import OF_CALLS, OF_STATES
-from riff_tui.errors import ExitCode
-from riff_tui.filters import parse
-from riff_tui.settings import Settings
 from tests.readme import (
     DOCS,
     FORMATS,
@@ -30,6 +26,8 @@ from tests.readme import (
     with_limits,
     with_metrics,
 )
+from tests.surface.store import OF_CALLS, OF_STATES
+from tests.surface.tui import ExitCode, Settings, parse
 
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page != WORKED)
 REFERENCE = (DOCS / "reference.md").read_text(encoding="utf-8")

@@ -17,8 +17,8 @@ from benchmarks.load import nightly_files
 from benchmarks.ours import ingest_file
 from benchmarks.scale.question import Question, differences
 from benchmarks.scale.questions import questions
-from riff_tui.cli import run
 from tests.conftest import ROOT
+from tests.surface.tui import run
 
 ASKED = list(questions("nightly-000-001", "2026-03-03T02:10:00Z", 1_772_503_800_000_000))
 CALLS = 1_000

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from riff_ingest import Conversation, read_source
-from riff_ingest.events import StateEntered
-from riff_ingest.facts import facts_of
-from riff_ingest.pipeline import ingest
-from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.traced_calls import OBSERVATIONS, SCORES, genai_spans, lines, pipecat_spans
+from tests.surface.ingest import StateEntered, facts_of, ingest
+from tests.surface.store import Writer
 
 ROOT = Path(__file__).parents[2]
 CONVERTERS = ROOT / "examples" / "converters"

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.annotations import LONGEST, MOST_LABELS, NEEDED, line_of, read_line, read_lines, time_text
-from riff_store.facts import Annotation, Skipped
 from tests.support.annotations import ANY_NOTE
 from tests.support.hostile import HOSTILE, LIVE
+from tests.surface.ingest import ANNOTATIONS_LONGEST as LONGEST
+from tests.surface.ingest import MOST_LABELS, NEEDED, BrokenInput, line_of, time_text
+from tests.surface.ingest import annotations_read_line as read_line
+from tests.surface.ingest import annotations_read_lines as read_lines
+from tests.surface.store import Annotation, Skipped
 
 WHOLE = Annotation(
     "0199-a", "c-1", "ann@example.org", "nightly", "dental", "codex", 1, 7, "collect_slot", "fail", "ignored date",

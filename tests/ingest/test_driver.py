@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import ToolCall, Turn
-from riff_ingest.driver import Driver
-from riff_ingest.events import Event, EventBus, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from tests.surface.ingest import (
+    Contract,
+    Driver,
+    Event,
+    EventBus,
+    GuardEvaluated,
+    SlotFilled,
+    StateEntered,
+    StateExited,
+    ToolCall,
+    Turn,
+    TurnComplete,
+)
 
 
 def test_a_session_becomes_a_conversation() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.facts import LONGEST_MESSAGE, error_class
 from tests.support.strategies import JSON
+from tests.surface.ingest import LONGEST_MESSAGE, error_class
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered, Subscriber, TurnComplete
+from tests.surface.ingest import Event, EventBus, SlotFilled, StateEntered, Subscriber, TurnComplete
 
 
 def broken(event: Event) -> None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
-from riff_ingest.events import StateEntered, StateExited, TurnComplete
-from riff_ingest.facts import facts_of
-from riff_ingest.transcript_text import LONGEST_RESULT
-from riff_store.facts import ConversationFacts, Skipped
-from riff_store.transcript_columns import read_text
+from tests.surface.ingest import (
+    LONGEST_RESULT,
+    Contract,
+    Conversation,
+    ReferenceStep,
+    StateEntered,
+    StateExited,
+    ToolCall,
+    Turn,
+    TurnComplete,
+    facts_of,
+)
+from tests.surface.store import ConversationFacts, Skipped, read_text
 
 
 def scored(**given: Any) -> tuple[ConversationFacts, list[Skipped]]:

@@ -8,14 +8,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall
-from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited
-from riff_ingest.facts import facts_of
-from riff_ingest.tool_states import DERIVED
-from riff_store.facts import Failure
 from tests.support import failure_oracle
 from tests.support.random_streams import random_call
+from tests.surface.ingest import (
+    DERIVED,
+    Contract,
+    Conversation,
+    Event,
+    GuardEvaluated,
+    ReferenceStep,
+    SlotFilled,
+    StateEntered,
+    StateExited,
+    ToolCall,
+    facts_of,
+)
+from tests.surface.store import Failure
 
 BOOKING = Contract(success_terminals=["booked"], escalation_terminals=["human"])
 

@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation, Turn
-from riff_ingest.events import SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.flow_aspects import compute_flow_aspects
-from riff_store.errors import UsageError
+from tests.surface.ingest import (
+    Contract,
+    Conversation,
+    SlotFilled,
+    StateEntered,
+    StateExited,
+    Turn,
+    TurnComplete,
+    compute_flow_aspects,
+)
+from tests.surface.store import UsageError
 
 CONTRACT = Contract(
     success_terminals=["booked"],

@@ -26,17 +26,11 @@ from riff_ingest import (
     store_conversations,
     write_transcripts,
 )
-from riff_ingest.pipeline import ingest
-from riff_store import schema
-from riff_store.database import open_store
-from riff_store.errors import UsageError
-from riff_store.facts import Skipped
-from riff_store.queries.sums import call_interaction
-from riff_store.transcripts import Transcripts
-from riff_store.write.writer import Writer
 from tests.support import tau_runs, tau_ticks
 from tests.support.eva_runs import files, make_run
 from tests.support.facts import broken_rows, contents
+from tests.surface.ingest import ingest
+from tests.surface.store import Skipped, Transcripts, UsageError, Writer, call_interaction, open_store, schema
 
 
 def recorded(name: str = "c-1", *, completed: bool = True, **given: object) -> Conversation:

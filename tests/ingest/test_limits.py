@@ -12,16 +12,11 @@ from typing import Any
 import pytest
 import zstandard
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.limits import Limits, limited
-from riff_ingest.loader import plan_inputs, read_input
-from riff_ingest.pipeline import ingest
-from riff_store.database import open_store
-from riff_store.facts import DescribedFlow, Skipped
-from riff_store.write.writer import Writer
 from tests.support import eva_records, inspect_logs, livekit_reports, retell_calls
 from tests.support.dirty_inputs import packed, record, text_of, write_lines
 from tests.support.pipecat_flows import PIZZA
+from tests.surface.ingest import Conversation, Limits, ingest, limited, plan_inputs, read_input
+from tests.surface.store import DescribedFlow, Skipped, Writer, open_store
 
 LONG = "x" * 1000
 

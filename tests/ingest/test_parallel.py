@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
-from riff_ingest import loader as parallel
-from riff_ingest.loader import InputPlan, Item, scored
-from riff_ingest.pipeline import ingest
-from riff_ingest.source import ReadItem
-from riff_store.database import open_store
-from riff_store.schema import ALL
-from riff_store.write.writer import Writer
+from tests.surface.ingest import InputPlan, Item, ReadItem, ingest, scored
+from tests.surface.ingest import loader as parallel
+from tests.surface.store import ALL, Writer, open_store
 
 CONTRACTS = [{"success_terminals": ["booked"]}, {"success_terminals": ["collect"], "escalation_terminals": []}]
 

@@ -12,14 +12,10 @@ from typing import Any
 
 import pytest
 
-from riff_ingest import pipeline
-from riff_ingest.loader import InputPlan, Item, loaded
-from riff_ingest.pipeline import IngestSummary, Progress, ingest
-from riff_store.database import open_store
-from riff_store.facts import FileResult, SourceFile
-from riff_store.write.writer import Item as StoredItem
-from riff_store.write.writer import Writer
 from tests.support.facts import broken_rows, contents
+from tests.surface.ingest import IngestSummary, InputPlan, Item, Progress, ingest, loaded, pipeline
+from tests.surface.store import FileResult, SourceFile, Writer, open_store
+from tests.surface.store import Item as StoredItem
 
 
 def line(name: str, **given: Any) -> bytes:

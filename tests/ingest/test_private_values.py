@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.private_values import PrivateValues, addresses_in
 from tests.support.strategies import JSON
+from tests.surface.ingest import PrivateValues, addresses_in
 
 NUMBER = "+14155550123"
 

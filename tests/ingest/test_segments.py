@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.segments import SEGMENTS, segment_by_name, segment_of
+from tests.surface.ingest import SEGMENTS, Contract, StateContract, segment_by_name, segment_of
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.state_aspects import compute_state_aspects
-from riff_ingest.stream import read_stream
-from riff_store.facts import StateAspects
-from riff_store.measure import percentile
 from tests.support import oracle
 from tests.support.examples import examples
+from tests.surface.ingest import (
+    Contract,
+    Event,
+    GuardEvaluated,
+    SlotFilled,
+    StateContract,
+    StateEntered,
+    StateExited,
+    TurnComplete,
+    compute_state_aspects,
+    read_stream,
+)
+from tests.surface.store import StateAspects, percentile
 
 BOOKING = Contract(
     success_terminals=["booked"],

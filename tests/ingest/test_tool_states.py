@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from riff_ingest.contract import Contract
-from riff_ingest.events import GuardEvaluated, StateEntered, TurnComplete
-from riff_ingest.segments import ToolSegments, hands_over, segment_of_tool
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import ToolStates
+from tests.surface.ingest import (
+    Contract,
+    GuardEvaluated,
+    StateEntered,
+    ToolSegments,
+    ToolStates,
+    TurnComplete,
+    hands_over,
+    read_stream,
+)
+from tests.surface.ingest import segments_segment_of_tool as segment_of_tool
 
 
 def test_the_state_is_the_tool_last_called_and_opening_before_the_first() -> None:

@@ -13,12 +13,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.conversation import SCHEMA, Conversation, ReferenceStep, ToolCall, Turn
-from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.transcript_writer import LineFile, encode_line, transcript_document, write_transcripts
-from riff_store.interaction import Interaction
-from riff_store.voice import Voice
+from tests.surface.ingest import (
+    SCHEMA,
+    Contract,
+    Conversation,
+    GuardEvaluated,
+    LineFile,
+    ReferenceStep,
+    SlotFilled,
+    StateContract,
+    StateEntered,
+    StateExited,
+    ToolCall,
+    Turn,
+    TurnComplete,
+    encode_line,
+    transcript_document,
+    write_transcripts,
+)
+from tests.surface.store import Interaction, Voice
 
 CALL = Conversation(
     conversation_id="c-1",

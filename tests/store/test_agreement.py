@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from riff_store.statistics import agreement
-from riff_store.statistics.agreement import Pairs, Scores, Weights, pairs_of, rounded, scores_at, scores_of
 from tests.support.agreement import pairs, rank_correlation
+from tests.surface.store import Pairs, Scores, Weights, pairs_of, rounded, scores_at, scores_of
+from tests.surface.store import statistics_agreement as agreement
 
 scores = st.floats(0, 10).map(lambda value: round(value, 2))
 points = st.integers(0, 10)

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, recall_score
 
-from riff_store.alignment import rates, reference_of
-from riff_store.facts import Annotation
-from riff_store.queries.agreement import agreement
-from riff_store.queries.judges import alignment, judges
-from riff_store.write.notes import add_notes
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.store import Annotation, add_notes, alignment, judges, rates, reference_of
+from tests.surface.store import agreement_agreement as agreement
 
 verdicts = st.dictionaries(st.integers(0, 20), st.booleans(), max_size=15)
 people = st.lists(verdicts, max_size=4)

@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.engines.sqlite import LONGEST
-from riff_store.errors import NotAStore
-from riff_store.health import examine
-from riff_store.statement_limit import set_steps_per_byte, steps_per_byte
 from tests.support.facts import call, fresh, put
 from tests.support.lying_stores import loop_pages
+from tests.surface.store import LONGEST, NotAStore, examine, open_store, set_steps_per_byte, steps_per_byte
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riff_store import schema as m
-from riff_store.database import Store
-from riff_store.facts import Annotation
 from tests.support.facts import call, fresh, put
+from tests.surface.store import Annotation, Store
+from tests.surface.store import schema as m
 
 
 def notes(store: Store) -> list[tuple[str, str | None]]:

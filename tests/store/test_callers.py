@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.filters.dimensions import Grouping
-from riff_store.filters.predicates import Predicate, Term
-from riff_store.health import examine
-from riff_store.queries.conversations import conversations
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.states import state_cells
-from riff_store.queries.sums import call_sums
-from riff_store.schema.sums import CallSums
 from tests.support.facts import call, fresh, put
+from tests.surface.store import (
+    Grouping,
+    Predicate,
+    Store,
+    Term,
+    call_sums,
+    conversations,
+    examine,
+    flow_cells,
+    state_cells,
+)
+from tests.surface.store import SumsCallSums as CallSums
 
 FAILED = {"correctness": 0.0, "completion": 0.0}
 CALLS = [

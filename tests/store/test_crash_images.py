@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.write.writer import Writer
 from tests.support.facts import broken_rows, call, contents, fresh, put, source
+from tests.surface.store import Store, Writer, open_store
 
 
 class Killed(BaseException):

@@ -13,14 +13,25 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import BUSY_SECONDS, open_store
-from riff_store.engines.engine import APPLICATION_ID, Connection
-from riff_store.errors import DiskFull, NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing
-from riff_store.migrations import backup_path, migrate
-from riff_store.schema import SCHEMA_VERSION as NOW
-from riff_store.schema import Run
 from tests.support.earlier_schema import EARLIER, STEP, made_earlier, stepped
 from tests.support.facts import broken_rows, call, contents, fresh, put
+from tests.surface.store import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    Connection,
+    DiskFull,
+    NewerStore,
+    NotAStore,
+    OlderStore,
+    Run,
+    StoreBusy,
+    StoreError,
+    StoreMissing,
+    backup_path,
+    migrate,
+    open_store,
+)
+from tests.surface.store import SCHEMA_VERSION as NOW
 
 
 @pytest.fixture

@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from riff_store.statistics.distributions import (
-    fair_binomial,
-    hypergeometric,
-    normal_tail,
-    rank_sums,
-    student_quantile,
-    student_tail,
-)
+from tests.surface.store import fair_binomial, hypergeometric, normal_tail, rank_sums, student_quantile, student_tail
 
 DEGREES = st.one_of(st.integers(1, 60).map(float), st.floats(1, 3e6))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.edit_graph import EditGraph, contained_by, edit_graph, heads
-from riff_store.facts import Commit
+from tests.surface.store import Commit, EditGraph, contained_by, edit_graph, heads
 
 
 @st.composite

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.facts import EditsResult, FlowEdit
-from riff_store.write.writer import Writer
 from tests.support.facts import call, fresh, put
+from tests.surface.store import EditsResult, FlowEdit, Store, Writer, open_store
 
 
 @pytest.fixture

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.errors import StoreError
-from riff_store.write.writer import Item
 from tests.support.facts import broken_rows, call, contents, fresh, put, verdict
 from tests.support.failing_statements import BROKEN_DISK, FULL_DISK, LOST_CONNECTION, sqlite_faults
 from tests.support.faults import Fault
 from tests.support.postgresql_server import Server
 from tests.support.store_places import InFiles, OnServer, Place, fail_once, spread, undisturbed
 from tests.support.store_works import StoreWork, few_are_many, migration, store_works
+from tests.surface.store import Item, StoreError
 
 IN_FILES, ON_A_SERVER = 36, 6
 """How many statements fail at least, spread over all works; `python -m benchmarks.faults` lets each of them fail."""

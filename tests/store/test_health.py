@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.facts import Skipped
-from riff_store.health import Health, examine
-from riff_store.write.writer import Item
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.store import Health, Item, Skipped, examine, open_store
 
 
 @pytest.fixture

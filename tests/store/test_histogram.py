@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.measure import percentile
-from riff_store.queries.latencies import MOST, Bucket, buckets
+from tests.surface.store import MOST, Bucket, buckets, percentile
 
 WAITS = st.lists(st.floats(0, 1e300, allow_nan=False), min_size=1, max_size=60).map(sorted)
 

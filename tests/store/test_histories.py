@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.facts import Commit, FlowEdit
-from riff_store.queries.last_edits import Histories
-from riff_store.write.writer import Writer
 from tests.support.facts import broken_rows, fresh
+from tests.surface.store import Commit, FlowEdit, Histories, Store, Writer, open_store
 
 
 @pytest.fixture

@@ -11,12 +11,9 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_store.database import Store
-from riff_store.health import examine
-from riff_store.queries.contents import skipped
-from riff_store.write.writer import Item, Writer
 from tests.support.examples import examples
 from tests.support.facts import broken_rows, call, fresh, source, verdict
+from tests.surface.store import Item, Store, Writer, examine, skipped
 
 PATHS = ("/in/a.jsonl", "/in/b.jsonl", "/in/c.jsonl")
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store import schema as m
-from riff_store.health import examine
-from riff_store.interaction import SUMS, Interaction, panel
 from tests.support.facts import call, fresh, put
+from tests.surface.store import SUMS, Interaction, examine, panel
+from tests.surface.store import schema as m
 
 COUNTS = st.builds(Interaction, **{name: st.integers(0, 50) for name in SUMS})
 

@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riff_store.arrays.grouping import numbered
-from riff_store.database import Store, open_store
-from riff_store.errors import Interrupted
-from riff_store.interruption import Interruption, check_interrupted
-from riff_store.statistics.observations import Factor, Observations
 from tests.support.endless import ENDLESS, announced
+from tests.surface.store import (
+    Factor,
+    Interrupted,
+    Interruption,
+    Observations,
+    Store,
+    check_interrupted,
+    numbered,
+    open_store,
+)
 
 HANGS_AFTER_S = 60
 COUNTED = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT count(*) FROM n"

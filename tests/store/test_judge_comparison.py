@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riff_store.statistics.judge_comparison import compare_judges, overlap
-from riff_store.statistics.linear_model import fit
-from riff_store.statistics.observations import Factor, Observations
+from tests.surface.store import Factor, Observations, compare_judges, fit, overlap
 
 NAMES = {7: "strict", 8: "mild", 9: "careless", 4: "(computed)"}
 FLOWS, AGENTS = {1: "dental", 2: "towing", 3: "vet"}, {5: "gemini", 6: "qwen"}

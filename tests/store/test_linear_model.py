@@ -12,11 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from riff_store.statistics.designs import Confounding
-from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, fit
-from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations
 from tests.support.contrasts import clustered, contrasts
 from tests.support.examples import examples
+from tests.surface.store import (
+    MOST_LEVELS,
+    Confounding,
+    Factor,
+    FactorEffect,
+    LevelEffect,
+    LinearModel,
+    Observations,
+    fit,
+)
 
 NAMES = ("judge", "agent", "flow", "persona")
 

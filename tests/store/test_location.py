@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.database import open_store
-from riff_store.errors import StoreError
-from riff_store.location import without_secrets
+from tests.surface.store import StoreError, open_store, without_secrets
 
 SECRET = "hunter2"
 ODD = st.text(alphabet="ab12:/?#@&;=%[]. \n", max_size=6)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.measure import UNIT, Measure, PooledMeasure, percentile, student_t, wilson
+from tests.surface.store import UNIT, Measure, PooledMeasure, percentile, student_t, wilson
 
 values = st.lists(st.integers(0, 10_000).map(lambda thousandths: thousandths / 1000), min_size=1, max_size=30)
 

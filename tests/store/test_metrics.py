@@ -7,12 +7,25 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from riff_store import metrics
-from riff_store.facts import StateAspects
-from riff_store.metrics import COMPUTED, METRICS, OF_CALLS, OF_STATES, Metric, metric_of, plugins, unit_of
-from riff_store.queries.sums import NO_ROWS
-from riff_store.schema import Conversation
-from riff_store.vocabulary import ALIASES, FIELDS, aspect_named, field_named, field_of
+from tests.surface.store import (
+    ALIASES,
+    FIELDS,
+    METRICS,
+    NO_ROWS,
+    OF_CALLS,
+    OF_STATES,
+    Conversation,
+    Metric,
+    StateAspects,
+    aspect_named,
+    field_named,
+    field_of,
+    metric_of,
+    metrics,
+    plugins,
+    unit_of,
+)
+from tests.surface.store import METRICS_COMPUTED as COMPUTED
 
 PACE = Metric("pace", "pace", "Words per second.", unit="words/s", aliases=("speed",), compute="builtins:len")
 

@@ -13,18 +13,24 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.engines import sqlite_connection
-from riff_store.engines.sqlite_connection import connect
-from riff_store.errors import NotAStore, OlderStore, StoreBusy, StoreReadOnly
-from riff_store.health import examine
-from riff_store.migrations import backup_path, migrate
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.judges import judges
-from riff_store.queries.quality import timeline
-from riff_store.schema import SCHEMA_VERSION
 from tests.support.earlier_schema import EARLIER, STEP, earlier_store, made_earlier, stepped, store_of_today
 from tests.support.facts import broken_rows, contents, fresh, put, verdict
+from tests.surface.store import (
+    SCHEMA_VERSION,
+    NotAStore,
+    OlderStore,
+    StoreBusy,
+    StoreReadOnly,
+    backup_path,
+    connect,
+    examine,
+    flow_cells,
+    judges,
+    migrate,
+    open_store,
+    sqlite_connection,
+    timeline,
+)
 
 
 @pytest.fixture

@@ -10,13 +10,22 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.annotations import counted, decisive, merged, place_in_time, standing
-from riff_store.facts import Annotation
-from riff_store.filters.notes import notes_by_call, notes_on
-from riff_store.write.notes import add_notes, encoded, read_notes
 from tests.support.annotations import ANY_NOTE, ENTANGLED
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, put
+from tests.surface.store import (
+    Annotation,
+    add_notes,
+    counted,
+    decisive,
+    encoded,
+    merged,
+    notes_by_call,
+    notes_on,
+    place_in_time,
+    read_notes,
+    standing,
+)
 
 FEW = settings(max_examples=examples(8), deadline=None)
 

@@ -10,14 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from riff_store.annotations import new_id
-from riff_store.database import open_store
-from riff_store.facts import Annotation
-from riff_store.filters.notes import notes_by_call
-from riff_store.health import examine
-from riff_store.write.notes import add_notes, read_notes
 from tests.support.earlier_schema import made_earlier, stepped, store_of_today
 from tests.support.facts import call, fresh, put
+from tests.surface.store import Annotation, add_notes, examine, new_id, notes_by_call, open_store, read_notes
 
 TIMES = 10
 AT_ONCE = 200

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.statistics.pairing import Places, Tasks, by_key, compared, paired, pairs_by_key
+from tests.surface.store import Places, Tasks, by_key, compared, paired, pairs_by_key
 
 
 class Call(NamedTuple):

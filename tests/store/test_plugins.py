@@ -6,8 +6,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from riff_store.errors import Terminated
-from riff_store.plugins import load_plugins, name_refusal
+from tests.surface.store import Terminated, load_plugins, name_refusal
 
 GROUP = "riff_tui.words"
 

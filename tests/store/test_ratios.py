@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from riff_store.statistics import ratios
-from riff_store.statistics.ratios import CallSums, RatioTest
+from tests.surface.store import RatiosCallSums as CallSums
+from tests.surface.store import RatioTest, ratios
 
 
 class CallSum(NamedTuple):

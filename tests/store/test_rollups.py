@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.schema import ROLLUPS
-from riff_store.write import rollups
-from riff_store.write.writer import Item, Writer
 from tests.support.facts import call, fresh, put, source, state, verdict
+from tests.surface.store import ROLLUPS, Item, Store, Writer, rollups
 
 FILES = ("/in/a.jsonl", "/in/b.jsonl", "/in/judged.jsonl")
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.measure import UNIT
-from riff_store.statistics import samples
+from tests.surface.store import UNIT, samples
 
 VALUES = st.lists(st.floats(0, 1e4).map(lambda value: round(value, 3)), max_size=20)
 

@@ -9,17 +9,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.sampling import (
-    FAILING,
-    OUTLIER,
-    RANDOM,
-    STRATA,
-    Candidate,
-    Drawn,
-    counts_of,
-    draw,
-)
-from riff_store.write.names import CallNames
+from tests.surface.store import FAILING, OUTLIER, RANDOM, STRATA, CallNames, Candidate, Drawn, counts_of, draw
 
 PARTS = st.fixed_dictionaries({}, optional={each: st.integers(0, 100).map(Fraction) for each in STRATA})
 

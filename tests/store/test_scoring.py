@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.scoring import humanness_score, latency_score, operability
+from tests.surface.store import humanness_score, latency_score, operability
 
 PUBLISHED = [
     ("apartment_scheduler", "0.3", 0.0, 0.0, 0.0, 11.1, {"codex": None, "dashscope": None, "gemini": None}),

@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.filters.disputes import AspectSpreads, holds_of
-from riff_store.filters.matching import matches
-from riff_store.filters.predicates import Predicate, Term
-from riff_store.statistics.agreement import scores_of
-from riff_store.statistics.spreads import spreads_of
-from riff_tui.filters import parse
+from tests.surface.store import AspectSpreads, Predicate, Term, holds_of, matches, scores_of, spreads_of
+from tests.surface.tui import parse
 
 JUDGES = ("ada", "ada#2", "bob")
 SCORES = st.one_of(st.none(), st.sampled_from((0.0, 3.1, 3.2, 7.5, 10.0)))

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from riff_store.statistics import intervals, significance
 from tests.support.examples import examples
+from tests.surface.store import intervals, significance
 
 counts = st.integers(0, 30)
 values = st.lists(st.floats(-100, 100, allow_subnormal=False).map(lambda x: round(x, 3)), min_size=2, max_size=12)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 
-from riff_store.statistics.significance import MOST_OUTCOMES, Stratum, rate_change, stratified_fisher
+from tests.surface.store import MOST_OUTCOMES, Stratum, rate_change, stratified_fisher
 
 
 @st.composite

@@ -8,15 +8,9 @@ from typing import Any
 import pytest
 import zstandard
 
-from riff_ingest.conversation import Turn
-from riff_store.database import Store
-from riff_store.errors import NotAStore
-from riff_store.queries.conversation import conversation
-from riff_store.transcript_columns import EventColumns, spell
-from riff_store.transcripts import LARGEST_DICTIONARY
-from riff_store.write.text_compression import SAMPLES
-from riff_store.write.writer import Item
 from tests.support.facts import broken_rows, call, fresh, put
+from tests.surface.ingest import Turn
+from tests.surface.store import LARGEST_DICTIONARY, SAMPLES, EventColumns, Item, NotAStore, Store, conversation, spell
 
 WORDS = (
     "boat", "lake", "rain", "kettle", "stairs", "window", "garden", "letter", "bridge", "winter", "station", "lamp",

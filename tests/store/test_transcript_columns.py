@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.conversation import Turn
-from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.transcript_text import event_columns
-from riff_store.transcript_columns import EVENTS, is_spelled, read_text, spell
+from tests.surface.ingest import (
+    Event,
+    GuardEvaluated,
+    SlotFilled,
+    StateEntered,
+    StateExited,
+    Turn,
+    TurnComplete,
+    event_columns,
+)
+from tests.surface.store import EVENTS, is_spelled, read_text, spell
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 SOME = st.none() | TEXT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import zstandard
 
-from riff_store.transcripts import LARGEST, unpack_transcript
+from tests.surface.store import LARGEST, unpack_transcript
 
 
 def packed(text: bytes, *, sized: bool = True) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn, voice_of
+from tests.surface.store import Span, Task, TraceEntry, Voice, VoiceTurn, voice_of
 
 CALL = Voice(
     ended="goodbye",

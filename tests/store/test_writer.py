@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import DescribedFlow, DescribedState, Skipped
-from riff_store.measure import UNIT
-from riff_store.write.rows import CHUNK
-from riff_store.write.writer import Item, Writer
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, state, verdict
+from tests.surface.store import CHUNK, UNIT, DescribedFlow, DescribedState, Item, Skipped, Store, Writer
 
 
 @pytest.fixture

@@ -5,10 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from riff_store import schema
-from riff_store.database import Store
-from riff_store.write.writer import Writer
 from tests.support.facts import call, fresh, source, verdict
+from tests.surface.store import Store, Writer, schema
 
 GROWING = {
     model._meta.table_name

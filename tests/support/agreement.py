@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riff_store.statistics.agreement import Pairs, pairs_of, scores_of, spearman
+from tests.surface.store import Pairs, pairs_of, scores_of, spearman
 
 
 def pairs(first: Sequence[float], second: Sequence[float]) -> Pairs:

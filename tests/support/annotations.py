@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from riff_store.facts import Annotation
+from tests.surface.store import Annotation
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(lambda text: text.strip())

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from riff_store.database import open_store
-from riff_store.facts import Annotation
-from riff_store.write.notes import add_notes
 from tests.support.tiny_store import name
+from tests.surface.store import Annotation, add_notes, open_store
 
 ANN, BOB = "ann@example.org", "bob@example.org"
 _NOON = 1_782_302_400_000_000

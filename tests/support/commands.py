@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from unittest import mock
 
-from riff_tui.cli import run
+from tests.surface.tui import run
 
 
 def riff_tui(

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from riff_tui.table import Table
-from riff_tui.text.glyphs import UNICODE
-from riff_tui.tui.actions.action import Controls
-from riff_tui.tui.data.backend import Backend
-from riff_tui.tui.data.loader import LoadedView
-from riff_tui.tui.data.query_worker import QueryWorker
-from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.render.columns import visible_columns
-from riff_tui.tui.render.styled_lines import PALETTES
-from riff_tui.tui.screen import ExplorerScreen
 from tests.support.fake_catalog import FakeCatalog
+from tests.surface.explorer import (
+    PALETTES,
+    START,
+    Backend,
+    Controls,
+    ExplorerScreen,
+    History,
+    LoadedView,
+    Location,
+    QueryWorker,
+    visible_columns,
+)
+from tests.surface.tui import UNICODE, Table
 
 _WORKER = QueryWorker()
 _ON_ITS_WAY: Any = object()

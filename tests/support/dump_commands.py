@@ -9,8 +9,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from riff_tui.cli import run
 from tests.support.walker import Walker
+from tests.surface.tui import run
 
 
 def rows_on(at: Walker) -> list[object]:

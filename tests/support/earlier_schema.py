@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import migrations
-from riff_store.engines.engine import Connection
-from riff_store.migrations import Step
-from riff_store.schema import SCHEMA_VERSION
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.store import SCHEMA_VERSION, Connection, Step, migrations
 
 EARLIER = SCHEMA_VERSION - 1
 STEP = 'ALTER TABLE "run" ADD COLUMN "written_by" TEXT'

@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from riff_store.database import open_store
-from riff_store.facts import FlowEdit
-from riff_store.write.writer import Writer
+from tests.surface.store import FlowEdit, Writer, open_store
 
 MADE = (
     ("viewing", "2026-06-01T10:00:00Z", "Ada", "Write the flow down"),

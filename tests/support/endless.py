@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 
-from riff_store.database import Store
+from tests.surface.store import Store
 
 ENDLESS = (
     "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n)"

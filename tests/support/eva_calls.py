@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from riff_ingest.eva.context import MetricContext, Segments, latencies
-from riff_ingest.eva.metrics import MetricScore, RecordFiles
-from riff_ingest.eva.trace import LoggedEntry
+from tests.surface.ingest import LoggedEntry, MetricContext, MetricScore, RecordFiles, Segments, latencies
 
 NO_FILES = RecordFiles()
 Audio = Mapping[int, Segments | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from riff_ingest.eva import MetricContext, process_history
-from riff_ingest.eva.turns import PipelineType
+from tests.surface.ingest import PipelineType
 
 Happening = dict[str, Any]
 START = 1_700_000_000

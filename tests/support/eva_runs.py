@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.eva_load import record_files
-from riff_ingest.pipeline import IngestSummary, ingest
-from riff_store.database import open_store
-from riff_store.transcripts import Transcripts
-from riff_store.write.writer import Writer
 from tests.support.facts import fresh
+from tests.surface.ingest import IngestSummary, ingest
+from tests.surface.store import Transcripts, Writer, open_store
 
 RUN = "2026-06-22_02-00-00.000000_airline_en_made"
 CONFIG = {

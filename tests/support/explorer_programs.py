@@ -10,15 +10,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.tui.app import Explorer, detect_capabilities
-from riff_tui.tui.controllers import detail
-from riff_tui.tui.data.backend import ShowView
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.hostile import HOSTILE
 from tests.support.voice_tables import HOSTILE_VOICE, Voices
+from tests.surface.explorer import Explorer, ShowView, detail, detect_capabilities
+from tests.surface.tui import Request, Row, Table
 
 _TEXT_KEYS = (
     "flow", "agent", "state", "segment", "persona", "conversation", "text", "detail", "role", "final_state"

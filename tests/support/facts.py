@@ -9,9 +9,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from riff_store.database import Store, open_store
-from riff_store.facts import ConversationFacts, FileResult, JudgedScore, SourceFile, StateAspects
-from riff_store.write.writer import Item, Writer
+from tests.surface.store import (
+    ConversationFacts,
+    FileResult,
+    Item,
+    JudgedScore,
+    SourceFile,
+    StateAspects,
+    Store,
+    Writer,
+    open_store,
+)
 
 
 def state(name: str, *, segment: str = "collect", to: dict[str, int] | None = None, **given: Any) -> StateAspects:

@@ -53,7 +53,7 @@ def postgresql_faults(fault: Fault, message: str = FULL_DISK) -> Iterator[None]:
 
     The server itself refuses, so that what was begun is there as after a true fault.
     """
-    from riff_store.engines.postgresql_connection import PostgresqlConnection
+    from tests.surface.store import PostgresqlConnection
 
     refusal = "DO $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$"
     refusal = "SELECT pg_terminate_backend(pg_backend_pid())" if message == LOST_CONNECTION else refusal

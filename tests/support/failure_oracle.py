@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from riff_store.facts import Annotation
+from tests.surface.store import Annotation
 
 Call: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str, str, str, str | None]

@@ -6,21 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
-from riff_store.filters.predicates import terms
-from riff_store.queries.latencies import Bucket, PooledLatency
-from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
-from riff_tui.charts.visit_timeline import VisitTimeline
-from riff_tui.filters import parse
-from riff_tui.request import Request
-from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.timeline_events import Moment, VisitSpan
-from riff_tui.tui.navigation.location import (
-    START,
-    Stack,
-    descend,
-)
-from riff_tui.views.neighbors import neighbors
 from tests.support.view_answers import state_cell
+from tests.surface.explorer import START, Stack, descend
+from tests.surface.store import BlastRadius, Bucket, Neighbor, Neighborhood, PooledLatency, Victim, terms
+from tests.surface.tui import Column, Moment, Request, Row, Severity, Table, VisitSpan, VisitTimeline, parse
+from tests.surface.tui import neighbors_neighbors as neighbors
 
 NAMES = ("apartment_scheduler", "property_trouble_ticket", "austin_plumbing", "weather", "dental_clinic")
 SCORES = (

@@ -14,15 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.errors import NO_ROOM
-from riff_tui.cli import run
-from riff_tui.commands.gate import SUMMARY_VARIABLE
-from riff_tui.errors import ExitCode
 from tests.support import tiny_store, two_runs
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.failing_files import file_faults
 from tests.support.faults import NEVER, Fault
 from tests.support.judged_calls import call, write_calls
+from tests.surface.store import NO_ROOM
+from tests.surface.tui import SUMMARY_VARIABLE, ExitCode, run
 
 OLD = "what stood there before\n"
 _OF_THE_MOMENT = ("run.json", "progress.jsonl")

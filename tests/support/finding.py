@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.navigation.location import START, Stack
-from riff_tui.tui.widgets.menu import Menu
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.fake_names import FakeNames
 from tests.support.walker import Walker
+from tests.surface.explorer import START, Explorer, Menu, Stack
 
 
 class Finding(Walker):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from riff_tui.gate.decision import Check, Decision
+from tests.surface.tui import Check, Decision
 
 
 def check(flow: str = "dental", aspect: str = "success_rate", status: str = "failed", **given: Any) -> Check:

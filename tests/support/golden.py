@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from riff_tui.output.sinks import render
-from riff_tui.table import Table
+from tests.surface.tui import Table
+from tests.surface.tui import sinks_render as render
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import open_store
-from riff_store.write.writer import Writer
 from tests.support import tiny_store
+from tests.surface.ingest import ingest
+from tests.surface.store import Writer, open_store
 
 
 def ingest_more(store: Path, first: int, count: int = 1, latency: int = 700) -> None:

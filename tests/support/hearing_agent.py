@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from riff_ingest.events import EventBus
-from riff_runner.protocol import AgentReply, StopReason
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.flows.flow import FlowState
-from riff_runner.simulate import load_flow
-from riff_runner.simulate.lexicon import phrases, pools
-from riff_runner.simulate.machine import Machine
+from tests.surface.ingest import EventBus
+from tests.surface.runner import AgentCall, AgentReply, FlowState, Machine, StopReason, phrases, pools
+from tests.surface.runner import flow_file_load_flow as load_flow
 
 
 class HearingAgent:

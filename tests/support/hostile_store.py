@@ -7,14 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import open_store
-from riff_store.facts import FlowEdit
-from riff_store.queries.sample import candidates
-from riff_store.reading_list import KeptList, Sample, keep_list
-from riff_store.sampling import draw
-from riff_store.write.writer import Writer
 from tests.support.hostile import HOSTILE
+from tests.surface.ingest import ingest
+from tests.surface.store import FlowEdit, KeptList, Sample, Writer, candidates, draw, keep_list, open_store
 
 WORDS = [text for text in HOSTILE.values() if text.strip()]
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import Store, open_store
-from riff_store.write.writer import Writer
+from tests.surface.ingest import ingest
+from tests.surface.store import Store, Writer, open_store
 
 JUDGES: list[tuple[dict[str, Any], list[float | None]]] = [
     ({"judge": "codex", "model": "gpt-5", "prompt_hash": "aaaaaa11", "prompt_version": "1"}, [2, 4.4, 6, 8, 9.5, None]),

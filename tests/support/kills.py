@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from riff_tui.errors import ExitCode
 from tests.support.failing_files import file_faults
 from tests.support.failing_statements import FULL_DISK
 from tests.support.faults import NEVER, Fault
 from tests.support.file_works import FileWork, files
 from tests.support.store_places import Place, assert_whole
 from tests.support.store_works import StoreWork
+from tests.surface.tui import ExitCode
 
 
 class Killable(Protocol):

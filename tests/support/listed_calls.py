@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riff_store.database import Store
-from riff_store.facts import Annotation, Failure
-from riff_store.queries.sample import candidates
-from riff_store.reading_list import KeptList, Sample, keep_list
-from riff_store.sampling import draw
-from riff_store.write.notes import add_notes
 from tests.support.facts import call, fresh, put
+from tests.surface.store import Annotation, Failure, KeptList, Sample, Store, add_notes, candidates, draw, keep_list
 
 SEED = 3
 COUNTS = {"random": 3, "failing": 2, "outlier": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from riff_store.queries.scores import ScoredCall, ScorePage
+from tests.surface.store import ScoredCall, ScorePage
 
 
 class ListedScore(NamedTuple):

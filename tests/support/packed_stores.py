@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.arrays import blocks, layout
-from riff_store.database import Store, open_store
-from riff_store.write.writer import Writer
 from tests.support.random_stores import World
+from tests.surface.store import Store, Writer, layout, open_store
+from tests.surface.store import arrays_blocks as blocks
 
 GROUP_CALLS = 8
 

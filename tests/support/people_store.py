@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from riff_store.database import Store, open_store
-from riff_store.facts import Annotation
-from riff_store.write.notes import add_notes
 from tests.support.judged_store import built, calls
+from tests.surface.store import Annotation, Store, add_notes, open_store
 
 COUNT = 24
 PEOPLE = ("ann@example.org", "bob [red]\x1b[31m", "eve | \u202eylno")

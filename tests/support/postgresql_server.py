@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from riff_store.database import open_store
-from riff_store.write.writer import copy_store
+from tests.surface.store import copy_store, open_store
 
 OWNER = "owner"
 _UNPRIVILEGED = ("postgres", "nobody")

@@ -7,8 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from riff_runner.processes.child_process import environment_of
-from riff_runner.processes.process import Program
+from tests.surface.runner import Program, environment_of
 
 preamble = """
 import json, os, signal, subprocess, sys, time

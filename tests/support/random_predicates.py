@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from riff_store.filters.predicates import And, Not, Or, Predicate, Term
+from tests.surface.store import And, Not, Or, Predicate, Term
 
 texts = st.sampled_from(
     ["dent", "DENTAL", "straße", "%", "_", "50%_\\", "'", "über", "本", "night-2", "c-0", "É", "1", ""]

@@ -11,12 +11,25 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.facts import ConversationFacts, ExpectedStep, JudgedScore, StateAspects
-from riff_store.filters.matching import matches
-from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term
-from riff_store.vocabulary import CALL_NAMES, COMPUTED, field_of
 from tests.support.facts import call, fresh, grouped_by, put, state, verdict
+from tests.surface.store import (
+    CALL_NAMES,
+    And,
+    ConversationFacts,
+    ExpectedStep,
+    InState,
+    JudgedScore,
+    Not,
+    Or,
+    Predicate,
+    StateAspects,
+    Store,
+    Term,
+    field_of,
+    matches,
+    open_store,
+)
+from tests.surface.store import VOCABULARY_COMPUTED as COMPUTED
 
 FLOWS = ("dental", "DENTAL-2", "straße 50%_\\")
 AGENTS = ("gemini", "o'brien")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from riff_store.database import Store
+from tests.surface.store import Store
 
 
 @contextmanager

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.conversation import SCHEMA
-from riff_ingest.sources.transcripts import PROGRESS_FILE
-from riff_runner.run.files.run_document import Invocation, RunDocument, RunSettings, RunSide, write_run
+from tests.surface.ingest import PROGRESS_FILE, SCHEMA
+from tests.surface.runner import Invocation, RunDocument, RunSettings, RunSide, write_run
 
 BEGAN = 4_088_934_000.0
 """When the runs begin, 2099-07-28T15:00:00Z in seconds since the epoch: later than the process that plays them."""

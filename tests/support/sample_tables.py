@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from riff_tui.table import Column, Row, Section, Severity, Table
+from tests.surface.tui import Column, Row, Section, Severity, Table
 
 _JUDGES = ("codex", "dashscope", "gemini")
 

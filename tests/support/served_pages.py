@@ -15,9 +15,8 @@ from typing import Any
 import aiohttp
 import pyte
 
-from riff_tui.serve.admission import Limits
-from riff_tui.serve.server import ExplorerServer, Served
 from tests.support.screen import Screen
+from tests.surface.tui import ExplorerServer, Limits, Served
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60.0

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.source import DirectoryInput, Source
-from riff_ingest.sources import registry
-from riff_ingest.sources.registry import Registry
+from tests.surface.ingest import DirectoryInput, Registry, Source, registry
 
 
 def add_source(monkeypatch: pytest.MonkeyPatch, source: Source) -> None:

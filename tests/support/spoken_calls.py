@@ -8,10 +8,8 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.interaction import Interaction
 from tests.support.facts import call, fresh, put
+from tests.surface.store import ConversationFacts, Interaction, Store
 
 RUNS = ("night-1", "night-2")
 TASKS = 12

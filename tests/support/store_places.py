@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from riff_store.database import open_store
-from riff_store.errors import OlderStore, RiffError, StoreMissing
-from riff_store.health import examine
-from riff_store.write.writer import copy_store
 from tests.support.facts import contents
 from tests.support.failing_statements import FULL_DISK, postgresql_faults, sqlite_faults
 from tests.support.faults import NEVER, Fault
 from tests.support.postgresql_server import Server
 from tests.support.store_works import StoreWork
+from tests.surface.store import OlderStore, RiffError, StoreMissing, copy_store, examine, open_store
 
 
 class Place(Protocol):

@@ -12,18 +12,25 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from riff_ingest import pipeline
-from riff_ingest.pipeline import ingest
-from riff_store.arrays import blocks, layout
-from riff_store.database import open_store
-from riff_store.facts import Annotation, Commit, FlowEdit
-from riff_store.reading_list import KeptList, Sample, keep_list
-from riff_store.sampling import Drawn
-from riff_store.write.names import CallNames
-from riff_store.write.notes import add_notes
-from riff_store.write.writer import Writer, copy_store
 from tests.support import tiny_store
 from tests.support.earlier_schema import earlier_store, stepped
+from tests.surface.ingest import ingest, pipeline
+from tests.surface.store import (
+    Annotation,
+    CallNames,
+    Commit,
+    Drawn,
+    FlowEdit,
+    KeptList,
+    Sample,
+    Writer,
+    add_notes,
+    copy_store,
+    keep_list,
+    layout,
+    open_store,
+)
+from tests.surface.store import arrays_blocks as blocks
 
 Work = Callable[[str], None]
 """Does something to the store at a place, opening it itself."""

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import open_store
-from riff_store.write.writer import Writer
+from tests.surface.ingest import ingest
+from tests.surface.store import Writer, open_store
 
 CONTRACT = {
     "success_terminals": ["booked"],

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from riff_ingest.contract import Contract, StateContract
-from riff_runner.protocol import AgentReply, CallerNotes, CallerTurn, CallLimits, CallView, StopReason
-from riff_runner.run.agent_call import AgentCall, CallProgress
-from riff_runner.run.call import Call, CallSetting, MadeCall
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.clock import FixedClock, RunClock
-from riff_runner.run.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
-from riff_runner.run.tools import StubbedTools
-from riff_runner.simulate.cast import personas
+from tests.surface.ingest import Contract, StateContract
+from tests.surface.runner import (
+    AgentCall,
+    AgentReply,
+    Call,
+    CallCase,
+    CallerNotes,
+    CallerTurn,
+    CallLimits,
+    CallProgress,
+    CallSetting,
+    CallView,
+    FixedClock,
+    FlowEdge,
+    FlowState,
+    MadeCall,
+    RunClock,
+    RunnableFlow,
+    RunScenario,
+    StopReason,
+    StubbedTool,
+    StubbedTools,
+    personas,
+)
 
 MOMENT = "2026-06-22T02:00:00Z"
 

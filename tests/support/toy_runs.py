@@ -8,12 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from riff_runner.protocol import CallerNotes
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.clock import FixedClock
-from riff_runner.run.files.run_document import RunSettings, RunSide
-from riff_runner.run.run_plan import RunRequest
 from tests.support.toy_calls import FLOW, MOMENT, ToyCaller, toy_case
+from tests.surface.runner import CallCase, CallerNotes, FixedClock, RunRequest, RunSettings, RunSide
 
 
 class ToyCallers(ToyCaller):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from riff_store.database import open_store
-from riff_store.facts import ConversationFacts
 from tests.support.facts import call, put, verdict
+from tests.surface.store import ConversationFacts, open_store
 
 TASKS = 20
 

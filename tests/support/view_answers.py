@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riff_store.measure import UNIT, Measure
-from riff_store.queries.conversation import CallDetail, VisitedState
-from riff_store.queries.conversations import Call
-from riff_store.queries.expected import StepCounts
-from riff_store.queries.flows import FlowCell
-from riff_store.queries.states import SegmentCell, StateCell
+from tests.surface.store import (
+    UNIT,
+    Call,
+    CallDetail,
+    FlowCell,
+    Measure,
+    SegmentCell,
+    StateCell,
+    StepCounts,
+    VisitedState,
+)
 
 RATES = {"progress", "stall", "escalation"}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from riff_store.voice import Mark, Span, Task, TraceEntry, Voice, VoiceTurn
+from tests.surface.store import Mark, Span, Task, TraceEntry, Voice, VoiceTurn
 
 SECRET = "Abernathy"
 

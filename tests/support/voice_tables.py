@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from riff_store.voice import Mark, Span, Task, TraceEntry, Voice, VoiceTurn
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.tui.navigation.location import START, Location, Stack
-from riff_tui.views.conversation import conversation
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import detail
 from tests.support.voice_answers import VOICE, document
+from tests.surface.explorer import START, Location, Stack
+from tests.surface.store import Mark, Span, Task, TraceEntry, Voice, VoiceTurn
+from tests.surface.tui import Request, Table, conversation
 
 HOSTILE_VOICE = Voice(
     caller=[Span(turn, turn * 3.0, turn * 3.0 + 2) for turn in range(len(HOSTILE))],

@@ -17,17 +17,9 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
-from riff_tui import catalog
-from riff_tui.cases import case_text_at
-from riff_tui.notes.kept_notes import open_to_read
-from riff_tui.notes.notebook import Notebook
-from riff_tui.tui.actions.action import Controls
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.store_watcher import NotesOfCalls
-from riff_tui.tui.navigation.location import START, Stack
-from riff_tui.tui.screen import ExplorerScreen
-from riff_tui.tui.terminal.textual_internals import InputParser
 from tests.support.fake_catalog import FakeCatalog
+from tests.surface.explorer import START, Controls, Explorer, ExplorerScreen, InputParser, NotesOfCalls, Stack
+from tests.surface.tui import Notebook, case_text_at, catalog, open_to_read
 
 LONGEST_S = 300.0
 

@@ -9,18 +9,6 @@ from typing import TypeAlias
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import Store, open_store
-from riff_store.errors import RiffError
-from riff_store.health import examine
-from riff_store.queries.scores import PAGE, score_pages
-from riff_store.write.writer import Writer, copy_store
-from riff_tui.catalog import show
-from riff_tui.output.sinks.csv import write_batches
-from riff_tui.output.sinks.parts import Options
-from riff_tui.request import Request
-from riff_tui.view_registry import views
-from riff_tui.views.export import COLUMNS, batch_of
 from tests.support import (
     edited_store,
     hostile_store,
@@ -33,6 +21,11 @@ from tests.support import (
 from tests.support.coded_store import coded
 from tests.support.golden import printed
 from tests.support.postgresql_server import Server
+from tests.surface.ingest import ingest
+from tests.surface.store import PAGE, RiffError, Store, Writer, copy_store, examine, open_store, score_pages
+from tests.surface.tui import EXPORT_COLUMNS as COLUMNS
+from tests.surface.tui import Options, Request, batch_of, show, views
+from tests.surface.tui import csv_write_batches as write_batches
 
 Both: TypeAlias = tuple[Store, Store]
 VIEWS = tuple(view.name for view in views())

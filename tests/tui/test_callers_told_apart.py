@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from riff_tui.cli import run
 from tests.support.facts import call, fresh, put
+from tests.surface.tui import run
 
 Captured = pytest.CaptureFixture[str]
 UNLIKE = "Not alike: "

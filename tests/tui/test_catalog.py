@@ -9,14 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_tui.catalog import show
-from riff_tui.errors import UsageError
-from riff_tui.filters import FilterError
-from riff_tui.request import Request, dump_command
-from riff_tui.table import PAGE, LazyRows, Row, Table, run_steps
-from riff_tui.view_registry import resolve, views
-from riff_tui.views.spec import BY
+from tests.surface.store import Store, open_store
+from tests.surface.tui import (
+    BY,
+    PAGE,
+    FilterError,
+    LazyRows,
+    Request,
+    Row,
+    Table,
+    UsageError,
+    dump_command,
+    resolve,
+    run_steps,
+    show,
+    views,
+)
 
 
 @pytest.fixture
@@ -49,7 +57,7 @@ def test_a_command_that_is_no_view_is_told_as_it_is_typed() -> None:
 
 
 def test_the_help_of_dump_names_every_view_that_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    from riff_tui.cli import run
+    from tests.surface.tui import run
 
     run(["dump", "--help"])
     told = " ".join(capsys.readouterr().out.split()).replace("- ", "-")

@@ -14,9 +14,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui import __version__
-from riff_tui.cli import run
-from riff_tui.command_line import COMMANDS
-from riff_tui.errors import ExitCode
+from tests.surface.tui import COMMANDS, ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 PROGRAM = str(Path(sys.executable).parent / "riff-tui")

@@ -11,17 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.output.formats import FORMATS
-from riff_tui.request import Request, dump_command
-from riff_tui.table import Table
 from tests.support import two_runs
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE, LIVE
+from tests.surface.store import Store, open_store
+from tests.surface.tui import FORMATS, ExitCode, Request, Table, dump_command, run, show
 
 Captured = pytest.CaptureFixture[str]
 SIDES = ("night-1", "night-2")

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
+from tests.surface.store import open_store
+from tests.surface.tui import ExitCode, run
 
 DAMAGES = (
     ("failure-matrix", "UPDATE call_failure SET last_ok_id = -1"),

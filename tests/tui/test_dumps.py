@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_tui.catalog import show
-from riff_tui.request import Request
 from tests.support.golden import assert_golden, printed
 from tests.support.postgresql_server import Server
+from tests.surface.store import Store, open_store
+from tests.surface.tui import Request, show
 
 CASES = {
     "flows": ("flows", Request()),

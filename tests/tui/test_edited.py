@@ -12,18 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.facts import FlowEdit
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.output.formats import FORMATS
-from riff_tui.request import Request
-from riff_tui.views.edits import NO_EDITS, NO_PROOF, NO_RUNS, TOGETHER
 from tests.support.edited_store import MADE, edits, microseconds, record
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE
+from tests.surface.store import FlowEdit, Store, open_store
+from tests.surface.tui import FORMATS, NO_EDITS, NO_PROOF, NO_RUNS, TOGETHER, ExitCode, Request, run, show
 
 Captured = pytest.CaptureFixture[str]
 LIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

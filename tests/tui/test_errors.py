@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.lines import BrokenInput
-from riff_store.errors import DiskFull, ExitCode, RiffError, StoreMissing, UsageError
-from riff_store.queries.effects import UnknownAspect
-from riff_tui.errors import describe, trace
-from riff_tui.filters import FilterError
+from tests.surface.ingest import BrokenInput
+from tests.surface.store import DiskFull, ExitCode, RiffError, StoreMissing, UnknownAspect, UsageError
+from tests.surface.tui import FilterError, describe, trace
 
 BUILT_IN = {"Exception", "ValueError", "LookupError", "KeyError", "OSError", "RuntimeError"}
 

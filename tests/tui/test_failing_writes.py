@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.facts import Annotation
-from riff_tui.errors import OutputFull
-from riff_tui.notes.kept_notes import append_kept, read_kept
-from riff_tui.tui.data.session import SessionFile
 from tests.support.failing_files import SHORT, file_faults, no_file_larger_than
 from tests.support.faults import Fault
 from tests.support.file_works import FileWork, assert_survived, fail_write, file_works, undisturbed_files
 from tests.support.judge_endpoint import serving, well
 from tests.support.judged_calls import KEY, KEY_VARIABLE, settings
+from tests.surface.explorer import SessionFile
+from tests.surface.store import Annotation
+from tests.surface.tui import OutputFull, append_kept, read_kept
 
 pytest.importorskip("aiohttp")
 NAMES = (

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.filters.predicates import Term
-from riff_tui.filters import parse
-from riff_tui.filters.completion import NAMED, CompletionTarget, fields, named, names, wanted
+from tests.surface.store import Term
+from tests.surface.tui import NAMED, CompletionTarget, fields, named, names, parse, wanted
 
 FLOWS = ("dental_clinic", "austin dental", "weather", 'so "so"')
 

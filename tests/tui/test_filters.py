@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.filters.matching import matches
-from riff_store.filters.predicates import And, Not, Or, Predicate, Term
-from riff_store.vocabulary import FIELDS
-from riff_tui.filters import Filter, FilterError, parse, quote, render, split, take_judges
-from riff_tui.text.safe_text import one_line
+from tests.surface.store import FIELDS, And, Not, Or, Predicate, Term, matches
+from tests.surface.tui import Filter, FilterError, one_line, parse, quote, split, take_judges
+from tests.surface.tui import filters_render as render
 
 CALL = {"flow": "dental_clinic", "agent": "gemini-2.5-f", "persona": None, "correctness": 9.2, "completed": True}
 STATE_ROW = ("flow", "state", "segment", "n", "stall", "latency_p95")

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_tui.catalog import show
-from riff_tui.output.formats import FORMATS
-from riff_tui.request import Request
-from riff_tui.view_registry import views
 from tests.support.golden import printed
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import WORDS, build
+from tests.surface.store import Store, open_store
+from tests.surface.tui import FORMATS, Request, show, views
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.interaction import Interaction
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.request import Request
 from tests.support import spoken_calls
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
+from tests.surface.store import Interaction, Store, open_store
+from tests.surface.tui import ExitCode, Request, run, show
 
 Captured = pytest.CaptureFixture[str]
 TASKS = 12

@@ -8,16 +8,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_tui.catalog import show
-from riff_tui.filters import FilterError
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.views.agreement import LISTED, NO_DISPUTES, NO_JUDGES
-from riff_tui.views.repeats import NO_REPEATS
 from tests.support.golden import assert_golden, printed
 from tests.support.judged_store import built, calls, verdicts
 from tests.support.postgresql_server import Server
+from tests.surface.store import Store, open_store
+from tests.surface.tui import LISTED, NO_DISPUTES, NO_JUDGES, NO_REPEATS, FilterError, Request, Table, show
 
 FORMATS = [("markdown", "md"), ("json", "json"), ("text", "txt")]
 CASES = {

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.facts import Annotation
-from riff_store.write.notes import add_notes
-from riff_tui.catalog import show
-from riff_tui.request import Request
 from tests.support.golden import assert_golden, printed
+from tests.surface.store import Annotation, Store, add_notes, open_store
+from tests.surface.tui import Request, show
 
 NOTES = [
     Annotation("1", "c-0001", "ann", state="greet", turn=1, verdict="fail", code="talks *over* | callers", at=1),

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.view_registry import views
 from tests.support.earlier_schema import earlier_store, stepped, store_of_today
 from tests.support.golden import printed
+from tests.surface.store import open_store
+from tests.surface.tui import Request, show, views
 
 
 def dumps(path: Path) -> Mapping[str, str]:

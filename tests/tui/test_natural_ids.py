@@ -7,16 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import Failure
-from riff_store.queries.call_names import told_by
-from riff_store.write.writer import Item
-from riff_tui.catalog import show
-from riff_tui.errors import UsageError
-from riff_tui.request import Request
-from riff_tui.tui.navigation.links import link, open_link
-from riff_tui.tui.navigation.location import descend
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.explorer import descend, link, open_link
+from tests.surface.store import Failure, Item, Store, told_by
+from tests.surface.tui import Request, UsageError, show
 
 NAMED = [
     ("viewing", "model-a", 0),

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_tui.catalog import show
-from riff_tui.errors import UsageError
-from riff_tui.request import Request
+from tests.surface.store import Store, open_store
+from tests.surface.tui import Request, UsageError, show
 
 
 @pytest.fixture

@@ -9,17 +9,9 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import open_store
-from riff_store.write.writer import Writer
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.views.agreement import NO_JUDGES, NONE_HERE
-from riff_tui.views.effects import NO_CALL
-from riff_tui.views.repeats import NO_REPEATS
-from riff_tui.views.spec import EMPTY_STORE
-from riff_tui.views.states import NO_STATES
+from tests.surface.ingest import ingest
+from tests.surface.store import Writer, open_store
+from tests.surface.tui import EMPTY_STORE, NO_CALL, NO_JUDGES, NO_REPEATS, NO_STATES, NONE_HERE, Request, Table, show
 
 BROKEN: dict[str, Any] = {
     "conversation_id": "c-1",

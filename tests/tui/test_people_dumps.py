@@ -7,15 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.alignment import Rates
-from riff_store.database import Store, open_store
-from riff_store.measure import Measure
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.views.judges import rate_marks, shortfalls
 from tests.support.golden import assert_golden, printed
 from tests.support.people_store import store_of_calls, with_notes
 from tests.support.postgresql_server import Server
+from tests.surface.store import Measure, Rates, Store, open_store
+from tests.surface.tui import Request, rate_marks, shortfalls, show
 
 OF_PEOPLE = ("judges", "agreement", "disputes", "alignment")
 FORMATS = [("markdown", "md"), ("json", "json"), ("text", "txt")]

@@ -10,16 +10,11 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_runner.simulate import simulate
-from riff_store.database import Store, open_store
-from riff_store.facts import FlowEdit
-from riff_store.write.writer import Writer
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.request import Request
 from tests.support.edited_store import microseconds, record
+from tests.surface.ingest import ingest
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import FlowEdit, Store, Writer, open_store
+from tests.surface.tui import ExitCode, Request, run, show
 
 FLOW, OTHER = "generic_inquiry", "austin_plumbing"
 BEFORE, LAST = "nightly-2026-06-19", "nightly-2026-06-22"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_tui.library import ask
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_stores import world
+from tests.surface.store import Store
+from tests.surface.tui import ask
 
 OF_CALLS = {"conversation", "aspect_score", "state_score", "transition"}
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.limits import Limits
-from riff_store.statement_limit import STEPS_PER_BYTE
-from riff_tui.errors import UsageError
-from riff_tui.settings import (
+from tests.surface.ingest import Limits
+from tests.surface.store import STEPS_PER_BYTE
+from tests.surface.tui import (
+    Bounds,
     Settings,
+    UsageError,
     bounds,
-    judges,
     limits,
     load,
     state_directory,
@@ -20,7 +20,7 @@ from riff_tui.settings import (
     store_location,
     wants_color,
 )
-from riff_tui.table import Bounds
+from tests.surface.tui import settings_judges as judges
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from riff_store.metrics import OF_CALLS
-from riff_tui.table import Row, Table
-from riff_tui.view_query import left_out, sort_column
-from riff_tui.views.parts.columns import EXCLUDED, FLOW, PERSONA, column_of, judge
+from tests.surface.store import OF_CALLS
+from tests.surface.tui import EXCLUDED, FLOW, PERSONA, Row, Table, column_of, judge, left_out, sort_column
 
 CALLS = Row("1", {"persona": "angry", "excluded": 2})
 CALLS_OF_A_FLOW = Row("1", {"flow": "dental", "persona": "angry", "excluded": 2})

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
+from tests.surface.tui import ExitCode, run
 
 SECRET = "hunter2"
 STORE = f"postgresql://bob:{SECRET}@host/db?password={SECRET}&sslmode=require"

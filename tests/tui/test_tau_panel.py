@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.pipeline import ingest
 from riff_store import ask
-from riff_store.database import Store, open_store
-from riff_store.write.writer import Writer
+from tests.surface.ingest import ingest
+from tests.surface.store import Store, Writer, open_store
 
 CLOSE = 1e-9
 

@@ -10,22 +10,23 @@ from functools import partial
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import Failure
-from riff_store.interruption import check_interrupted
-from riff_store.write.writer import Writer
-from riff_tui import view_query
-from riff_tui.catalog import show
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.settings import state_directory
-from riff_tui.table import LATER, Deferred, Steps, Table, run_steps
-from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, markdown
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.navigation.location import START, Location
 from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.packed_stores import set_small_groups
 from tests.support.walker import Walker, press_key, running
+from tests.surface.explorer import FILE_NAME, START, CopyMenu, Explorer, Location, markdown
+from tests.surface.store import Failure, Store, Writer, check_interrupted
+from tests.surface.tui import (
+    LATER,
+    Deferred,
+    Filter,
+    Request,
+    Steps,
+    Table,
+    run_steps,
+    show,
+    state_directory,
+    view_query,
+)
 
 ASKED = [
     ("states", "persona=hurried"),

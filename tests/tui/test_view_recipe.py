@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.output.formats import Format
 from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui, several
+from tests.surface.tui import Format
 
 TITLE = "Add a view"
 IN_EXPLORER = """

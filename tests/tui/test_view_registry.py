@@ -9,16 +9,21 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui import view_registry
-from riff_tui.catalog import show
-from riff_tui.errors import ExitCode, ViewFailed
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.location import Location, below, descend
-from riff_tui.view_query import ViewQuery
-from riff_tui.views.runs import SPEC as RUNS
-from riff_tui.views.spec import Screen, ViewSpec
+from tests.surface.explorer import Location, below, descend
+from tests.surface.store import open_store
+from tests.surface.tui import RUNS_SPEC as RUNS
+from tests.surface.tui import (
+    ExitCode,
+    Request,
+    Row,
+    Screen,
+    Table,
+    ViewFailed,
+    ViewQuery,
+    ViewSpec,
+    show,
+    view_registry,
+)
 
 HELP = ("Who called.", "", "")
 Register = Callable[[ViewSpec], None]

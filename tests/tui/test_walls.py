@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.command_line import COMMANDS
-from riff_tui.view_registry import views
+from tests.surface.tui import COMMANDS, views
 
 SLOW = {"textual", "rich", "pydantic", "scipy", "numpy", "hypothesis", "zstandard", "multiprocessing", "asyncio"}
 _RUN = "import sys\nfrom riff_tui.cli import run\ncode = run(sys.argv[1:])\n"

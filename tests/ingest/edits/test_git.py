@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.edits.git import GitProblem, NoHistory, Repository
-from riff_ingest.edits.history import read_edits
 from tests.support.repositories import Repo
+from tests.surface.ingest import GitProblem, NoHistory, Repository, read_edits
 
 
 def test_a_directory_that_is_not_there_is_called_so(tmp_path: Path) -> None:

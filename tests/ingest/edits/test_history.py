@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.edits.git import GitProblem
-from riff_ingest.edits.history import LAST_SECOND, EditHistory, read_edits
 from tests.support.repositories import DAY, START, Repo, flow_text
+from tests.surface.ingest import LAST_SECOND, EditHistory, GitProblem, read_edits
 
 PATTERN = "flows/{flow}.*"
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.edits.patterns import BadPattern, flow_of, literal, parse_pattern
+from tests.surface.ingest import BadPattern, literal, parse_pattern
+from tests.surface.ingest import patterns_flow_of as flow_of
 
 
 @pytest.mark.parametrize(

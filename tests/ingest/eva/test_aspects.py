@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.metrics import MetricScore
-from riff_ingest.eva.metrics.compute import COMPUTED
-from riff_ingest.eva.to_conversation import CallAspects, aspects_of
-from riff_store.metrics import Metric, metric_of
+from tests.surface.ingest import COMPUTED, CallAspects, MetricScore, aspects_of
+from tests.surface.store import Metric, metric_of
 
 
 def score(name: str, value: float | None = None, **given: Any) -> dict[str, MetricScore]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.run_inputs import configuration
+from tests.surface.ingest import configuration
 
 PARTS = {"stt": "cartesia", "llm": "gpt", "tts": "sonic"}
 

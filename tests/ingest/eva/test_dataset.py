@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from riff_ingest.eva import read_record
-from riff_ingest.eva.metrics import compute_metrics, read_files
-from riff_ingest.eva.run_inputs import aliases_beside, filled, records_of
-from riff_ingest.lines import BrokenInput
 from tests.support.eva_records import write_record
+from tests.surface.ingest import BrokenInput, aliases_beside, compute_metrics, filled, read_files, records_of
 
 NAMES = {"first_name": "Zoë", "last_name": "ÅBERG"}
 PLAIN = {"first_name": "Zoe", "last_name": "ABERG"}

@@ -6,19 +6,23 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.derived import (
+from tests.surface.ingest import (
+    GENERIC_ERROR,
     CallClock,
     Derived,
+    GuardEvaluated,
+    LoggedEntry,
+    MetricContext,
+    StateEntered,
+    StateExited,
+    TurnComplete,
     derive,
     error_of,
     guessed_type,
     is_transfer,
-    segment_of_tool,
     tool_types,
 )
-from riff_ingest.eva.trace import GENERIC_ERROR, LoggedEntry
-from riff_ingest.events import GuardEvaluated, StateEntered, StateExited, TurnComplete
+from tests.surface.ingest import derived_segment_of_tool as segment_of_tool
 
 START = 1_780_000_000_000
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva import read_record
-from riff_ingest.eva.directories import (
+from tests.surface.ingest import (
     archived,
+    configuration,
     conversations,
     identity_of,
     is_archived,
@@ -20,7 +21,6 @@ from riff_ingest.eva.directories import (
     run_name,
     run_of,
 )
-from riff_ingest.eva.run_inputs import configuration
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.eva.derived import expected_steps
-from riff_ingest.eva.directories import Identity, identity_of
-from riff_ingest.eva.run_inputs import configuration
+from tests.surface.ingest import Identity, configuration, expected_steps, identity_of
 
 NAMED = "2026-06-22_02-00-00.000000_mind-2"
 

@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 
 from riff_ingest.eva import MetricContext, read_record
-from riff_ingest.eva.history import HistoryEvent, Warnings
-from riff_ingest.eva.logs import framework_events, simulator_events
-from riff_ingest.limits import limited
 from tests.support.eva_events import told
 from tests.support.eva_records import (
     AUDIT,
@@ -31,6 +28,7 @@ from tests.support.eva_records import (
     word,
     write_record,
 )
+from tests.surface.ingest import HistoryEvent, Warnings, framework_events, limited, simulator_events
 
 CSO = "[speaker likely cut itself off]"
 TOLD = [

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riff_ingest.eva import read_record
-from riff_ingest.loader import Item, load, plan_of
-from riff_store.facts import ConversationFacts, Skipped
 from tests.support.eva_runs import files, make_run, notes, take, with_metrics
 from tests.support.examples import examples
+from tests.surface.ingest import Item, load, plan_of
+from tests.surface.store import ConversationFacts, Skipped
 
 FRAMEWORK, SIMULATOR, AUDIT = "framework_logs.jsonl", "user_simulator_events.jsonl", "audit_log.json"
 RECORD = with_metrics(files(), faithfulness={"normalized_score": 0.5}, task_completion={"score": 1.0})

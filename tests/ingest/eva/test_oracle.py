@@ -9,8 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riff_ingest.eva import process_history
-from riff_ingest.eva.logs import LogLine, events_of
-from riff_ingest.eva.turns import PipelineType
 from tests.support import eva_oracle
 from tests.support.eva_events import (
     Happening,
@@ -29,6 +27,8 @@ from tests.support.eva_events import (
     wrote,
 )
 from tests.support.examples import examples
+from tests.surface.ingest import LogLine, PipelineType
+from tests.surface.ingest import logs_events_of as events_of
 
 # Few texts, so that one is said again; some begin alike, hold labels, or lose and change letters in lower case.
 TEXTS = (

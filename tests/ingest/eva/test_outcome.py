@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.to_conversation import outcome_of
+from tests.surface.ingest import outcome_of
 
 
 @pytest.mark.parametrize(

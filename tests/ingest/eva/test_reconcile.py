@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from riff_ingest.eva.history_pipeline import reconcile
-from riff_ingest.eva.trace import LoggedEntry, label_interruptions
-from riff_ingest.eva.turns import PipelineType, Turns
 from tests.support.eva_events import (
     agent_ends,
     agent_starts,
@@ -26,6 +23,7 @@ from tests.support.eva_events import (
     voiced,
     wrote,
 )
+from tests.surface.ingest import LoggedEntry, PipelineType, Turns, label_interruptions, reconcile
 
 CSO = "[speaker likely cut itself off]"
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.eva.history import Warnings
-from riff_ingest.eva.run_inputs import NONE_GIVEN, RunInputs, agent_at, configuration, near, played_record
+from tests.surface.ingest import NONE_GIVEN, RunInputs, Warnings, agent_at, configuration, near, played_record
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.history_pipeline import spoken_only, spoken_part
-from riff_ingest.eva.trace import LABELS, LoggedEntry
+from tests.surface.ingest import LABELS, LoggedEntry, spoken_only, spoken_part
 
 LONG = "Your two dozen rolls will be ready on Friday morning at seven."
 

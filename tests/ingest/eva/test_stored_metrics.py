@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.directories import Identity
-from riff_ingest.eva.history import Warnings
-from riff_ingest.eva.metrics.score import NO_TURNS, MetricScore
-from riff_ingest.eva.stored_metrics import LONGEST_RATIONALE, stored_pass, stored_scores, verdicts
-from riff_store.facts import JudgedScore
+from tests.surface.ingest import (
+    LONGEST_RATIONALE,
+    NO_TURNS,
+    Identity,
+    MetricScore,
+    Warnings,
+    stored_pass,
+    stored_scores,
+)
+from tests.surface.ingest import stored_metrics_verdicts as verdicts
+from tests.surface.store import JudgedScore
 
 ID = Identity("run", "1.1.2", "1.1.2")
 PLACES = {("agent", 0): 1, ("caller", 1): 2, ("agent", 1): 3, ("caller", 2): 5, ("agent", 2): 6}

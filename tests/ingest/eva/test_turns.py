@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva import process_history
-from riff_ingest.eva.trace import GENERIC_ERROR
-from riff_ingest.eva.turns import PipelineType
 from tests.support.eva_events import (
     START,
     Happening,
@@ -31,6 +29,7 @@ from tests.support.eva_events import (
     voiced,
     wrote,
 )
+from tests.surface.ingest import GENERIC_ERROR, PipelineType
 
 UI = "[user interrupts]"
 AI = "[assistant interrupts]"

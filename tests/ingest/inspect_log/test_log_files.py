@@ -13,16 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riff_ingest import Conversation
-from riff_ingest.facts import facts_of
-from riff_ingest.limits import limited
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.inspect_log import SOURCE, archive, to_conversation
-from riff_ingest.sources.inspect_log import archive as log
-from riff_store.facts import Skipped
 from tests.support import inspect_logs as logs
 from tests.support.examples import examples
 from tests.support.strategies import JSON
+from tests.surface.ingest import INSPECT_LOG_SOURCE as SOURCE
+from tests.surface.ingest import ReadContext, archive, detect, facts_of, find_inputs, limited, to_conversation
+from tests.surface.ingest import archive as log
+from tests.surface.store import Skipped
 
 anything = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(20)

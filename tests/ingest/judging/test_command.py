@@ -10,12 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.conversation import Turn
-from riff_runner.judge.command import CommandJudge
-from riff_runner.judge.protocol import JudgePrompt, Misconfigured, Question, Refused, Rubric, Signature
-from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_runner.judge.settings import judge_settings
-from riff_runner.processes.child_process import without_secrets
+from tests.surface.ingest import Turn
+from tests.surface.runner import (
+    CallToJudge,
+    CommandJudge,
+    JudgePrompt,
+    JudgingOutcome,
+    Misconfigured,
+    Question,
+    Refused,
+    Retry,
+    Rubric,
+    Signature,
+    judge_settings,
+    without_secrets,
+)
+from tests.surface.runner import RetryRetryPolicy as RetryPolicy
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning. ключ $HOME `id`"), Turn("caller", "Hello; rm -rf.")])
 GOOD = """print('{"score": 6, "evidence": [2], "reason": "Polite."}')"""

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from riff_ingest import BrokenInput, Conversation, ReadContext, Source, Turn
-from riff_runner.judge.conversations import decided, find_conversations, read_conversations
-from riff_runner.judge.protocol import ConversationName, Signature
 from tests.support.dirty_inputs import record, write_lines
 from tests.support.source_registry import add_source
+from tests.surface.runner import ConversationName, Signature, decided, find_conversations, read_conversations
 
 
 def read_tape(path: Path, context: ReadContext) -> Iterator[Conversation]:

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.conversation import Turn
-from riff_runner.judge.evidence import (
+from tests.support.judge_endpoint import block
+from tests.surface.ingest import Turn
+from tests.surface.runner import (
     LONGEST_BLOCK,
     LONGEST_TURN,
     Evidence,
+    Rubric,
     can_be_judged,
     evidence_of,
     visible,
     without_brackets,
 )
-from riff_runner.judge.protocol import Rubric
-from tests.support.judge_endpoint import block
 
 RUBRIC = Rubric()
 FORGED = (

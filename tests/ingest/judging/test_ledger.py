@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from riff_runner.judge import ledger as module
-from riff_runner.judge.ledger import Ledger, Unkeepable
-from riff_runner.judge.protocol import ConversationName, Signature
 from tests.support.judged_calls import kept
+from tests.surface.runner import ConversationName, Ledger, Signature, Unkeepable
+from tests.surface.runner import ledger as module
 
 
 @pytest.fixture

@@ -15,15 +15,26 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.conversation import Turn
-from riff_runner.chat.endpoint import LARGEST_BODY, retry_after
-from riff_runner.chat.endpoint import Endpoint as Address
-from riff_runner.chat.http_client import environment_proxy
-from riff_runner.judge.openai import OpenAIJudge
-from riff_runner.judge.protocol import JudgePrompt, Misconfigured, Question, Refused, Rubric, Usage
-from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from tests.support.judge_endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
 from tests.support.judged_calls import KEY, KEY_VARIABLE
+from tests.surface.ingest import Turn
+from tests.surface.runner import (
+    LARGEST_BODY,
+    CallToJudge,
+    JudgePrompt,
+    JudgingOutcome,
+    Misconfigured,
+    OpenAIJudge,
+    Question,
+    Refused,
+    Retry,
+    Rubric,
+    Usage,
+    environment_proxy,
+    retry_after,
+)
+from tests.surface.runner import Endpoint as Address
+from tests.surface.runner import RetryRetryPolicy as RetryPolicy
 
 pytest.importorskip("aiohttp")
 

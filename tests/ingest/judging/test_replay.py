@@ -9,10 +9,18 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.conversation import Turn
-from riff_runner.judge.protocol import ConversationName, Misconfigured, Rubric, Signature
-from riff_runner.judge.replay import ReplayJudge
-from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
+from tests.surface.ingest import Turn
+from tests.surface.runner import (
+    CallToJudge,
+    ConversationName,
+    JudgingOutcome,
+    Misconfigured,
+    ReplayJudge,
+    Retry,
+    Rubric,
+    Signature,
+)
+from tests.surface.runner import RetryRetryPolicy as RetryPolicy
 
 TURNS = [Turn("agent", "Good morning."), Turn("caller", "Hello.")]
 

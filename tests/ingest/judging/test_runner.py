@@ -11,12 +11,25 @@ from functools import partial
 
 import pytest
 
-from riff_ingest.conversation import Turn
-from riff_runner.judge import session
-from riff_runner.judge.protocol import Answer, Question, Refused, Rubric, Signature, Unanswered, Usage
-from riff_runner.judge.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_runner.judge.session import MOST_IN_A_ROW, Runner, RunProgress
 from tests.support.judge_endpoint import verdict
+from tests.surface.ingest import Turn
+from tests.surface.runner import (
+    MOST_IN_A_ROW,
+    Answer,
+    CallToJudge,
+    JudgingOutcome,
+    Question,
+    Refused,
+    Retry,
+    Rubric,
+    Runner,
+    RunProgress,
+    Signature,
+    Unanswered,
+    Usage,
+    session,
+)
+from tests.surface.runner import RetryRetryPolicy as RetryPolicy
 
 Play = Callable[[str, int], float | Answer | Exception]
 

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_runner.judge.openai import OpenAIJudge
-from riff_runner.judge.protocol import Misconfigured, Rubric, Signature, Usage
-from riff_runner.judge.settings import PRESETS, Prices, judge_settings
+from tests.surface.runner import PRESETS, Misconfigured, OpenAIJudge, Prices, Rubric, Signature, Usage, judge_settings
 
 HERE = Path()
 LOCAL = {"kind": "openai", "base_url": "http://127.0.0.1:8000/v1", "model": "m"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.judge.retry import LONGEST_ANSWER, LONGEST_REASON, JudgeVerdict, Malformed, parse
+from tests.surface.runner import LONGEST_ANSWER, LONGEST_REASON, JudgeVerdict, Malformed, parse
 
 TURNS = frozenset(range(1, 6))
 GOOD = '{"score": 7.5, "evidence": [3, 1, 3], "reason": " Warm. "}'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources.platforms import in_time_order
+from tests.surface.ingest import in_time_order
 
 ITEMS = st.lists(st.tuples(st.none() | st.floats(0, 100), st.integers()))
 

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.limits import limited
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.platforms import CallRecord, Sketch, read_call_records
+from tests.surface.ingest import BrokenInput, CallRecord, Sketch, limited, read_call_records
 
 
 def sketch(value: Any) -> Sketch | None:

@@ -4,24 +4,34 @@ from dataclasses import replace
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.transcript_writer import encode_line, transcript_document
-from riff_runner.protocol import (
+from tests.support.toy_calls import ToyAgent, ToyCaller, play, stays, toy_case, toy_setting, walks
+from tests.surface.ingest import (
+    Conversation,
+    GuardEvaluated,
+    SlotFilled,
+    StateEntered,
+    StateExited,
+    TurnComplete,
+    encode_line,
+    transcript_document,
+)
+from tests.surface.runner import (
+    LARGEST_RESULT,
+    AgentCall,
     AgentReply,
     AgentStopped,
+    Call,
+    CallCase,
     CallerFailed,
     CallerTurn,
     CallLimits,
+    CallProgress,
     CallRefused,
     EndpointRefused,
+    StubbedTools,
+    ToolSession,
     Unavailable,
 )
-from riff_runner.run.agent_call import LARGEST_RESULT, AgentCall, CallProgress
-from riff_runner.run.call import Call
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.tools import StubbedTools, ToolSession
-from tests.support.toy_calls import ToyAgent, ToyCaller, play, stays, toy_case, toy_setting, walks
 
 Act = Callable[[AgentCall], None]
 

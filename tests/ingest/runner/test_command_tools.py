@@ -9,16 +9,23 @@ from typing import Any
 
 import pytest
 
-from riff_runner.processes.process import Program
-from riff_runner.protocol import AgentReply, CallLimits, EndpointRefused, Unavailable
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.agents.command import CommandAgent, CommandTools
-from riff_runner.run.call import Call, CallSetting
-from riff_runner.run.callers.command import CommandCaller
-from riff_runner.run.clock import FixedClock
-from riff_runner.run.tools import ToolFailed
 from tests.support.programs import is_gone, program
 from tests.support.toy_calls import MOMENT, ToyAgent, toy_case, toy_setting
+from tests.surface.runner import (
+    AgentCall,
+    AgentReply,
+    Call,
+    CallLimits,
+    CallSetting,
+    CommandAgent,
+    CommandCaller,
+    CommandTools,
+    EndpointRefused,
+    FixedClock,
+    Program,
+    ToolFailed,
+    Unavailable,
+)
 
 READY = "start = hear(); tell(type='ready')\n"
 

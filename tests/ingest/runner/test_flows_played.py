@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.events import StateEntered
-from riff_runner.protocol import AgentReply
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.callers.scripted import ScriptedCaller
-from riff_runner.run.cases.plan import plan_cases
-from riff_runner.run.flows.flow_files import load_flow
 from tests.support.pipecat_flows import OLDER, PIZZA
 from tests.support.source_files import NATIVE
 from tests.support.toy_calls import ToyAgent, play
+from tests.surface.ingest import StateEntered
+from tests.surface.runner import AgentCall, AgentReply, ScriptedCaller, plan_cases
+from tests.surface.runner import flow_files_load_flow as load_flow
 
 
 async def leads_on(call: AgentCall, text: str) -> AgentReply:

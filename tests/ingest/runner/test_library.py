@@ -9,9 +9,8 @@ import pytest
 
 import riff_ingest.runner
 from riff_ingest.runner import AgentCall, load_flow, run_flows
-from riff_runner.run.files.run_document import read_run
-from riff_runner.run.library import FlowChoice
-from riff_store.errors import UsageError
+from tests.surface.runner import FlowChoice, read_run
+from tests.surface.store import UsageError
 
 TIME = "2026-06-22T03:00:00Z"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from riff_runner.run.prices import Cost, SpentTokens, model_prices, total_cost
-from riff_store.errors import UsageError
+from tests.surface.runner import Cost, SpentTokens, model_prices, total_cost
+from tests.surface.store import UsageError
 
 PRICES = model_prices(
     {

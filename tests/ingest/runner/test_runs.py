@@ -14,18 +14,25 @@ from typing import Any
 import pytest
 
 from riff_ingest import read_source
-from riff_runner.protocol import AgentReply, CallerFailed, EndpointRefused, Unavailable
-from riff_runner.run import runs
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.call import MadeCall
-from riff_runner.run.clock import SystemClock
-from riff_runner.run.files.run_document import read_run
-from riff_runner.run.files.run_files import RunFiles, transcript_name
-from riff_runner.run.run_plan import plan_run
-from riff_runner.run.runs import RunHooks, make_run
-from riff_store.errors import OutputError, UsageError
 from tests.support.toy_calls import FLOW, ToyAgent, ToyCaller, toy_case, walks
 from tests.support.toy_runs import ToyCallers, kept_lines, times_kept, toy_request, toy_settings
+from tests.surface.runner import (
+    AgentCall,
+    AgentReply,
+    CallerFailed,
+    EndpointRefused,
+    MadeCall,
+    RunFiles,
+    RunHooks,
+    SystemClock,
+    Unavailable,
+    make_run,
+    plan_run,
+    read_run,
+    transcript_name,
+)
+from tests.surface.runner import run_runs as runs
+from tests.surface.store import OutputError, UsageError
 
 Reply = Callable[[AgentCall, str], Awaitable[AgentReply]]
 

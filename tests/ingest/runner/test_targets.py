@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from riff_runner.run.agents.command import CommandAgent, CommandTools
-from riff_runner.run.callers.command import CommandCaller
-from riff_runner.run.callers.frozen import FrozenCaller
-from riff_runner.run.callers.scripted import ScriptedCaller
-from riff_runner.run.targets import (
+from tests.surface.runner import (
+    CommandAgent,
+    CommandCaller,
+    CommandTools,
+    FrozenCaller,
     PartOptions,
+    ScriptedCaller,
+    StubbedTools,
     Target,
     make_agent,
     make_caller,
@@ -20,8 +22,7 @@ from riff_runner.run.targets import (
     parse_caller,
     parse_tools,
 )
-from riff_runner.run.tools import StubbedTools
-from riff_store.errors import UsageError
+from tests.surface.store import UsageError
 
 
 @pytest.mark.parametrize(

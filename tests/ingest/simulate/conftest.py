@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_runner.simulate import generate
+from tests.surface.ingest import Conversation
+from tests.surface.runner import generate
 
 
 @pytest.fixture(scope="package")

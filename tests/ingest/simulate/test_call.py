@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import GuardEvaluated, SlotFilled
-from riff_ingest.transcript_writer import encode_line, transcript_document
-from riff_runner.simulate.case import stage_of
+from tests.surface.ingest import Conversation, GuardEvaluated, SlotFilled, encode_line, transcript_document
+from tests.surface.runner import stage_of
 
 
 def test_a_call_is_about_as_long_as_real_ones(conversations: list[Conversation]) -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from riff_ingest.conversation import SCHEMA, Conversation
-from riff_runner.simulate import flow_names, generate, planted, simulate
-from riff_runner.simulate.cast import runs
-from riff_store.errors import UsageError
 from tests.conftest import ROOT
+from tests.surface.ingest import SCHEMA, Conversation
+from tests.surface.runner import cast_runs as runs
+from tests.surface.runner import flow_names, generate, planted
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import UsageError
 
 
 def digest(folder: Path) -> str:

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources import flow_files
-from riff_runner import simulate
-from riff_runner.simulate import flow_names, load_flow, planted
-from riff_runner.simulate.case import route, stage_of
-from riff_runner.simulate.cast import agents, runs
-from riff_runner.simulate.flow_file import read_flow
-from riff_store.errors import UsageError
+from tests.surface.ingest import flow_files
+from tests.surface.runner import agents, flow_names, planted, read_flow, route, stage_of
+from tests.surface.runner import cast_runs as runs
+from tests.surface.runner import flow_file_load_flow as load_flow
+from tests.surface.runner import riff_runner_simulate as simulate
+from tests.surface.store import UsageError
 
 FLOWS = flow_names()
 FOLDER = Path(simulate.__file__).parent / "flows"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.events import Event, EventBus, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_runner.simulate import Machine, NoSuchTransition
+from tests.surface.ingest import Event, EventBus, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from tests.surface.runner import Machine, NoSuchTransition
 
 STATES = ("a", "b", "c")
 EDGES = {"a": {"a", "b"}, "b": {"a", "c"}, "c": {"a"}}

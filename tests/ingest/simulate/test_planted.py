@@ -8,13 +8,16 @@ from itertools import pairwise
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import SlotFilled, StateEntered
-from riff_ingest.flow_aspects import compute_flow_aspects
-from riff_ingest.state_aspects import compute_state_aspects
-from riff_ingest.stream import read_stream
-from riff_runner.simulate import generate, planted
-from riff_store.facts import StateAspects
+from tests.surface.ingest import (
+    Conversation,
+    SlotFilled,
+    StateEntered,
+    compute_flow_aspects,
+    compute_state_aspects,
+    read_stream,
+)
+from tests.surface.runner import generate, planted
+from tests.surface.store import StateAspects
 
 Rows = dict[tuple[str, str], list[StateAspects]]
 FOLLOWING = {"collect_contact", "collect_preferences", "collect_viewing_time", "collect_complaint", "collect_address"}

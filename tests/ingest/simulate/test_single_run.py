@@ -6,11 +6,9 @@ from collections import Counter
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.flow_aspects import compute_flow_aspects
-from riff_runner.simulate import custom_run, flow_names, generate
-from riff_runner.simulate.suite import weakened
-from riff_store.errors import UsageError
+from tests.surface.ingest import Conversation, compute_flow_aspects
+from tests.surface.runner import custom_run, flow_names, generate, weakened
+from tests.surface.store import UsageError
 
 COUNT = 640
 

@@ -8,13 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.conversation import Conversation
-from riff_runner.simulate import flow_names, generate
-from riff_runner.simulate.case import weak_points
-from riff_runner.simulate.cast import Override, SimulatedRun, agents, personas, runs
-from riff_runner.simulate.flow_file import load_flow
-from riff_runner.simulate.suite import Suite, plan
-from riff_store.errors import UsageError
+from tests.surface.ingest import Conversation
+from tests.surface.runner import (
+    Override,
+    SimulatedRun,
+    Suite,
+    agents,
+    flow_names,
+    generate,
+    personas,
+    plan,
+    weak_points,
+)
+from tests.surface.runner import cast_runs as runs
+from tests.surface.runner import flow_file_load_flow as load_flow
+from tests.surface.store import UsageError
 
 
 def spread(values: list[str | None]) -> int:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from riff_ingest.pipeline import IngestSummary, ingest
-from riff_ingest.sources.annotations import line_of
-from riff_ingest.sources.detection import detect
-from riff_store.facts import Annotation
-from riff_store.write.notes import read_notes
-from riff_store.write.writer import Writer
 from tests.support.facts import fresh
+from tests.surface.ingest import IngestSummary, detect, ingest, line_of
+from tests.surface.store import Annotation, Writer, read_notes
 
 ANN = Annotation("n-1", "c-1", "ann", verdict="fail", flow="dental", at=1)
 BOB = Annotation("n-2", "c-1", "bob", verdict="pass", flow="dental", at=2)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.coercion import parse_time
+from tests.surface.ingest import parse_time
 
 TWO_O_CLOCK = 1_782_093_607_000_000
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.detection import Detected, claimed_kind, detect
 from tests.support.dirty_inputs import FILES, GOOD, packed, record, text_of
 from tests.support.source_files import EDITOR, FULL, NATIVE
 from tests.support.source_registry import add_source, box_source
+from tests.surface.ingest import BrokenInput, Detected, claimed_kind, detect
 
 SCORES = json.dumps(FULL).encode() + b"\n"
 

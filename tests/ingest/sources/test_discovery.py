@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources.detection import find_inputs
 from tests.support.dirty_inputs import GOOD, odd_directories
 from tests.support.source_files import FULL, NATIVE
 from tests.support.source_registry import add_source, box_source
+from tests.surface.ingest import find_inputs
 
 
 @pytest.fixture

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.run_inputs import RunInputs
-from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT, SET_ASIDE, claims
-from riff_store.voice import voice_of
 from tests.support.eva_runs import CONFIG, RUN, ask, changed, files, kept, make_run, notes, take, with_metrics
 from tests.support.facts import broken_rows, contents
+from tests.surface.ingest import NO_DIRECTORY, NOTHING_LEFT, SET_ASIDE, RunInputs, claims, detect, find_inputs
+from tests.surface.store import voice_of
 
 CALLS = "SELECT r.name, c.name, c.trial, c.errored FROM conversation c JOIN run r ON r.id = c.run_id ORDER BY c.name"
 COMPUTED = (

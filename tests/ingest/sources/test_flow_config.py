@@ -12,11 +12,9 @@ import pytest
 import yaml
 from hypothesis import given
 
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.flow_files import FlowFile, read
-from riff_ingest.sources.flow_files.config import is_flow_config, read_config
 from tests.support.pipecat_flows import OLDER, PIZZA, config_values, flow_configs
+from tests.surface.ingest import Contract, FlowFile, StateContract, detect, find_inputs, is_flow_config, read_config
+from tests.surface.ingest import flow_files_read as read
 
 NODES = ["greet", "pizza", "sold_out", "confirm", "thanks", "escalated", "lost"]
 

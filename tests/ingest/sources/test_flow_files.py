@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.flow_files import NO_FLOW, FlowFile, read
-from riff_store.facts import DescribedState
 from tests.support.dirty_inputs import packed
 from tests.support.source_files import EDITOR, NATIVE
+from tests.surface.ingest import NO_FLOW, BrokenInput, Contract, FlowFile, StateContract
+from tests.surface.ingest import flow_files_read as read
+from tests.surface.store import DescribedState
 
 
 def written(path: Path, content: str | bytes | dict[str, Any]) -> Path:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources.humanness import read
-from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed
 from tests.support.source_files import FULL
+from tests.surface.ingest import humanness_read as read
+from tests.surface.store import JudgedScore, Skipped
 
 
 def lines(directory: Path, *records: Any) -> Path:

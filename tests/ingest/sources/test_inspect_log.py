@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 
 from riff_ingest import Conversation, Turn, read_source
-from riff_ingest.conversation import ToolCall
-from riff_ingest.events import StateEntered
-from riff_ingest.facts import facts_of
-from riff_ingest.segments import ToolSegments
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.detection import detect
-from riff_ingest.sources.inspect_log import SOURCE
-from riff_store.facts import Annotation, JudgedScore, Skipped
 from tests.support import inspect_logs as logs
+from tests.surface.ingest import INSPECT_LOG_SOURCE as SOURCE
+from tests.surface.ingest import ReadContext, StateEntered, ToolCall, ToolSegments, detect, facts_of
+from tests.surface.store import Annotation, JudgedScore, Skipped
 
 
 def items(path: Path, **context: Any) -> list[Any]:

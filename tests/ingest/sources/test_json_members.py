@@ -12,12 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest import json_members
-from riff_ingest.json_members import Member, read_members
-from riff_ingest.lenient_json import loads
-from riff_ingest.limits import limited
-from riff_ingest.lines import BrokenInput
 from tests.support.examples import examples
+from tests.surface.ingest import BrokenInput, Member, json_members, limited, loads, read_members
 
 _KEYS = st.sampled_from(["a", "list", 'say "x" \\ [', "ü", "other"])
 _VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.lenient_json import clean, is_deep, loads
-from riff_ingest.limits import Limits
-from riff_ingest.lines import BrokenInput
+from tests.surface.ingest import BrokenInput, Limits, clean, is_deep, loads
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 PLAIN = st.recursive(

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest import lines as compression
-from riff_ingest.limits import limited
-from riff_ingest.lines import BrokenInput, digest, read_lines, read_start, read_whole
 from tests.support.dirty_inputs import bad_checksum, bomb, packed
+from tests.surface.ingest import BrokenInput, digest, limited, read_start, read_whole
+from tests.surface.ingest import lines as compression
+from tests.surface.ingest import lines_read_lines as read_lines
 
 
 @pytest.fixture

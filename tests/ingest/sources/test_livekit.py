@@ -13,20 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest import Conversation
-from riff_ingest.contract import Contract
-from riff_ingest.events import StateEntered, TurnComplete
-from riff_ingest.facts import facts_of
-from riff_ingest.pipeline import ingest
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.detection import detect
-from riff_ingest.sources.livekit import SOURCE, read
-from riff_ingest.state_aspects import compute_state_aspects
-from riff_store.facts import JudgedScore, Skipped
-from riff_store.voice import Span
-from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.livekit_reports import START, assistant, handed_over, handoff, in_camel_case, report, tool, user
 from tests.support.strategies import JSON
+from tests.surface.ingest import LIVEKIT_SOURCE as SOURCE
+from tests.surface.ingest import (
+    Contract,
+    ReadContext,
+    StateEntered,
+    TurnComplete,
+    compute_state_aspects,
+    detect,
+    facts_of,
+    ingest,
+)
+from tests.surface.ingest import livekit_read as read
+from tests.surface.store import JudgedScore, Skipped, Span, Writer
 
 
 def written(directory: Path, *reports: Any, name: str = "session_report.json") -> Path:

@@ -14,17 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest import Conversation
-from riff_ingest.events import StateEntered
-from riff_ingest.facts import facts_of
-from riff_ingest.pipeline import ingest
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.pipecat_evals import SOURCE, TOLD_ELSEWHERE
-from riff_store.facts import JudgedScore, Skipped
-from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.pipecat_runs import MESSAGES, failure, run_of, script, simulation
 from tests.support.strategies import JSON
+from tests.surface.ingest import PIPECAT_EVALS_SOURCE as SOURCE
+from tests.surface.ingest import TOLD_ELSEWHERE, ReadContext, StateEntered, detect, facts_of, find_inputs, ingest
+from tests.surface.store import JudgedScore, Skipped, Writer
 
 
 def items(path: Path) -> list[Any]:

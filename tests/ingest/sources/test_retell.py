@@ -11,15 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.facts import facts_of
-from riff_ingest.limits import limited
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.detection import detect
-from riff_ingest.sources.flow_files import read as read_flow_file
-from riff_ingest.sources.retell import NO_FLOW_FILE, SOURCE, read
-from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed
 from tests.support.retell_calls import (
     FLOW_ID,
@@ -38,6 +29,22 @@ from tests.support.retell_calls import (
 )
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
+from tests.surface.ingest import (
+    NO_FLOW_FILE,
+    Conversation,
+    ReadContext,
+    SlotFilled,
+    StateEntered,
+    StateExited,
+    TurnComplete,
+    detect,
+    facts_of,
+    limited,
+)
+from tests.surface.ingest import RETELL_SOURCE as SOURCE
+from tests.surface.ingest import flow_files_read as read_flow_file
+from tests.surface.ingest import retell_read as read
+from tests.surface.store import JudgedScore, Skipped
 
 FOLDER = "monday"
 

@@ -9,16 +9,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.pipeline import ingest
-from riff_ingest.sources.detection import detect
-from riff_ingest.sources.flow_files import FlowFile, flow_of, read
-from riff_runner.run.flows.flow_files import load_flow
-from riff_store.database import open_store
-from riff_store.queries.conversations import conversations
-from riff_store.queries.neighbors import neighborhood
-from riff_store.queries.worklist import worklist
-from riff_store.write.writer import Writer
 from tests.support.retell_calls import (
     FLOW_ID,
     a_day_of_calls,
@@ -31,6 +21,11 @@ from tests.support.retell_calls import (
     written,
 )
 from tests.support.strategies import JSON
+from tests.surface.ingest import BrokenInput, FlowFile, detect, ingest
+from tests.surface.ingest import flow_files_flow_of as flow_of
+from tests.surface.ingest import flow_files_read as read
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.store import Writer, conversations, neighborhood, open_store, worklist
 
 
 def reasons(flow: FlowFile) -> list[str]:

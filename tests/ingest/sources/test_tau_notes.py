@@ -10,12 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.tau_notes import read
-from riff_store.facts import Annotation, Skipped
 from tests.support.examples import examples
 from tests.support.strategies import JSON
+from tests.surface.ingest import BrokenInput, detect, find_inputs
+from tests.surface.ingest import tau_notes_read as read
+from tests.surface.store import Annotation, Skipped
 
 NOTE: dict[str, Any] = {
     "id": "note_0a1b2c3d",

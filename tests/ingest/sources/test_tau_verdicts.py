@@ -11,14 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.detection import detect
-from riff_ingest.sources.tau.results import run_at
-from riff_ingest.sources.tau_verdicts import SOURCE, read, run_judged, score_of
-from riff_store.facts import JudgedScore, Skipped
 from tests.support.examples import examples
 from tests.support.strategies import JSON
 from tests.support.tau_runs import results, simulation
+from tests.surface.ingest import TAU_VERDICTS_SOURCE as SOURCE
+from tests.surface.ingest import BrokenInput, detect, run_at, run_judged, score_of
+from tests.surface.ingest import tau_verdicts_read as read
+from tests.surface.store import JudgedScore, Skipped
 
 ENTRY: dict[str, Any] = {
     "simulation_id": "s-1",

@@ -11,14 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
-from riff_ingest.events import LONGEST, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.transcript_line import HIGHEST
-from riff_ingest.sources.transcripts import read
-from riff_store.facts import Skipped
 from tests.support.dirty_inputs import FILES, odd_directories, record, write_all, write_lines
+from tests.surface.ingest import EVENTS_LONGEST as LONGEST
+from tests.surface.ingest import (
+    HIGHEST,
+    Contract,
+    Conversation,
+    GuardEvaluated,
+    ReadContext,
+    ReferenceStep,
+    SlotFilled,
+    StateContract,
+    StateEntered,
+    StateExited,
+    ToolCall,
+    Turn,
+    TurnComplete,
+)
+from tests.surface.ingest import transcripts_read as read
+from tests.surface.store import Skipped
 
 TOO_DEEP = "nested too deeply, more than 64 levels (limits.depth)"
 

@@ -11,18 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import SlotFilled, StateEntered, TurnComplete
-from riff_ingest.facts import facts_of
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.detection import detect
-from riff_ingest.sources.vapi import SOURCE, read
-from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed
 from tests.support.retell_calls import written
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.support.vapi_calls import called, conversation, report, said, squad_call, vapi_call, workflow_call
+from tests.surface.ingest import VAPI_SOURCE as SOURCE
+from tests.surface.ingest import Conversation, ReadContext, SlotFilled, StateEntered, TurnComplete, detect, facts_of
+from tests.surface.ingest import vapi_read as read
+from tests.surface.store import JudgedScore, Skipped
 
 
 def items_of(path: Path) -> list[Any]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.yaml_document import load_yaml
+from tests.surface.ingest import BrokenInput, load_yaml
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"a{level}: &a{level} [{','.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 12)

@@ -8,12 +8,6 @@ from typing import Any
 import pytest
 
 from riff_ingest import Conversation, read_source
-from riff_ingest.conversation import ToolCall
-from riff_ingest.events import GuardEvaluated, StateEntered, TurnComplete
-from riff_ingest.sources.tau.calls import Reference, family_of, is_of_another_task, matches, steps_of
-from riff_ingest.sources.tau.judges import Ending, ending_of, final_status, spoken
-from riff_ingest.sources.tau.records import Action, AgentInfo, AudioConfig, Criteria, Info, Task, agent_name, label_of
-from riff_ingest.sources.tau.walk import phase_of, tool_of, writes
 from tests.support.tau_runs import (
     action,
     answer,
@@ -27,6 +21,32 @@ from tests.support.tau_runs import (
     task,
     tool,
     write_results,
+)
+from tests.surface.ingest import (
+    Action,
+    AgentInfo,
+    AudioConfig,
+    Criteria,
+    Ending,
+    GuardEvaluated,
+    Info,
+    Reference,
+    StateEntered,
+    Task,
+    ToolCall,
+    TurnComplete,
+    agent_name,
+    ending_of,
+    family_of,
+    final_status,
+    is_of_another_task,
+    label_of,
+    matches,
+    phase_of,
+    spoken,
+    steps_of,
+    tool_of,
+    writes,
 )
 
 

@@ -9,16 +9,10 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import Store
-from riff_store.filters.notes import Note
-from riff_store.queries.conversation import conversation
-from riff_store.queries.conversations import conversations
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.judges import judges
-from riff_store.write.writer import Writer
 from tests.support.facts import fresh
 from tests.support.tau_runs import action, check, results, rewarded, simulation, task, write_results, write_run
+from tests.surface.ingest import ingest
+from tests.surface.store import Note, Store, Writer, conversation, conversations, flow_cells, judges
 
 CLEAN = {"summary": "Well done.", "has_errors": False, "errors": [], "cost": 0.1}
 RUDE = CLEAN | {"errors": [{"source": "agent", "severity": "minor", "reasoning": "Rude.", "turn_idx": 2}]}

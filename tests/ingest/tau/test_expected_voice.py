@@ -12,11 +12,21 @@ import msgspec
 import pytest
 
 from riff_ingest import read_source
-from riff_ingest.events import TurnComplete
-from riff_ingest.sources.tau.interaction import agent_interruptions, events_of, interaction_of, responsiveness
-from riff_ingest.sources.tau.marks import turns_of
-from riff_ingest.sources.tau.ticks import SpokenTicks, Stretch, Tick, read_ticks, spoken_ticks, without_stop_signal
-from riff_store.interaction import Interaction, panel
+from tests.surface.ingest import (
+    SpokenTicks,
+    Stretch,
+    Tick,
+    TurnComplete,
+    agent_interruptions,
+    interaction_of,
+    read_ticks,
+    responsiveness,
+    spoken_ticks,
+    turns_of,
+    without_stop_signal,
+)
+from tests.surface.ingest import interaction_events_of as events_of
+from tests.surface.store import Interaction, panel
 
 CLOSE = 1e-9
 

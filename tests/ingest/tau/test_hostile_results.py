@@ -13,11 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riff_ingest import Conversation, read_source
-from riff_ingest.facts import facts_of
-from riff_ingest.library import SourceReader
-from riff_store.facts import ConversationFacts
 from tests.support.examples import examples
 from tests.support.tau_runs import action, answer, check, results, rewarded, said, simulation, task, tool
+from tests.surface.ingest import SourceReader, facts_of
+from tests.surface.store import ConversationFacts
 
 _FIXTURES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(40)

@@ -10,17 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources.tau.interaction import (
+from tests.support import tau_ticks
+from tests.surface.ingest import (
     YIELD_WINDOWS,
+    SpokenTicks,
+    Tick,
     agent_interruptions,
-    events_of,
     interaction_of,
     over_kind,
+    read_ticks,
     responsiveness,
+    spoken_ticks,
 )
-from riff_ingest.sources.tau.ticks import SpokenTicks, Tick, read_ticks, spoken_ticks
-from riff_store.interaction import KINDS, panel
-from tests.support import tau_ticks
+from tests.surface.ingest import interaction_events_of as events_of
+from tests.surface.store import KINDS, panel
 
 LINES = st.tuples(st.text("cbtwTW.", max_size=40), st.text("a.", max_size=40))
 

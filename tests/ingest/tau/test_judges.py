@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.sources.tau.judges import UNREADABLE, Spoken, turn_at, verdicts
-from riff_store.facts import JudgedScore
 from tests.support.strategies import JSON
+from tests.surface.ingest import UNREADABLE, Conversation, Spoken, turn_at
+from tests.surface.ingest import judges_verdicts as verdicts
+from tests.surface.store import JudgedScore
 
 SPOKEN = [Spoken(6, 18, "caller"), Spoken(25, 40, "agent"), Spoken(30, 42, "caller"), Spoken(46, 58, "agent")]
 

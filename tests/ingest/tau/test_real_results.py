@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 
 from riff_ingest import Conversation, read_source
-from riff_ingest.conversation import ToolCall
-from riff_ingest.events import StateEntered
-from riff_ingest.sources.tau.calls import matches
-from riff_ingest.sources.tau.records import Action
+from tests.surface.ingest import Action, StateEntered, ToolCall, matches
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ from pathlib import Path
 from benchmarks.tau_load import write_results as write_made
 from benchmarks.tau_load import write_voice_run
 from riff_ingest import Conversation, read_source
-from riff_ingest.conversation import ReferenceStep
-from riff_ingest.facts import facts_of
 from tests.support.tau_runs import (
     action,
     answer,
@@ -26,6 +24,7 @@ from tests.support.tau_runs import (
     write_results,
     write_run,
 )
+from tests.surface.ingest import ReferenceStep, facts_of
 
 
 def _calls(path: Path) -> dict[str, Conversation]:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.tau.ticks import (
+from tests.support import tau_ticks
+from tests.surface.ingest import (
+    BrokenInput,
     SpokenTicks,
     Tick,
     read_ticks,
@@ -22,7 +23,6 @@ from riff_ingest.sources.tau.ticks import (
     tick_seconds,
     without_stop_signal,
 )
-from tests.support import tau_ticks
 
 LINES = st.tuples(st.text("cbtwTW.", max_size=40), st.text("a.", max_size=40))
 

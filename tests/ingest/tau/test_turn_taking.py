@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources.tau.marks import SpokenTurn, turns_of
-from riff_ingest.sources.tau.ticks import SpokenTicks, read_ticks, spoken_ticks
 from tests.support import tau_ticks
+from tests.surface.ingest import SpokenTicks, SpokenTurn, read_ticks, spoken_ticks, turns_of
 
 
 def spoken(caller: str, agent: str) -> SpokenTicks:

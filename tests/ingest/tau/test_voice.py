@@ -11,13 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riff_ingest import Conversation, read_source
-from riff_ingest.events import TurnComplete
-from riff_store.interaction import panel
-from riff_store.voice import Mark, Voice
 from tests.support.examples import examples
 from tests.support.hostile import HOSTILE
 from tests.support.tau_runs import results, tool, write_results, write_run
 from tests.support.tau_ticks import info, simulation, ticks
+from tests.surface.ingest import TurnComplete
+from tests.surface.store import Mark, Voice, panel
 
 
 def read(path: Path, *simulations: dict[str, Any], **audio: Any) -> list[Conversation]:

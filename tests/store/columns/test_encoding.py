@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.arrays.encoding import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
-from riff_store.arrays.layout import groups_between
-from riff_store.errors import StoreError
+from tests.surface.store import (
+    MOST_ROWS,
+    UNSCORED,
+    StoreError,
+    decode,
+    decode_keys,
+    encode,
+    groups_between,
+    is_unscored,
+    joined,
+)
 
 whole = st.integers(-(2**53) + 1, 2**53 - 1).map(float)
 values = st.one_of(

@@ -6,16 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.health import examine
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.states import state_cells
-from riff_store.write.writer import Writer
-from riff_tui.filters import parse
 from tests.support.facts import put
 from tests.support.packed_stores import packed, small_groups
 from tests.support.postgresql_server import Server
 from tests.support.random_stores import world
+from tests.surface.store import Writer, examine, flow_cells, open_store, state_cells
+from tests.surface.tui import parse
 
 __all__ = ["small_groups"]
 

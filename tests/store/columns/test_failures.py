@@ -8,23 +8,28 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from riff_store.arrays.grouping import count, numbered
-from riff_store.arrays.layout import KINDS_OF_FAILURE
-from riff_store.arrays.reading import read_calls
-from riff_store.database import Store
-from riff_store.facts import Annotation, ConversationFacts, Failure
-from riff_store.filters.dimensions import FAILURE
-from riff_store.filters.sql import Scope
-from riff_store.queries.causes import causes
-from riff_store.queries.failures import failure_matrix
-from riff_store.queries.repeats import repeats
-from riff_store.schema import Conversation
-from riff_store.vocabulary import FAILURE_KINDS
-from riff_store.write.notes import add_notes
-from riff_store.write.writer import Writer
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 from tests.support.packed_stores import set_small_groups
+from tests.surface.store import (
+    FAILURE,
+    FAILURE_KINDS,
+    KINDS_OF_FAILURE,
+    Annotation,
+    Conversation,
+    ConversationFacts,
+    Failure,
+    Scope,
+    Store,
+    Writer,
+    add_notes,
+    causes,
+    count,
+    failure_matrix,
+    numbered,
+    read_calls,
+    repeats,
+)
+from tests.surface.tui import parse
 
 FILTERS = ["", "flow=viewing", "persona=hurried", "correctness<10", "failure=marked", "persona=nobody"]
 

@@ -8,18 +8,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.arrays import layout
-from riff_store.arrays.chunks import packed_groups
-from riff_store.arrays.reading import read_calls
-from riff_store.database import Store, open_store
-from riff_store.facts import Skipped
-from riff_store.health import examine
-from riff_store.write import writer
-from riff_store.write.writer import Writer
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, world
+from tests.surface.store import Skipped, Store, Writer, examine, layout, open_store, packed_groups, read_calls, writer
 
 __all__ = ["small_groups"]
 pytestmark = pytest.mark.usefixtures("small_groups")

@@ -10,21 +10,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.arrays.blocks import blocks
-from riff_store.arrays.chunks import packed_groups
-from riff_store.arrays.masks import Masks
-from riff_store.arrays.reading import read_calls
-from riff_store.database import Store
-from riff_store.filters.matching import matches
-from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term
-from riff_store.filters.sql import Scope
-from riff_store.schema import Conversation
-from riff_store.vocabulary import CALL_NAMES, field_of
-from riff_tui.filters import parse, render
 from tests.support.examples import examples
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_predicates import predicates
 from tests.support.random_stores import World, record_of, rows_of, world
+from tests.surface.store import (
+    CALL_NAMES,
+    And,
+    Conversation,
+    InState,
+    Masks,
+    Not,
+    Or,
+    Predicate,
+    Scope,
+    Store,
+    Term,
+    field_of,
+    matches,
+    packed_groups,
+    read_calls,
+)
+from tests.surface.store import blocks_blocks as blocks
+from tests.surface.tui import filters_render as render
+from tests.surface.tui import parse
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.errors import UsageError
-from riff_store.queries.conversations import calls_of, conversation_ids, ordered_ids
-from riff_tui.filters import parse
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_stores import World, world
+from tests.surface.store import Store, UsageError, calls_of, conversation_ids, ordered_ids
+from tests.surface.tui import parse
 
 KEYS = [
     "trial", "started_at", "duration_s", "completed", "errored", "error_count", "defects", "success", "quality",
@@ -53,7 +51,7 @@ def test_calls_stand_as_the_database_sorts_them(expression: str, stores: tuple[S
 
 
 def test_a_call_is_found_where_it_stands(stores: tuple[Store, Store]) -> None:
-    from riff_store.arrays.ordering import SortedCalls
+    from tests.surface.store import SortedCalls
 
     listed = ordered_ids(stores[0], parse("errored=no"), "-persona")
     assert isinstance(listed, SortedCalls)

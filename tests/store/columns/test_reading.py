@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riff_store.arrays.reading import CallReader, read_calls
-from riff_store.database import Store
-from riff_tui.filters import parse
 from tests.support.random_stores import World, selected, world
+from tests.surface.store import CallReader, Store, read_calls
+from tests.surface.tui import parse
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.arrays import grouping
-from riff_store.arrays.sums import Cells
-from riff_store.database import Store
-from riff_store.filters.dimensions import Grouping
-from riff_store.queries.repeats import repeats
-from riff_store.queries.sums import aspect_sums, call_counts, call_sums, lost_in_states, state_sums, step_counts
-from riff_tui.filters import parse
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_stores import World, world
+from tests.surface.store import (
+    Cells,
+    Grouping,
+    Store,
+    aspect_sums,
+    call_counts,
+    call_sums,
+    grouping,
+    lost_in_states,
+    repeats,
+    state_sums,
+    step_counts,
+)
+from tests.surface.tui import parse
 
 
 @pytest.fixture(scope="module")

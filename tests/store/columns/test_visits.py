@@ -8,14 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.queries.latencies import LatencyReading
-from riff_store.queries.neighbors import neighborhood
-from riff_store.write.writer import Writer
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 from tests.support.packed_stores import set_small_groups
+from tests.surface.store import ConversationFacts, LatencyReading, Store, Writer, neighborhood
+from tests.surface.tui import parse
 
 STATES = ("greet", "listen", "groom", "booked", "escalated", "nowhere")
 FILTERS = ("", "agent=model-a", "agent=nobody", "persona=hurried", "stall=1", "agent=model-b persona=none")

@@ -11,13 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.errors import StoreError
-from riff_store.facts import FileResult
-from riff_store.health import examine
-from riff_store.write.writer import Item, copy_store
 from tests.support.facts import call, contents, fresh, put, verdict
 from tests.support.postgresql_server import Server
+from tests.surface.store import FileResult, Item, Store, StoreError, copy_store, examine, open_store
 
 FILES = 6
 DYING = """

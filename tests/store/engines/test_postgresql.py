@@ -9,26 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import migrations
-from riff_store import schema as models
-from riff_store.database import Store, is_writable, open_store
-from riff_store.errors import (
+from tests.support.facts import call, put, verdict
+from tests.support.postgresql_server import Server
+from tests.surface.store import SCHEMA_VERSION as NOW
+from tests.surface.store import (
     Interrupted,
+    Interruption,
     NewerStore,
     NotAStore,
     OlderStore,
+    Run,
+    Store,
     StoreBusy,
     StoreError,
     StoreMissing,
     StoreReadOnly,
+    examine,
+    flow_cells,
+    is_writable,
+    migrations,
+    open_store,
 )
-from riff_store.health import examine
-from riff_store.interruption import Interruption
-from riff_store.queries.flows import flow_cells
-from riff_store.schema import SCHEMA_VERSION as NOW
-from riff_store.schema import Run
-from tests.support.facts import call, put, verdict
-from tests.support.postgresql_server import Server
+from tests.surface.store import schema as models
 
 
 @pytest.fixture

@@ -9,16 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import schema
-from riff_store.database import open_store
-from riff_store.engines import sqlite_schema
-from riff_store.engines.sqlite_schema import KNOWN, digest
-from riff_store.errors import NotAStore, StoreError
-from riff_store.migrations import migrate
-from riff_store.schema import Run
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put
 from tests.support.lying_stores import LIES, tell_a_lie
+from tests.surface.store import KNOWN, NotAStore, Run, StoreError, digest, migrate, open_store, schema, sqlite_schema
 
 
 @pytest.fixture(scope="module")

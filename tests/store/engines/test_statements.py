@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_store.engines.statements import spelled
+from tests.surface.store import spelled
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from riff_store.database import Store
-from riff_store.facts import Annotation
-from riff_store.filters.notes import notes_by_call, notes_on
-from riff_store.queries.contents import skipped
-from riff_store.queries.conversation import conversation
-from riff_store.write.notes import notes_of_no_call
 from tests.support.facts import call, fresh, put
+from tests.surface.store import Annotation, Store, conversation, notes_by_call, notes_of_no_call, notes_on, skipped
 
 
 def written(key: str, **given: Any) -> Annotation:

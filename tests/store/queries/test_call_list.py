@@ -7,14 +7,10 @@ from itertools import product
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.filters.predicates import Predicate
-from riff_store.queries import call_list
-from riff_store.queries.call_list import CallList
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put
 from tests.support.recorded_queries import recorded_queries
+from tests.surface.store import CallList, ConversationFacts, Predicate, Store, call_list
+from tests.surface.tui import parse
 
 AGENTS = ("model-b", "model-a")
 STARTED = {"late": 900, "early": 100, "undated": None, "first": 50}

@@ -10,17 +10,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_store.database import Store
-from riff_store.facts import Annotation
-from riff_store.filters.notes import Note, notes_by_call
-from riff_store.measure import UNIT, Measure
-from riff_store.queries.call_names import Example
-from riff_store.queries.codes import Code, Codes, calls_since_new_code, codes
-from riff_store.queries.conversations import conversations
-from riff_store.write.notes import add_notes
-from riff_tui.filters import parse
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, put
+from tests.surface.store import (
+    UNIT,
+    Annotation,
+    Code,
+    Codes,
+    Example,
+    Measure,
+    Note,
+    Store,
+    add_notes,
+    calls_since_new_code,
+    codes,
+    conversations,
+    notes_by_call,
+)
+from tests.surface.tui import parse
 
 CALLS = [
     call("c-1", aspects={"turn_count": 9.0}),

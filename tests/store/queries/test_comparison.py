@@ -14,17 +14,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.filters.predicates import Term
-from riff_store.queries.comparison import Comparison, Difference, compare
-from riff_store.queries.failures import failures
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.sides import SideError, side
-from riff_store.scoring import operability
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import JUDGES, SHOWN, World, world
+from tests.surface.store import (
+    Comparison,
+    ConversationFacts,
+    Difference,
+    SideError,
+    Store,
+    Term,
+    compare,
+    failures,
+    flow_cells,
+    operability,
+    side,
+)
 
 TASK = ["flow", "scenario", "persona", "trial"]
 KINDS = {

@@ -9,14 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.facts import Commit, FlowEdit
-from riff_store.queries.edits import edit_effects
-from riff_store.queries.last_edits import Edits
-from riff_store.queries.quality import timeline
-from riff_store.queries.scores import score_pages
-from riff_store.write.writer import Writer
 from tests.support.facts import call, fresh, put
+from tests.surface.store import Commit, Edits, FlowEdit, Writer, edit_effects, open_store, score_pages, timeline
 
 DAY = 86_400_000_000
 BEGIN = 1_782_000_000_000_000

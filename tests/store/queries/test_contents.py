@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.queries.contents import counted_names, known_names
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state, verdict
+from tests.surface.store import Store, counted_names, known_names
+from tests.surface.tui import parse
 
 
 @pytest.fixture

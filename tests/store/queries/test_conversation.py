@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from riff_store.database import Store
-from riff_store.errors import NotAStore
-from riff_store.queries.conversation import conversation
 from tests.support.facts import call, fresh, put, state, verdict
+from tests.surface.store import NotAStore, Store, conversation
 
 
 @pytest.fixture

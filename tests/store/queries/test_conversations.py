@@ -8,14 +8,21 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.errors import UsageError
-from riff_store.facts import Annotation
-from riff_store.queries.conversations import PLAIN, Call, calls_of, conversation_ids, conversations, count_conversations
-from riff_store.write.notes import add_notes
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.random_stores import World, world
+from tests.surface.store import (
+    PLAIN,
+    Annotation,
+    Call,
+    Store,
+    UsageError,
+    add_notes,
+    calls_of,
+    conversation_ids,
+    conversations,
+    count_conversations,
+)
+from tests.surface.tui import parse
 
 
 @pytest.fixture

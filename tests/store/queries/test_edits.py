@@ -9,17 +9,21 @@ from statistics import fmean
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.facts import FlowEdit
-from riff_store.queries.edits import edit_effects
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.last_edits import Edits, LastEdit
-from riff_store.queries.quality import timeline
-from riff_store.queries.scores import score_pages
-from riff_store.write.writer import Writer
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import FLOWS, World, close, grouped, quality, selected, successes, world
+from tests.surface.store import (
+    Edits,
+    FlowEdit,
+    LastEdit,
+    Store,
+    Writer,
+    edit_effects,
+    flow_cells,
+    open_store,
+    score_pages,
+    timeline,
+)
+from tests.surface.tui import parse
 
 DAY = 86_400_000_000
 BEGIN = 1_782_000_000_000_000

@@ -11,17 +11,24 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from riff_store.facts import ConversationFacts
-from riff_store.filters.predicates import Predicate, Term
-from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
-from riff_store.scoring import operability
-from riff_store.statistics.linear_model import LevelEffect
-from riff_store.vocabulary import COMPUTED
-from riff_tui.filters import parse
 from tests.support.contrasts import contrasts
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, selected, world
+from tests.surface.store import (
+    FACTORS,
+    ConversationFacts,
+    Effects,
+    JudgeOverlap,
+    LevelEffect,
+    Predicate,
+    Term,
+    UnknownAspect,
+    effects,
+    operability,
+)
+from tests.surface.store import VOCABULARY_COMPUTED as COMPUTED
+from tests.surface.tui import parse
 
 __all__ = ["small_groups"]
 

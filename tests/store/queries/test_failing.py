@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts, Failure
-from riff_store.queries.call_names import Example
-from riff_store.queries.causes import causes
-from riff_store.queries.conversations import conversations
-from riff_store.queries.failures import FailureCell, failure_matrix
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
+from tests.surface.store import (
+    ConversationFacts,
+    Example,
+    Failure,
+    FailureCell,
+    Store,
+    causes,
+    conversations,
+    failure_matrix,
+)
+from tests.surface.tui import parse
 
 STALL = Failure("greet", "collect", "stall")
 STATES = [state("greet", to={"collect": 1}, position=0), state("collect", stall=1, lost=1, position=1)]

@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts, Failure
-from riff_store.queries.failures import failure_shifts
-from riff_store.queries.sides import SideError
-from riff_tui.catalog import show
-from riff_tui.request import Request
 from tests.support.facts import call, fresh, put
+from tests.surface.store import ConversationFacts, Failure, SideError, Store, failure_shifts
+from tests.surface.tui import Request, show
 
 STALL, TOOL = Failure("greet", "collect", "stall"), Failure("collect", "book", "tool error", "find")
 

@@ -10,16 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.database import Store
-from riff_store.errors import UsageError
-from riff_store.facts import ConversationFacts
-from riff_store.queries.flows import FlowCell, flow_cells
-from riff_store.scoring import operability, succeeded
-from riff_tui.filters import parse
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
 from tests.support.recorded_queries import recorded_queries
+from tests.surface.store import ConversationFacts, FlowCell, Store, UsageError, flow_cells, operability, succeeded
+from tests.surface.tui import parse
 
 # Filters that hold of every call, and yet make the store look at sums by run, or at the calls themselves.
 BY_RUN = "!run=nowhere"

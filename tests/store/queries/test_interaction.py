@@ -8,22 +8,26 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from riff_store import schema as m
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.interaction import SUMS, Interaction, panel
-from riff_store.metrics import FIGURES
-from riff_store.queries.conversations import conversations
-from riff_store.queries.effects import effects
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.scores import score_pages
-from riff_store.queries.sums import call_interaction
-from riff_tui.filters import parse
 from tests.support import spoken_calls
 from tests.support.contrasts import clustered
 from tests.support.facts import call, fresh, grouped_by, put
 from tests.support.listed_scores import listed
 from tests.support.random_stores import grouped
+from tests.surface.store import (
+    FIGURES,
+    SUMS,
+    ConversationFacts,
+    Interaction,
+    Store,
+    call_interaction,
+    conversations,
+    effects,
+    flow_cells,
+    panel,
+    score_pages,
+)
+from tests.surface.store import schema as m
+from tests.surface.tui import parse
 
 BY_CALL = "trial>=0"
 """A filter that holds of every call and takes a look at the calls themselves."""

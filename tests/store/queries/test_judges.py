@@ -11,16 +11,22 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from riff_store.database import Store
-from riff_store.filters.dimensions import judges_shown, unique_names
-from riff_store.filters.disputes import Order
-from riff_store.filters.matching import matches
-from riff_store.filters.predicates import And
-from riff_store.queries.agreement import Dispute, FoundDisputes, agreement, disputes
-from riff_store.queries.judges import judges
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import SHOWN, World, selected, world
+from tests.surface.store import (
+    And,
+    Dispute,
+    FoundDisputes,
+    Order,
+    Store,
+    disputes,
+    judges,
+    judges_shown,
+    matches,
+    unique_names,
+)
+from tests.surface.store import agreement_agreement as agreement
+from tests.surface.tui import parse
 
 
 @pytest.fixture

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.filters.predicates import And, InState, Predicate, Term
-from riff_store.queries import latencies
-from riff_store.queries.latencies import Bucket, LatencyReading, PooledLatency
 from tests.support.facts import call, fresh, put, state
+from tests.surface.store import (
+    And,
+    Bucket,
+    ConversationFacts,
+    InState,
+    LatencyReading,
+    PooledLatency,
+    Predicate,
+    Store,
+    Term,
+    latencies,
+)
 
 
 @pytest.fixture

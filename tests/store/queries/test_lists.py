@@ -10,16 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts, Skipped
-from riff_store.filters.dimensions import run_order
-from riff_store.measure import Measure
-from riff_store.queries.contents import RunSummary, SkippedEntry, runs, skipped
-from riff_store.queries.flows import archetypes
-from riff_store.queries.judges import judges
-from riff_tui.filters import parse
 from tests.support.agreement import rank_correlation
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.store import (
+    ConversationFacts,
+    Measure,
+    RunSummary,
+    Skipped,
+    SkippedEntry,
+    Store,
+    archetypes,
+    judges,
+    run_order,
+    runs,
+    skipped,
+)
+from tests.surface.tui import parse
 
 
 @pytest.fixture

@@ -8,17 +8,22 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import Annotation, ConversationFacts, Failure
-from riff_store.filters.notes import marks
-from riff_store.queries.causes import causes
-from riff_store.queries.conversation import conversation
-from riff_store.queries.conversations import conversations
-from riff_store.queries.failures import failure_matrix, failure_shifts
-from riff_store.write.notes import add_notes
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 from tests.support.recorded_queries import recorded_queries
+from tests.surface.store import (
+    Annotation,
+    ConversationFacts,
+    Failure,
+    Store,
+    add_notes,
+    causes,
+    conversation,
+    conversations,
+    failure_matrix,
+    failure_shifts,
+    marks,
+)
+from tests.surface.tui import parse
 
 STALL = Failure("collect", "book", "stall", "find", "timeout")
 GREET, COLLECT = state("greet", to={"collect": 1}, position=0), state("collect", to={"greet": 1, "book": 1}, position=1)

@@ -7,12 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep
-from riff_store.queries.expected import StepCounts
-from riff_store.queries.neighbors import Neighbor, Victim, neighborhood
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
+from tests.surface.store import (
+    ConversationFacts,
+    DescribedFlow,
+    DescribedState,
+    ExpectedStep,
+    Neighbor,
+    StepCounts,
+    Store,
+    Victim,
+    neighborhood,
+)
+from tests.surface.tui import parse
 
 
 @pytest.fixture

@@ -8,16 +8,21 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import Annotation
-from riff_store.queries.agreement import agreement, disputes
-from riff_store.queries.contents import known_names
-from riff_store.queries.conversations import conversation_ids
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.judges import Alignments, alignment, judges
-from riff_store.write.notes import add_notes
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.store import (
+    Alignments,
+    Annotation,
+    Store,
+    add_notes,
+    alignment,
+    conversation_ids,
+    disputes,
+    flow_cells,
+    judges,
+    known_names,
+)
+from tests.surface.store import agreement_agreement as agreement
+from tests.surface.tui import parse
 
 CODEX = (2.0, 4.9, 5.0, 8.0, 9.0, 7.0)
 """What codex says of c0 to c5, of which the last was errored."""

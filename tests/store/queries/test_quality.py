@@ -9,17 +9,23 @@ from statistics import fmean
 
 import pytest
 
-from riff_store.facts import ConversationFacts
-from riff_store.filters.predicates import Predicate
-from riff_store.measure import Measure
-from riff_store.queries.contents import runs
-from riff_store.queries.flows import flow_cells
-from riff_store.queries.quality import SuccessChange, flow_table, timeline
-from riff_store.statistics.significance import Stratum, rate_change, stratified_fisher
-from riff_store.vocabulary import COMPUTED
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import World, close, grouped, quality, selected, successes, world
+from tests.surface.store import VOCABULARY_COMPUTED as COMPUTED
+from tests.surface.store import (
+    ConversationFacts,
+    Measure,
+    Predicate,
+    Stratum,
+    SuccessChange,
+    flow_cells,
+    flow_table,
+    rate_change,
+    runs,
+    stratified_fisher,
+    timeline,
+)
+from tests.surface.tui import parse
 
 FILTERS = ("", "flow=dental", "run:night-1 | run=night-3", "persona=hurried", "archetype:book agent:gem")
 DAY = 86_400_000_000

@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.queries.repeats import LISTED, all_pass, repeats
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, grouped_by, put
 from tests.support.random_stores import grouped, selected, world
+from tests.surface.store import LISTED, ConversationFacts, Store, all_pass, repeats
+from tests.surface.tui import parse
 
 BY = [("flow", "agent"), ("flow", "agent", "scenario"), ("flow", "agent", "persona"), ("flow", "agent", "run")]
 

@@ -8,16 +8,25 @@ from random import Random
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import Annotation, ConversationFacts, Failure
-from riff_store.queries.sample import SampledCall, candidates, reading_list
-from riff_store.reading_list import KeptList, Sample, keep_list, kept_list
-from riff_store.sampling import draw
-from riff_store.vocabulary import NONE_FOUND
-from riff_store.write.names import CallNames
-from riff_store.write.notes import add_notes
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put
+from tests.surface.store import (
+    NONE_FOUND,
+    Annotation,
+    CallNames,
+    ConversationFacts,
+    Failure,
+    KeptList,
+    Sample,
+    SampledCall,
+    Store,
+    add_notes,
+    candidates,
+    draw,
+    keep_list,
+    kept_list,
+    reading_list,
+)
+from tests.surface.tui import parse
 
 COUNTS = {"random": 6, "failing": 3, "outlier": 1}
 ASKED = Sample(10, COUNTS, 1, "", 1_000_000)

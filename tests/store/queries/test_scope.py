@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from riff_store.database import Store
-from riff_store.filters.predicates import Predicate, Term
-from riff_store.filters.sql import Scope, needs
-from riff_store.queries.conversations import conversations, count_conversations
-from riff_tui.filters import parse, render
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, put
 from tests.support.random_predicates import predicates
 from tests.support.random_stores import World, selected, world
+from tests.surface.store import Predicate, Scope, Store, Term, conversations, count_conversations, needs
+from tests.surface.tui import filters_render as render
+from tests.surface.tui import parse
 
 
 @pytest.fixture(scope="module")

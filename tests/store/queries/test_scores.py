@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.filters.dimensions import run_order
-from riff_store.filters.predicates import Predicate
-from riff_store.queries.scores import score_pages
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.listed_scores import ListedScore, listed
 from tests.support.random_stores import selected, world
 from tests.support.recorded_queries import recorded_queries
+from tests.surface.store import Predicate, Store, run_order, score_pages
+from tests.surface.tui import parse
 
 
 def scores(store: Store, calls: Predicate | None = None, size: int = 500) -> list[ListedScore]:

@@ -12,18 +12,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep, StateAspects
-from riff_store.measure import Measure
-from riff_store.queries.contents import known_names
-from riff_store.queries.conversations import conversations
-from riff_store.queries.expected import StepCounts
-from riff_store.queries.states import StateCell, segment_cells, state_cells, worst_first
-from riff_tui.filters import parse
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put, state
 from tests.support.random_stores import billionths, grouped, selected, world
 from tests.support.recorded_queries import recorded_queries
+from tests.surface.store import (
+    ConversationFacts,
+    DescribedFlow,
+    DescribedState,
+    ExpectedStep,
+    Measure,
+    StateAspects,
+    StateCell,
+    StepCounts,
+    Store,
+    conversations,
+    known_names,
+    segment_cells,
+    state_cells,
+    worst_first,
+)
+from tests.surface.tui import parse
 
 Rows = Iterable[tuple[ConversationFacts, StateAspects]]
 

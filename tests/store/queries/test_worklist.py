@@ -8,15 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts, ExpectedStep
-from riff_store.measure import Measure
-from riff_store.queries.expected import is_handover
-from riff_store.queries.first_to_mend import FirstToMend, first_to_mend
-from riff_store.queries.states import StateCell, loss, reasons
-from riff_store.queries.worklist import worklist
-from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
+from tests.surface.store import (
+    ConversationFacts,
+    ExpectedStep,
+    FirstToMend,
+    Measure,
+    StateCell,
+    Store,
+    first_to_mend,
+    is_handover,
+    loss,
+    reasons,
+    worklist,
+)
+from tests.surface.tui import parse
 
 
 @pytest.fixture

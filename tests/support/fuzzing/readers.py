@@ -13,19 +13,6 @@ from typing import Any, get_args
 
 import msgspec
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.loader import Item, load, plan_of
-from riff_ingest.pipeline import ingest
-from riff_ingest.sources.detection import detect
-from riff_runner import simulate
-from riff_runner.run.cases.case_file import read_case
-from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.run.status.run_reader import RunReader
-from riff_store.database import open_store
-from riff_store.errors import UsageError
-from riff_store.facts import ConversationFacts, JudgedScore, Skipped
-from riff_store.health import examine
-from riff_store.write.writer import Writer
 from tests.support import (
     dirty_inputs,
     eva_records,
@@ -42,6 +29,11 @@ from tests.support import (
 )
 from tests.support.fuzzing.target import Target, check_plain, check_reason
 from tests.support.run_directories import BEGAN, RunDirectory
+from tests.surface.ingest import BrokenInput, Item, detect, ingest, load, plan_of
+from tests.surface.runner import RunReader, read_case
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.runner import riff_runner_simulate as simulate
+from tests.surface.store import ConversationFacts, JudgedScore, Skipped, UsageError, Writer, examine, open_store
 
 _KINDS = get_args(Item)
 

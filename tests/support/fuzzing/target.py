@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riff_tui.text.safe_text import one_line
 from tests.support.hostile import LIVE
+from tests.surface.tui import one_line
 
 _INT64 = 1 << 63
 

@@ -6,20 +6,15 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.annotations import line_of, read_line
-from riff_runner.judge.retry import LONGEST_REASON, Malformed
-from riff_runner.judge.retry import parse as parse_verdict
-from riff_store.annotations import counted, merged, standing
-from riff_store.errors import UsageError
-from riff_store.facts import Annotation
-from riff_tui.filters import FilterError, parse, render
-from riff_tui.filters.completion import wanted
-from riff_tui.settings import bounds, limits, load
-from riff_tui.tui.data.session import Unreadable, decoded, encoded
-from riff_tui.tui.navigation.links import address_of, link_to, open_link
-from riff_tui.view_registry import views
 from tests.support.fuzzing.target import Target, check_plain, check_reason
+from tests.surface.explorer import Unreadable, address_of, decoded, encoded, link_to, open_link
+from tests.surface.ingest import BrokenInput, line_of
+from tests.surface.ingest import annotations_read_line as read_line
+from tests.surface.runner import LONGEST_REASON, Malformed
+from tests.surface.runner import parse as parse_verdict
+from tests.surface.store import Annotation, UsageError, counted, merged, standing
+from tests.surface.tui import FilterError, bounds, limits, load, parse, views, wanted
+from tests.surface.tui import filters_render as render
 
 _FILTERS = (
     b"flow:dent agent=gemini stall>0.3 | !run:nightly",

@@ -9,17 +9,28 @@ from typing import Any, cast
 
 import msgspec
 
-from riff_ingest.facts import facts_of
-from riff_ingest.sources.transcripts import read_line
-from riff_ingest.transcript_writer import encode_line, transcript_document
-from riff_runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, ToldError
-from riff_runner.processes.process import BadLine, LineBuffer, LineProcess, ProcessFailed, decoded, encoded
-from riff_runner.processes.wire import Wire
-from riff_runner.protocol import CallLimits, EndpointRefused, Unavailable
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.agents.command import CommandSession
 from tests.support.fuzzing.target import Target, check_plain, check_reason
 from tests.support.toy_calls import play
+from tests.surface.ingest import encode_line, facts_of, transcript_document
+from tests.surface.ingest import transcripts_read_line as read_line
+from tests.surface.runner import (
+    AgentCall,
+    AnswerReader,
+    BadLine,
+    CallLimits,
+    CommandSession,
+    EndpointRefused,
+    LineBuffer,
+    LineProcess,
+    NotAnAnswer,
+    ProcessFailed,
+    ReadAnswer,
+    ToldError,
+    Unavailable,
+    Wire,
+    decoded,
+    encoded,
+)
 
 _KEY = "sk-0123456789abcdef"
 _ENVIRON = {"OPENAI_API_KEY": _KEY}

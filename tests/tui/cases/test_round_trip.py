@@ -7,23 +7,23 @@ from collections.abc import Iterator
 import pytest
 
 from riff_ingest import store_conversations
-from riff_ingest.events import StateEntered, StateExited
-from riff_runner.protocol import AgentReply, StopReason
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.callers.frozen import FrozenCaller
-from riff_runner.run.callers.scripted import ScriptedCaller
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.cases.case_file import CaseFile
-from riff_runner.run.cases.plan import plan_cases
-from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.simulate import generate
-from riff_store.database import open_store
-from riff_store.queries.conversations import conversations
-from riff_tui.cases import case_where
-from riff_tui.filters import parse
-from riff_tui.views.parts.cells import call_where
 from tests.support.hearing_agent import HearingAgent
 from tests.support.toy_calls import play
+from tests.surface.ingest import StateEntered, StateExited
+from tests.surface.runner import (
+    AgentCall,
+    AgentReply,
+    CallCase,
+    CaseFile,
+    FrozenCaller,
+    ScriptedCaller,
+    StopReason,
+    generate,
+    plan_cases,
+)
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.store import conversations, open_store
+from tests.surface.tui import call_where, case_where, parse
 
 SEVERAL = 12
 

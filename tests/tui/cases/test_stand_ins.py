@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.run.cases.case_file import CASE_SCHEMA, CaseFact, CaseFile, CaseLine
-from riff_tui.cases import with_stand_ins
+from tests.surface.runner import CASE_SCHEMA, CaseFact, CaseFile, CaseLine
+from tests.surface.tui import with_stand_ins
 
 POOLS = {"name": "person", "phone": "phone", "unit": "unit", "mail": "email", "home": "address", "tap": "complaint"}
 POOLS |= {"gate": "gate_code", "guest": "attendee", "to": "recipient"}

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.charts.failure_grid import MOST, FailureGrid
-from riff_tui.text.safe_text import cell_width
+from tests.surface.tui import MOST, FailureGrid, cell_width
 
 STATES = ("(start)", "greet", "listen", "book", "(none found)")
 

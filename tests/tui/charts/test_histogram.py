@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.queries.latencies import Bucket, buckets
-from riff_tui.charts.histogram import LEAST_HEIGHT, bars, draw, edge, sparkline
-from riff_tui.text.glyphs import ASCII, UNICODE
+from tests.surface.store import Bucket, buckets
+from tests.surface.tui import ASCII, LEAST_HEIGHT, UNICODE, bars, edge, sparkline
+from tests.surface.tui import histogram_draw as draw
 
 WAITS = [Bucket(0.5, 0.7, 4), Bucket(0.7, 1.0, 31), Bucket(1.0, 1.5, 0), Bucket(1.5, 2.0, 1), Bucket(2.0, None, 16)]
 

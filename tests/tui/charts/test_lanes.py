@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.voice import NOISES, SOUNDS, Mark, Span, TraceEntry, Voice, VoiceTurn
-from riff_tui.charts.lane_marks import HEARD_S, Scale, common, latency_severity, merged, shares
-from riff_tui.charts.lanes import Lanes
-from riff_tui.text.safe_text import cell_width
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE
 from tests.support.voice_answers import MARKED, VOICE
+from tests.surface.store import NOISES, SOUNDS, Mark, Span, TraceEntry, Voice, VoiceTurn
+from tests.surface.tui import HEARD_S, Lanes, Scale, cell_width, common, latency_severity, shares
+from tests.surface.tui import lane_marks_merged as merged
 
 
 def lanes_of(voice: Voice = VOICE) -> Lanes:

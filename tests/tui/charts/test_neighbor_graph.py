@@ -11,26 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
-from riff_tui.charts.neighbor_graph import (
+from tests.support.golden import assert_golden
+from tests.support.hostile import HOSTILE, unsafe
+from tests.surface.store import BlastRadius, Neighbor, Neighborhood, Victim
+from tests.surface.tui import (
     LEGEND,
     Drawing,
     EgoFigure,
     EgoGraph,
+    GraphFigure,
     blast,
-    draw,
+    cell_width,
     drawing,
     of_neighborhood,
+    one_line,
     to_dot,
     to_mermaid,
 )
-from riff_tui.charts.neighbor_graph import (
-    GraphNeighbor as Node,
-)
-from riff_tui.table import GraphFigure
-from riff_tui.text.safe_text import cell_width, one_line
-from tests.support.golden import assert_golden
-from tests.support.hostile import HOSTILE, unsafe
+from tests.surface.tui import GraphNeighbor as Node
+from tests.surface.tui import neighbor_graph_draw as draw
 
 INTO = (
     Node("triage", 42, 0.68, 0.36),

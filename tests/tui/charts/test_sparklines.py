@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from riff_tui.charts.sparklines import Sparklines
-from riff_tui.text.safe_text import cell_width
+from tests.surface.tui import Sparklines, cell_width
 
 
 def test_all_series_are_drawn_on_one_scale() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_tui.charts.visit_timeline import EventMark, VisitTimeline
-from riff_tui.timeline_events import VisitSpan
+from tests.surface.tui import EventMark, VisitSpan, VisitTimeline
 
 STATES = ("opening", "lookup", "offer", "book", "farewell")
 TIMELINE = VisitTimeline(

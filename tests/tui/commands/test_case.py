@@ -9,13 +9,10 @@ from typing import Any
 import pytest
 
 from riff_ingest import Conversation, store_conversations
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Turn
-from riff_ingest.events import Event, SlotFilled, StateEntered, StateExited
-from riff_runner.run.cases.case_file import CaseFact, CaseFailure, CaseLine, CaseOrigin, read_case
-from riff_runner.run.flows.flow_files import load_flow
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
+from tests.surface.ingest import Contract, Event, SlotFilled, StateEntered, StateExited, Turn
+from tests.surface.runner import CaseFact, CaseFailure, CaseLine, CaseOrigin, read_case
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.request import Request
 from tests.support.facts import call, contents, fresh, put
 from tests.support.golden import printed
 from tests.support.postgresql_server import Server
+from tests.surface.store import open_store
+from tests.surface.tui import ExitCode, Request, run, show
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -12,17 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources.annotations import line_of
-from riff_store.database import open_store
-from riff_store.facts import Annotation
-from riff_store.migrations import backup_path
-from riff_store.schema import SCHEMA_VERSION
-from riff_store.write.notes import add_notes
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.earlier_schema import EARLIER, earlier_store, stepped
 from tests.support.golden import assert_golden
 from tests.support.tiny_store import name
+from tests.surface.ingest import line_of
+from tests.surface.store import SCHEMA_VERSION, Annotation, add_notes, backup_path, open_store
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

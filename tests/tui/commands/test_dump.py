@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.output.formats import Format
-from riff_tui.text.redaction import LIMITS
+from tests.surface.tui import LIMITS, ExitCode, Format, run
 
 Captured = pytest.CaptureFixture[str]
 

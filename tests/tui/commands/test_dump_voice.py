@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.voice_answers import SECRET, document
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 CALL = "c-0000"

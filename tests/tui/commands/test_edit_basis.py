@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.facts import call, fresh, put
 from tests.support.repositories import DAY, START, Repo
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 FLOW = "flows/viewing.toml"

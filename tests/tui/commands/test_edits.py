@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.repositories import Repo
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

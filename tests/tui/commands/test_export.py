@@ -19,17 +19,12 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from riff_store.database import open_store
-from riff_store.queries import scores
-from riff_store.queries.conversations import count_conversations
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.filters import parse
-from riff_tui.output import progress
-from riff_tui.output.sinks.parquet import MISSING, write_batches
-from riff_tui.table import Batch
-from riff_tui.views.export import COLUMNS
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.store import count_conversations, open_store, scores
+from tests.surface.tui import EXPORT_COLUMNS as COLUMNS
+from tests.surface.tui import MISSING, Batch, ExitCode, parse, run
+from tests.surface.tui import output_progress as progress
+from tests.surface.tui import parquet_write_batches as write_batches
 
 PROGRAM = str(Path(sys.executable).parent / "riff-tui")
 Captured = pytest.CaptureFixture[str]

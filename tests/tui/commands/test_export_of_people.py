@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from riff_store.facts import Annotation
-from riff_store.write.notes import add_notes
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.facts import call, fresh, put
+from tests.surface.store import Annotation, add_notes
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 HOSTILE = "=1+1\x1b[31m\nb"

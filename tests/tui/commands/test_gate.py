@@ -15,15 +15,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from riff_ingest.pipeline import ingest
-from riff_runner.simulate import custom_run, simulate
-from riff_store.database import open_store
-from riff_store.write.names import encodable
-from riff_store.write.writer import Writer
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.facts import call, fresh, put
 from tests.support.hostile import HOSTILE
+from tests.surface.ingest import ingest
+from tests.surface.runner import custom_run
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import Writer, encodable, open_store
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 RUNS: dict[str, tuple[int, dict[str, float]]] = {

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources.registry import sources
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.eva_runs import files, make_run
+from tests.surface.ingest import sources
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from riff_tui.cli import run
 from tests.support import inspect_logs, livekit_reports, pipecat_runs, retell_calls, vapi_calls
 from tests.support.hostile import HOSTILE, LIVE
+from tests.surface.tui import run
 
 ALL = " ".join(HOSTILE.values())
 WORDS_OF_THE_FORMAT = frozenset({"role", "type", "event", "kind", "status", "call_status", "endedReason", "value"})

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.commands.ingest import LEFT_OUT, LISTED_FILES
-from riff_tui.errors import ExitCode
 from tests.support.mixed_folder import NOT_LOOKED_AT, REFUSED, TAKEN, write_mixed
+from tests.surface.tui import LEFT_OUT, LISTED_FILES, ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

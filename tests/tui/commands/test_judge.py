@@ -21,11 +21,6 @@ from typing import Any
 
 import pytest
 
-from riff_runner.judge.protocol import Refused, Rubric
-from riff_runner.judge.session import RunEnd, RunProgress
-from riff_tui.cli import run
-from riff_tui.commands.judge import _reasons, _stopped
-from riff_tui.errors import ExitCode
 from tests.support.judge_endpoint import (
     Asked,
     Endpoint,
@@ -40,6 +35,10 @@ from tests.support.judge_endpoint import (
     well,
 )
 from tests.support.judged_calls import KEY, KEY_VARIABLE, call, kept, settings, turn, write_calls
+from tests.surface.runner import Refused, Rubric, RunEnd, RunProgress
+from tests.surface.tui import ExitCode, run
+from tests.surface.tui import reasons as _reasons
+from tests.surface.tui import stopped as _stopped
 
 pytest.importorskip("aiohttp")
 

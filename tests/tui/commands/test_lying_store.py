@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.lying_stores import LIES, tell_a_lie
+from tests.surface.tui import ExitCode, run
 
 LIE = LIES["an endless view in the place of calls"]
 COMMANDS: Sequence[Sequence[str]] = (

@@ -14,19 +14,9 @@ from typing import Any
 import pytest
 
 from riff_ingest import Conversation, store_conversations
-from riff_ingest.conversation import Turn
-from riff_ingest.events import StateEntered, StateExited
-from riff_ingest.sources.annotations import line_of
-from riff_ingest.transcript_writer import write_transcripts
-from riff_store.annotations import standing
-from riff_store.database import open_store
-from riff_store.facts import Annotation
-from riff_store.write.notes import read_notes
-from riff_tui.cli import run
-from riff_tui.command_line import complete
-from riff_tui.commands.notes import PARTS
-from riff_tui.errors import ExitCode
-from riff_tui.notes.selection import lines_where
+from tests.surface.ingest import StateEntered, StateExited, Turn, line_of, write_transcripts
+from tests.surface.store import Annotation, open_store, read_notes, standing
+from tests.surface.tui import PARTS, ExitCode, complete, lines_where, run
 
 Captured = pytest.CaptureFixture[str]
 

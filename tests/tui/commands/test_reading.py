@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.errors import ExitCode
+from tests.surface.tui import ExitCode
 
 _READS = """
 import sys, threading

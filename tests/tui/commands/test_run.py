@@ -15,15 +15,11 @@ from typing import Any
 
 import pytest
 
-from riff_runner.run.files.run_document import RunSettings, RunSide
-from riff_runner.run.prices import Cost, model_prices
-from riff_runner.run.run_tally import RunTally
 from riff_store import ask
-from riff_tui.cli import run
-from riff_tui.commands.run_session import run_cost
-from riff_tui.errors import ExitCode
 from tests.support.golden import assert_golden
 from tests.support.toy_runs import kept_lines, times_kept
+from tests.surface.runner import Cost, RunSettings, RunSide, RunTally, model_prices
+from tests.surface.tui import ExitCode, run, run_cost
 
 Captured = pytest.CaptureFixture[str]
 PROGRAM = Path(sys.executable).parent / "riff-tui"

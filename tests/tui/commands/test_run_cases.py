@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.toy_runs import kept_lines
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 CASE = """\

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_runner.run.files.run_document import read_run
-from riff_store.errors import ExitCode
-from riff_tui.cli import run
 from tests.support.chat_server import ChatServer, answer, chat_server, perfect
 from tests.support.judge_endpoint import Asked, Reply, error
 from tests.support.toy_runs import kept_lines
+from tests.surface.runner import read_run
+from tests.surface.store import ExitCode
+from tests.surface.tui import run
 
 pytest.importorskip("aiohttp")
 

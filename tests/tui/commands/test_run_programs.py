@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.programs import is_alive, preamble
+from tests.surface.tui import ExitCode, run
 
 GIVEN, KEPT_BACK = "given-4f1b8c", "kept-back-93ad07"
 _FAMILY = """

@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_runner.simulate import simulate
-from riff_store.database import open_store
-from riff_store.engines.sqlite import SqliteEngine
-from riff_store.facts import Annotation
-from riff_store.reading_list import kept_list
-from riff_store.write.notes import add_notes
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
+from tests.surface.runner import simulate_simulate as simulate
+from tests.surface.store import Annotation, SqliteEngine, add_notes, kept_list, open_store
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -12,10 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.cli import run
-from riff_tui.command_line import complete
-from riff_tui.commands.shell_completion import SCRIPTS, install, split_line
-from riff_tui.errors import ExitCode
+from tests.surface.tui import SCRIPTS, ExitCode, complete, install, run, split_line
 
 Captured = pytest.CaptureFixture[str]
 PROGRAM = str(Path(sys.executable).parent / "riff-tui")

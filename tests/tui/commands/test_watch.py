@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support import two_runs
 from tests.support.pty_terminal import Terminal
 from tests.support.run_directories import RunDirectory, stamp
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 COMMAND = ("-c", "from riff_tui.cli import main; main()", "watch", "--run")

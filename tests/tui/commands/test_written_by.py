@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.cli import run
-from riff_tui.commands.ingest import written_by
 from tests.support import tiny_store
+from tests.surface.store import open_store
+from tests.surface.tui import run, written_by
 
 GITHUB = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "42"}
 

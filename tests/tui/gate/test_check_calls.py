@@ -13,23 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.filters.predicates import Term
-from riff_store.interaction import Interaction
-from riff_store.write.names import encodable
-from riff_store.write.writer import Item
-from riff_tui.catalog import show
-from riff_tui.filters import parse
-from riff_tui.gate.decision import Check, Decision
-from riff_tui.gate.query import told_decision_on
-from riff_tui.gate.rules import configured
-from riff_tui.request import Request, ui_command
-from riff_tui.table import Row
-from riff_tui.text.safe_text import one_line
-from riff_tui.views.parts.cells import where as where_of
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.hostile import HOSTILE
+from tests.surface.store import ConversationFacts, Interaction, Item, Store, Term, encodable
+from tests.surface.tui import (
+    Check,
+    Decision,
+    Request,
+    Row,
+    configured,
+    one_line,
+    parse,
+    show,
+    told_decision_on,
+    ui_command,
+)
+from tests.surface.tui import where as where_of
 
 GOOD = {"correctness": 10.0, "completion": 10.0, "errors": 10.0, "latency_p95": 0.5}
 BAD = {"correctness": 0.0, "completion": 0.0, "errors": 5.0, "latency_p95": 4.0}

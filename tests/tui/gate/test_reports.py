@@ -16,14 +16,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.errors import OutputError
-from riff_tui.gate import messages, reports
-from riff_tui.gate.decision import Decision, MissingFlow
-from riff_tui.gate.reports import MOST, MOST_CHARACTERS, append_summary, commands, short_summary, summary
-from riff_tui.output.sinks import render
-from riff_tui.views.gate import gate
 from tests.support.gate_decisions import check, decision
 from tests.support.hostile import HOSTILE
+from tests.surface.tui import (
+    MOST,
+    MOST_CHARACTERS,
+    Decision,
+    MissingFlow,
+    OutputError,
+    append_summary,
+    commands,
+    gate,
+    messages,
+    reports,
+    short_summary,
+    summary,
+)
+from tests.surface.tui import sinks_render as render
 
 HELD: dict[str, Any] = {"status": "held", "change": 0.0, "candidate": 0.61}
 LINE_ENDS = ["a\nb", "a\r\n::error::b", "\n::error title=x::y", "a\u2028b\x85c", "%0A::error::x", "##[error]x"]

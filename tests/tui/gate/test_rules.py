@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.measure import UNIT, Measure
-from riff_store.queries.comparison import Comparison, Difference, FlowPairs
-from riff_store.queries.sides import Side
-from riff_tui.errors import UsageError
-from riff_tui.gate.decision import Decision
-from riff_tui.gate.rules import DEFAULTS, Tolerance, decide, merged, read
+from tests.surface.store import UNIT, Comparison, Difference, FlowPairs, Measure, Side
+from tests.surface.tui import DEFAULTS, Decision, Tolerance, UsageError, decide, read
+from tests.surface.tui import rules_merged as merged
 
 
 def measure(mean: float, n: int) -> Measure:

@@ -11,14 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.flow_aspects import compute_flow_aspects
-from riff_runner.simulate import custom_run, generate
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.queries.comparison import compare
-from riff_tui.gate.decision import Decision
-from riff_tui.gate.rules import decide
 from tests.support.facts import fresh, put
+from tests.surface.ingest import compute_flow_aspects
+from tests.surface.runner import custom_run, generate
+from tests.surface.store import ConversationFacts, Store, compare
+from tests.surface.tui import Decision, decide
 
 SEEDS = 100
 TOGETHER = 10  # a comparison reads the scores of every run of its store, so that one store of all takes twice the time

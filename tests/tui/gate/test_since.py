@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from riff_store.facts import ConversationFacts
-from riff_tui.gate.query import told_decision_on
-from riff_tui.gate.rules import configured
 from tests.support.facts import call, fresh, put
+from tests.surface.store import ConversationFacts
+from tests.surface.tui import configured, told_decision_on
 
 ASPECTS = {
     "g": {"correctness": 10.0, "completion": 10.0, "errors": 10.0},

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.errors import UsageError
-from riff_tui.gate.rules import ALWAYS, DEFAULTS, configured, merged, read
+from tests.surface.tui import ALWAYS, DEFAULTS, UsageError, configured, read
+from tests.surface.tui import rules_merged as merged
 
 
 @pytest.mark.parametrize(

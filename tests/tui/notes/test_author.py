@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.notes import author as module
-from riff_tui.notes.author import author
+from tests.surface.tui import author_author as author
+from tests.surface.tui import notes_author as module
 
 
 @pytest.fixture(autouse=True)

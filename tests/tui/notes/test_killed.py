@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.write.notes import read_notes
 from tests.support.facts import broken_rows, call, fresh, put
+from tests.surface.store import open_store, read_notes
 
 _WRITING = """
 import itertools, sys

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from riff_store.annotations import counted, standing
-from riff_store.facts import Annotation
-from riff_store.write.names import CallNames
-from riff_tui.notes.author import code_in_use
-from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
+from tests.surface.store import Annotation, CallNames, counted, standing
+from tests.surface.tui import Mark, Spot, Writer, code_in_use, give_code, give_remark, give_verdict, remark_at
 
 CALL = CallNames("night-1", "viewing", "model-a", "c-1", 0)
 FIRST, LATER = Spot(2, "greet"), Spot(5, "collect")

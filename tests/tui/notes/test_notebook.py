@@ -9,16 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.annotations import new_id, standing
-from riff_store.database import Store, open_store
-from riff_store.engines.sqlite import SqliteEngine
-from riff_store.errors import StoreBusy
-from riff_store.facts import Annotation
-from riff_store.write.notes import read_notes
-from riff_tui.errors import OutputError
-from riff_tui.notes.kept_notes import append_kept, lacking, open_to_read, read_kept
-from riff_tui.notes.notebook import Notebook
 from tests.support.facts import call, fresh, put
+from tests.surface.store import Annotation, SqliteEngine, Store, StoreBusy, new_id, open_store, read_notes, standing
+from tests.surface.tui import Notebook, OutputError, append_kept, lacking, open_to_read, read_kept
 
 ANN = "ann@example.org"
 

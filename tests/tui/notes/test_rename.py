@@ -7,9 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.annotations import counted, standing
-from riff_store.facts import Annotation
-from riff_tui.notes.selection import renamed
+from tests.surface.store import Annotation, counted, standing
+from tests.surface.tui import renamed
 
 
 def line(id: str, code: str | None = "wrong day", **given: Any) -> Annotation:

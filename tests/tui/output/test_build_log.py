@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.output.streams import escape_commands
 from tests.support.facts import call, fresh, put, verdict
+from tests.surface.tui import escape_commands
 
 NAMES = ("::error::x", "  ::stop-commands::y", "##[error]z")
 

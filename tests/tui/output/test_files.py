@@ -9,8 +9,7 @@ from typing import TextIO
 
 import pytest
 
-from riff_tui.errors import OutputError
-from riff_tui.output.files import write_whole
+from tests.surface.tui import OutputError, write_whole
 
 
 def hello(file: TextIO) -> None:

@@ -8,7 +8,7 @@ import pyte
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.commands.watch import LiveLines
+from tests.surface.tui import LiveLines
 
 SIZE = (40, 12)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-from riff_tui.output.progress import ProgressLine, clock_text, counting_text, reading_text, terminal_progress
+from tests.surface.tui import ProgressLine, clock_text, counting_text, reading_text, terminal_progress
 
 
 @dataclass

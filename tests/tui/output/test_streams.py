@@ -10,7 +10,7 @@ import termios
 
 import pytest
 
-from riff_tui.output.streams import say
+from tests.surface.tui import say
 
 COLUMNS = f"{'skipped':9}  {'inspect':11}  "
 

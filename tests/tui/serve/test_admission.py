@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_tui.serve.admission import Admission, Asked, Keys
+from tests.surface.tui import Admission, Asked, Keys
 
 ORIGIN = "http://127.0.0.1:8123"
 HOST = "127.0.0.1:8123"

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from riff_tui.serve.server import ExplorerServer
 from tests.support import hostile_store
 from tests.support.chromium import PATIENCE_S, Tab, browsing, chromium, tab_of
 from tests.support.programs import is_alive, is_gone
 from tests.support.served_pages import EXPLORER, pids, serving
+from tests.surface.tui import ExplorerServer
 
 READ = "navigator.clipboard.readText()"
 

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support.postgresql_server import Server
 from tests.support.programs import is_gone
 from tests.support.served_pages import let_in, page_of, surroundings
+from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_tui.serve.session import Downloads, disposition
+from tests.surface.tui import Downloads, disposition
 
 
 class Explorer:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_tui.browser import is_in_browser
-from riff_tui.serve.server import child_environment, is_passed_on
+from tests.surface.tui import child_environment, is_in_browser, is_passed_on
 
 
 @pytest.mark.parametrize(

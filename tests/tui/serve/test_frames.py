@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_tui.serve.admission import FONT_SIZE, HEIGHT, WIDTH
-from riff_tui.serve.session import Focused, Ping, Resized, Typed, parse_frame
+from tests.surface.tui import FONT_SIZE, HEIGHT, WIDTH, Focused, Ping, Resized, Typed, parse_frame
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_tui.errors import UsageError
-from riff_tui.serve.place import Place, read_place
+from tests.surface.tui import Place, UsageError, read_place
 
 
 def test_the_address_without_a_view_leads_to_where_one_was_last() -> None:

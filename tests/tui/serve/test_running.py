@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from riff_tui.serve.server import listen
+from tests.surface.tui import listen
 
 
 def test_it_listens_on_this_machine_alone() -> None:

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from riff_tui.serve.admission import Limits
-from riff_tui.serve.server import ExplorerServer
 from tests.support.served_pages import let_in, opened, page_of, raw_answer, serving
+from tests.surface.tui import ExplorerServer, Limits
 
 UPGRADE = (
     "Connection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\n"

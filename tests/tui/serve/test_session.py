@@ -7,10 +7,9 @@ import os
 import signal
 import sys
 
-from riff_tui.serve.admission import COMPLAINT_BYTES, Limits
-from riff_tui.serve.session import Session
 from tests.support.programs import is_alive, is_gone
 from tests.support.served_pages import let_in, opened, pids, serving
+from tests.surface.tui import COMPLAINT_BYTES, Limits, Session
 
 QUICK = Limits(patience_s=0.2)
 

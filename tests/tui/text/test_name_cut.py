@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.text.column_fit import NameCut, name_cut, shared_prefix
-from riff_tui.text.safe_text import cell_width, one_line
+from tests.surface.tui import NameCut, cell_width, name_cut, one_line, shared_prefix
 
 NAMES = st.lists(st.text(st.sampled_from("ab-_ 日e\u0301"), min_size=1, max_size=14).map(one_line), max_size=6)
 

@@ -8,9 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.table import Column, ColumnKind, Row
-from riff_tui.text.glyphs import ASCII, UNICODE, in_ascii
-from riff_tui.text.numbers import cell_text, fixed, interval_text, is_right, percent, utc
+from tests.surface.tui import (
+    ASCII,
+    UNICODE,
+    Column,
+    ColumnKind,
+    Row,
+    cell_text,
+    fixed,
+    in_ascii,
+    interval_text,
+    is_right,
+    percent,
+    utc,
+)
 
 
 def shown(column: Column, value: Any, *, thin: bool = False, ascii_only: bool = False) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.text.redaction import Redactor
+from tests.surface.tui import Redactor
 
 
 @pytest.mark.parametrize(

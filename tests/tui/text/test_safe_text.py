@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from riff_tui.text.safe_text import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
 from tests.support.hostile import HOSTILE, unsafe
+from tests.surface.tui import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
 
 TEXTS = st.text(st.characters(codec=None))
 NASTY = st.text(

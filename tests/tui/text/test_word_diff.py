@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.text.word_diff import MOST_WORDS, differing, hunks, length, parts, without_labels
+from tests.surface.tui import MOST_WORDS, differing, hunks, length, parts, without_labels
 
 
 @pytest.mark.parametrize(

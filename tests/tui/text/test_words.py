@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.text.words import LEAST, abbreviated
+from tests.surface.tui import LEAST, abbreviated
 
 
 def test_what_all_names_begin_with_says_nothing() -> None:

@@ -7,20 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.tui.actions.help import hints
-from riff_tui.tui.data.session import SessionFile, decoded, encoded
-from riff_tui.tui.navigation.links import link, open_link
-from riff_tui.tui.navigation.location import START, Location, crumbs
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import flow_table
 from tests.support.golden import printed
 from tests.support.walker import exploring
+from tests.surface.explorer import START, Location, SessionFile, crumbs, decoded, encoded, hints, link, open_link
+from tests.surface.store import open_store
+from tests.surface.tui import ExitCode, Filter, Request, run, show
 
 ERRORS = Location("effects", aspect="errors")
 

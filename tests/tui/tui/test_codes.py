@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.facts import Annotation
-from riff_store.queries.codes import codes
-from riff_tui.tui.navigation.links import open_link
 from tests.support.coded_store import coded, noted
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE
 from tests.support.walker import Walker, exploring
+from tests.surface.explorer import open_link
+from tests.surface.store import Annotation, codes, open_store
 
 BOB = "bob@example.org"
 CODES = open_link("codes", "")

@@ -12,16 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui import catalog
-from riff_tui.filters import Filter
-from riff_tui.settings import state_directory
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.session import SessionFile, SessionState, session_path
-from riff_tui.tui.navigation.location import START, Location
 from tests.support.growing_store import ingest_more
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.walker import Walker, running
+from tests.surface.explorer import START, Explorer, Location, SessionFile, SessionState, session_path
+from tests.surface.store import open_store
+from tests.surface.tui import Filter, catalog, state_directory
 
 CONVERSATION = (
     *START,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.tui.navigation.links import open_link as stack_of
 from tests.support.edited_store import edits, record
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.golden import assert_golden
 from tests.support.walker import Walker, exploring
+from tests.surface.explorer import open_link as stack_of
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.facts import ConversationFacts, Failure
-from riff_tui.tui.navigation.links import open_link as stack_of
 from tests.support.facts import call, fresh, put
 from tests.support.walker import exploring
+from tests.surface.explorer import open_link as stack_of
+from tests.surface.store import ConversationFacts, Failure
 
 STALL, TOOL = (
     Failure("greet", "collect", "stall"),

@@ -8,18 +8,15 @@ from dataclasses import replace
 import pytest
 from textual import events
 
-from riff_store.errors import StoreBusy
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.controllers import prompt as prompt_controller
-from riff_tui.tui.navigation.location import START
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.finding import finding
 from tests.support.hostile import HOSTILE
 from tests.support.walker import LONGEST_S
+from tests.surface.explorer import ACTIONS, START
+from tests.surface.explorer import prompt as prompt_controller
+from tests.surface.store import StoreBusy
+from tests.surface.tui import Filter, Request, Row, Table
 
 
 @pytest.fixture(autouse=True)

@@ -10,18 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.navigation.location import Location
-from riff_tui.view_registry import views
-from riff_tui.views.spec import ScreenKind
 from tests.conftest import SHARED_DATA
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import WORDS, build
 from tests.support.pty_terminal import Terminal, foreign_controls
 from tests.support.walker import exploring
+from tests.surface.explorer import ACTIONS, Location
+from tests.surface.store import open_store
+from tests.surface.tui import Request, ScreenKind, show, views
 
 PROGRAM = "from riff_tui.cli import main; main()"
 # As keyboards say it that tell it from the beginning of a sequence, so that nobody waits for the rest.

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_runner.simulate import planted
-from riff_store.database import open_store
-from riff_tui.catalog import show
-from riff_tui.request import Request
 from tests.support.pty_terminal import Terminal
+from tests.surface.runner import planted
+from tests.surface.store import open_store
+from tests.surface.tui import Request, show
 
 MOST_KEYS = 8
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.tui.navigation.links import open_link as stack_of
-from riff_tui.views.agreement import LISTED
 from tests.support.dump_commands import dumped_rows, rows_on
 from tests.support.golden import assert_golden
 from tests.support.judged_store import built, calls, verdicts
 from tests.support.walker import Walker, exploring
+from tests.surface.explorer import open_link as stack_of
+from tests.surface.tui import LISTED
 
 WALK = (("judges", "8"), ("agreement", "enter"), ("disputes", "enter"), ("judged-conversation", "enter"))
 SIZES = [(80, 24), (120, 36)]

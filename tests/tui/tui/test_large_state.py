@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_tui import catalog
-from riff_tui.catalog import show
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.table import Table, run_steps
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.navigation.location import START, Location
-from riff_tui.views import neighbors
 from tests.support.walker import LONGEST_S, Walker, running
+from tests.surface.explorer import START, Explorer, Location
+from tests.surface.store import Store, open_store
+from tests.surface.tui import Filter, Request, Table, catalog, run_steps, show
+from tests.surface.tui import views_neighbors as neighbors
 
 WHERE = "flow=viewing state=collect_details"
 HERE = (*START, Location("neighbors", "collect_details", scope=Filter(WHERE)))

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.queries.call_list import CallList
-from riff_tui import catalog
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.navigation.links import open_link
-from riff_tui.views import conversations
 from tests.support.walker import LONGEST_S, Walker, running
+from tests.surface.explorer import Explorer, open_link
+from tests.surface.store import CallList, open_store
+from tests.surface.tui import catalog
+from tests.surface.tui import views_conversations as conversations
 
 
 @pytest.fixture

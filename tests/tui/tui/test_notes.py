@@ -8,15 +8,10 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from riff_store.annotations import standing
-from riff_store.database import open_store
-from riff_store.engines.sqlite import SqliteEngine
-from riff_store.facts import Annotation
-from riff_store.write.notes import read_notes
-from riff_tui.tui.actions.noting import spot_at
-from riff_tui.tui.navigation.links import open_link
 from tests.support.golden import assert_golden
 from tests.support.walker import Walker, exploring
+from tests.surface.explorer import open_link, spot_at
+from tests.surface.store import Annotation, SqliteEngine, open_store, read_notes, standing
 
 ANN = "ann@example.org"
 LIST = open_link("conversations", "flow=viewing")

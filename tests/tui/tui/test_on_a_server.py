@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.health import examine
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
 from tests.support import tiny_store
 from tests.support.postgresql_server import Server
 from tests.support.pty_terminal import Terminal
+from tests.surface.store import examine, open_store
+from tests.surface.tui import ExitCode, run
 
 BOXES = ("box-1", "box-2", "box-3", "box-4")
 CALLS = 40

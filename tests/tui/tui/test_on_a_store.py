@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import open_store
-from riff_store.write.writer import Writer
-from riff_tui.tui.navigation.links import open_link as stack_of
-from riff_tui.view_registry import views
 from tests.support.dump_commands import answer, as_json, dumped_rows, rows_on
 from tests.support.golden import assert_golden
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.walker import exploring
+from tests.surface.explorer import open_link as stack_of
+from tests.surface.ingest import ingest
+from tests.surface.store import Writer, open_store
+from tests.surface.tui import views
 
 WALK = (
     ("flows", ""),

@@ -12,27 +12,37 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.tui.actions.action import textual_keys
-from riff_tui.tui.actions.copying import copy
-from riff_tui.tui.actions.help import error_lines, help_lines
-from riff_tui.tui.app import detect_capabilities
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_loaded, index_of, is_loaded
-from riff_tui.tui.data.query_worker import QueryWorker
-from riff_tui.tui.data.store_watcher import ago
-from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.render.columns import WHY, text_of, visible_columns
-from riff_tui.tui.render.counts import count_text, empty_text
-from riff_tui.tui.render.headers import blast_lines, conversation_lines
-from riff_tui.tui.render.styled_lines import PALETTES, Line, next_palette, transcript_lines
-from riff_tui.views.states import segments
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import FakeCatalog, LazyRows, conversation_table, flow_table
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import segment_cell, state_cell
+from tests.surface.explorer import (
+    PAGE,
+    PALETTES,
+    WHY,
+    Line,
+    Location,
+    PagedRows,
+    QueryWorker,
+    ago,
+    all_loaded,
+    blast_lines,
+    conversation_lines,
+    copy,
+    count_text,
+    detect_capabilities,
+    empty_text,
+    error_lines,
+    help_lines,
+    index_of,
+    is_loaded,
+    next_palette,
+    text_of,
+    textual_keys,
+    transcript_lines,
+    visible_columns,
+)
+from tests.surface.tui import ASCII, UNICODE, Filter, Request, Row, Table, segments
 
 ANSI, PLAIN = PALETTES["ansi"], PALETTES["plain"]
 

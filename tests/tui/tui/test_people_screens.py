@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.tui.navigation.links import open_link as stack_of
 from tests.support.dump_commands import dumped_rows, rows_on
 from tests.support.golden import assert_golden
 from tests.support.people_store import store_of_calls, with_notes
 from tests.support.walker import Walker, exploring
+from tests.surface.explorer import open_link as stack_of
 
 
 @pytest.fixture(scope="module")

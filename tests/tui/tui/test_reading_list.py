@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.tui.navigation.links import open_link as stack_of
 from tests.support.dump_commands import dumped_rows, rows_on
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden
 from tests.support.listed_calls import listed_store, names, read_two
 from tests.support.walker import Walker, exploring
+from tests.surface.explorer import open_link as stack_of
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from riff_tui.tui.app import Explorer
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.walker import Walker
+from tests.surface.explorer import Explorer
 
 DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
 

@@ -8,20 +8,24 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.queries.expected import StepCounts
-from riff_store.queries.latencies import PooledLatency
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.render.headers import Canvas, Fold, next_fold, pooled_of, state_header_lines, state_lines
-from riff_tui.tui.render.styled_lines import PALETTES, Line, width_of
-from riff_tui.views.neighbors import StateFigure
-from riff_tui.views.parts.cells import step_record
 from tests.support.fake_catalog import WAITS, FakeCatalog
 from tests.support.walker import LONGEST_S, Walker, walking
+from tests.surface.explorer import (
+    PALETTES,
+    START,
+    Canvas,
+    Explorer,
+    Fold,
+    Line,
+    Location,
+    next_fold,
+    pooled_of,
+    state_header_lines,
+    state_lines,
+    width_of,
+)
+from tests.surface.store import PooledLatency, StepCounts
+from tests.surface.tui import ASCII, UNICODE, Filter, Request, StateFigure, Table, step_record
 
 HERE = (*START, Location("neighbors", "collect_details", scope=Filter("flow=viewing state=collect_details")))
 TABLE = FakeCatalog().show("neighbors", Request(where="flow=viewing state=collect_details"))

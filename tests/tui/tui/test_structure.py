@@ -10,8 +10,7 @@ import grimp
 import pytest
 
 import riff_tui.tui
-from riff_tui.tui.actions.action import ControlsHost
-from riff_tui.tui.host import Host
+from tests.surface.explorer import ControlsHost, Host
 
 ROOT = Path(riff_tui.tui.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.stat().st_size)

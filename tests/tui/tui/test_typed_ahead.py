@@ -11,17 +11,12 @@ from typing import TypeAlias
 
 import pytest
 
-from riff_store.annotations import standing
-from riff_store.database import open_store
-from riff_store.errors import StoreBusy
-from riff_store.write.notes import read_notes
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.tui.data.paged_rows import PAGE
-from riff_tui.tui.navigation.links import open_link
 from tests.support.fake_names import FakeNames
 from tests.support.finding import Finding, finding
 from tests.support.walker import LONGEST_S, Walker, exploring, press_key, send
+from tests.surface.explorer import PAGE, open_link
+from tests.surface.store import StoreBusy, open_store, read_notes, standing
+from tests.surface.tui import Request, Table
 
 Noted: TypeAlias = tuple[str, str | None, str | None]
 

@@ -6,21 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from riff_store.voice import TraceEntry, Voice, VoiceTurn
-from riff_tui.charts.lane_marks import glossary
-from riff_tui.charts.lanes import Lanes
-from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
-from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.render.details import turn_lines
-from riff_tui.tui.render.headers import SHORTEST_S, LanesHeader
-from riff_tui.tui.render.styled_lines import PALETTES, transcript_lines
-from riff_tui.views.conversation import conversation
 from tests.support.golden import assert_golden
 from tests.support.pty_terminal import MOST_PER_MOVE, MOST_PER_PAGE, Terminal, foreign_controls, program
 from tests.support.view_answers import detail
 from tests.support.voice_answers import MARKED, VOICE, document
 from tests.support.voice_tables import HOSTILE_VOICE, IN_LIST, Voices
 from tests.support.walker import Walker, walking
+from tests.surface.explorer import PALETTES, SHORTEST_S, LanesHeader, transcript_lines, turn_lines
+from tests.surface.store import TraceEntry, Voice, VoiceTurn
+from tests.surface.tui import ASCII, UNICODE, Glyphs, Lanes, cell_width, conversation, glossary
 
 PLAIN = PALETTES["plain"]
 

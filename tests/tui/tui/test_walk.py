@@ -10,17 +10,11 @@ import pytest
 from textual.dom import DOMNode
 from textual.widget import Widget
 
-from riff_store.errors import StoreBusy
-from riff_tui.filters import Filter, FilterError
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.tui.actions.action import textual_keys
-from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.screen import ExplorerScreen
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.walker import LONGEST_S, Walker, send, walking
+from tests.surface.explorer import ACTIONS, START, Explorer, ExplorerScreen, Location, textual_keys
+from tests.surface.store import StoreBusy
+from tests.surface.tui import Filter, FilterError, Request, Row, Table
 
 
 async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same_rows() -> None:

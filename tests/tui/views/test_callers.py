@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riff_store.queries.contents import RunSummary
-from riff_store.queries.flows import FlowCell
-from riff_tui.table import Table
-from riff_tui.view_query import left_out
-from riff_tui.views.flows import flows
-from riff_tui.views.runs import runs
 from tests.support.view_answers import flow_cell, measure
+from tests.surface.store import FlowCell, RunSummary
+from tests.surface.tui import Table, flows, left_out, runs
 
 
 def failing(flow: str, failed: int, overall: float) -> FlowCell:

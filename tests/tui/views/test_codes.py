@@ -7,17 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.facts import Annotation
-from riff_store.measure import UNIT, Measure
-from riff_store.queries.call_names import Example
-from riff_store.queries.codes import Code, Codes
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.views.codes import codes
 from tests.support.coded_store import coded, noted
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE, LIVE
+from tests.surface.store import UNIT, Annotation, Code, Codes, Example, Measure, open_store
+from tests.surface.tui import Request, codes, show
 
 CODE = Code(
     code='say "when"', n=6, errored=0, failed_calls=5, share=Measure(10, 5 * UNIT, 5.0, rate=True),

@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.output.sinks import render
-from riff_tui.table import Table
-from riff_tui.text.redaction import Redactor
-from riff_tui.timeline_events import moments, spans
-from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
-from riff_tui.views.parts.moment_details import SHOWN_RESULT
 from tests.support.golden import printed
 from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
+from tests.surface.tui import NO_TEXT_KEPT, SHOWN_RESULT, TEXT_LEFT_OUT, Redactor, Table, conversation, moments, spans
+from tests.surface.tui import sinks_render as render
 
 
 def test_rows_follow_each_other_as_they_happened() -> None:

@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.queries.effects import Effects, JudgeOverlap
-from riff_store.statistics.designs import Confounding
-from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel
-from riff_store.vocabulary import COMPUTED
-from riff_tui.catalog import show
-from riff_tui.errors import UsageError
-from riff_tui.filters import FilterError
-from riff_tui.request import Request
-from riff_tui.table import Row
-from riff_tui.views.effects import effects
 from tests.support.golden import printed
+from tests.surface.store import VOCABULARY_COMPUTED as COMPUTED
+from tests.surface.store import (
+    Confounding,
+    Effects,
+    FactorEffect,
+    JudgeOverlap,
+    LevelEffect,
+    LinearModel,
+    Store,
+    open_store,
+)
+from tests.surface.tui import FilterError, Request, Row, UsageError, effects, show
 
 KEYS = {"factor", "level", "n", "effect", "low", "high", "mean", "share", "alone"}
 

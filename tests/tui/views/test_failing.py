@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riff_store.queries.call_names import Example
-from riff_store.queries.causes import Cause, Causes, Lift
-from riff_store.queries.failures import FailureCell, FailureMatrix
-from riff_tui.views.causes import causes, phrase
-from riff_tui.views.conversations import failure_text
-from riff_tui.views.failure_matrix import failure_matrix
+from tests.surface.store import Cause, Causes, Example, FailureCell, FailureMatrix, Lift
+from tests.surface.tui import causes, failure_matrix, failure_text, phrase
 
 CELL = FailureCell("viewing", "greet", "collect", 40, 0.8, 50, {"stall": 30, "loop": 10}, Example("night-1", "c 7"))
 CAUSE = Cause(

@@ -6,11 +6,9 @@ import io
 
 import pytest
 
-from riff_tui.output.sinks import render
-from riff_tui.table import Bounds, Column
-from riff_tui.views.flows import UNITS, flows
-from riff_tui.views.parts import columns
 from tests.support.view_answers import flow_cell
+from tests.surface.tui import UNITS, Bounds, Column, columns, flows
+from tests.surface.tui import sinks_render as render
 
 
 def test_a_record_has_the_keys_of_the_data_interface_and_unrounded_values() -> None:

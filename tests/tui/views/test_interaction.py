@@ -8,19 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import ConversationFacts
-from riff_store.interaction import Interaction
-from riff_store.metrics import FIGURES, INTERACTION_METRICS
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.text.glyphs import UNICODE
-from riff_tui.tui.render.headers import conversation_lines
-from riff_tui.tui.render.styled_lines import PALETTES
 from tests.support import spoken_calls
 from tests.support.facts import call, fresh, put
 from tests.support.golden import printed
+from tests.surface.explorer import PALETTES, conversation_lines
+from tests.surface.store import FIGURES, INTERACTION_METRICS, ConversationFacts, Interaction, Store
+from tests.surface.tui import UNICODE, Request, Table, show
 
 GIVES_WAY = Interaction(calls=1, response=6, response_latency=7.5, yielded=6, no_yield=2, yield_latency=3.0)
 TALKS_ON = Interaction(calls=1, response=1, no_response=2, response_latency=2.0, no_yield=3, agent_interruptions=4)

@@ -10,22 +10,23 @@ from typing import Any
 
 import pytest
 
-from riff_store.measure import UNIT, Measure
-from riff_store.queries.agreement import Dispute, Disputes, PairAgreement
-from riff_store.queries.conversation import CallDetail, Verdict
-from riff_store.queries.repeats import RepeatCell
-from riff_tui.filters import parse
-from riff_tui.output.formats import FORMATS
-from riff_tui.output.sinks import render
-from riff_tui.table import Table
-from riff_tui.text.redaction import Redactor
-from riff_tui.tui.render.details import reasons
-from riff_tui.view_query import left_out
-from riff_tui.views.agreement import AGAINST_CORRECTNESS, agreement, disputes
-from riff_tui.views.compare import side_by_side
-from riff_tui.views.conversation import conversation
-from riff_tui.views.repeats import repeats
 from tests.support.view_answers import DOCUMENT, detail, measure
+from tests.surface.explorer import reasons
+from tests.surface.store import UNIT, CallDetail, Dispute, Disputes, Measure, PairAgreement, RepeatCell, Verdict
+from tests.surface.tui import (
+    AGAINST_CORRECTNESS,
+    FORMATS,
+    Redactor,
+    Table,
+    agreement,
+    conversation,
+    disputes,
+    left_out,
+    parse,
+    repeats,
+    side_by_side,
+)
+from tests.surface.tui import sinks_render as render
 
 
 def pair(first: str = "codex", second: str | None = "gemini", **given: Any) -> PairAgreement:

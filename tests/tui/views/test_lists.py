@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riff_store.queries.contents import RunSummary, SkippedEntry
-from riff_store.queries.flows import ArchetypeCell
-from riff_store.queries.judges import JudgeSummary
-from riff_tui.views.archetypes import archetypes
-from riff_tui.views.conversations import COLUMNS, conversations, row
-from riff_tui.views.judges import judges
-from riff_tui.views.runs import runs
-from riff_tui.views.skipped import skipped
 from tests.support.view_answers import call, flow_cell, measure
+from tests.surface.store import ArchetypeCell, JudgeSummary, RunSummary, SkippedEntry
+from tests.surface.tui import CONVERSATIONS_COLUMNS as COLUMNS
+from tests.surface.tui import archetypes, row, runs, skipped
+from tests.surface.tui import conversations_conversations as conversations
+from tests.surface.tui import judges_judges as judges
 
 
 def test_a_call_is_one_line_with_the_keys_of_the_data_interface() -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from riff_store.filters.predicates import Term
-from riff_tui.errors import UsageError
-from riff_tui.filters import parse
-from riff_tui.views.neighbors import named_state
+from tests.surface.store import Term
+from tests.surface.tui import UsageError, named_state, parse
 
 
 def test_the_way_through_a_segment_chooses_no_calls() -> None:

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.queries.latencies import Bucket, PooledLatency
-from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
-from riff_store.queries.states import StateCell
-from riff_tui.charts.neighbor_graph import LEGEND
-from riff_tui.views.neighbors import neighbors
 from tests.support.view_answers import state_cell
+from tests.surface.store import BlastRadius, Bucket, Neighbor, Neighborhood, PooledLatency, StateCell, Victim
+from tests.surface.tui import LEGEND
+from tests.surface.tui import neighbors_neighbors as neighbors
 
 
 def answer(cell: StateCell | None = None) -> Neighborhood:

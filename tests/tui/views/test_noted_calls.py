@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from riff_store.filters.notes import Note
-from riff_tui.charts.transcript import transcript_lines
-from riff_tui.table import Table
-from riff_tui.text.glyphs import glyphs
-from riff_tui.views.conversation import conversation
 from tests.support.golden import printed
 from tests.support.view_answers import detail
+from tests.surface.store import Note
+from tests.surface.tui import Table, conversation, glyphs, transcript_lines
 
 NOTES = (
     Note("n-1", "ann@example.org", 1, "asked twice", turn=2, verdict="fail", code="wrong day"),

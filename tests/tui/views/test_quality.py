@@ -7,17 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.measure import Measure
-from riff_store.queries.quality import ChangeVerdict, FlowChange, FlowQuality, QualityCell, RunQuality, SuccessChange
-from riff_store.vocabulary import COMPUTED
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.table import Row, Severity
-from riff_tui.views.flow_table import flow_table
-from riff_tui.views.timeline import LINES, timeline
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.view_answers import measure
+from tests.surface.store import VOCABULARY_COMPUTED as COMPUTED
+from tests.surface.store import (
+    ChangeVerdict,
+    FlowChange,
+    FlowQuality,
+    Measure,
+    QualityCell,
+    RunQuality,
+    Store,
+    SuccessChange,
+    open_store,
+)
+from tests.surface.tui import LINES, Request, Row, Severity, flow_table, show, timeline
 
 
 @pytest.fixture

@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import Store
-from riff_store.facts import Annotation
-from riff_store.write.notes import add_notes
-from riff_tui.catalog import show
-from riff_tui.request import Request
-from riff_tui.views.sample import progress
 from tests.support.facts import call, put
 from tests.support.golden import assert_golden, printed
 from tests.support.listed_calls import listed_store, names, read_two
+from tests.surface.store import Annotation, Store, add_notes
+from tests.surface.tui import Request, show
+from tests.surface.tui import sample_progress as progress
 
 
 @pytest.fixture

@@ -10,19 +10,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.queries.contents import RunSummary
-from riff_store.queries.flows import ArchetypeCell
-from riff_tui.output.sinks import render
-from riff_tui.table import Column, Row, Table, label
-from riff_tui.view_registry import spec_of
-from riff_tui.views.archetypes import archetypes
-from riff_tui.views.compare import RULE, side_by_side
-from riff_tui.views.conversations import conversations, row
-from riff_tui.views.flows import flows
-from riff_tui.views.runs import runs
-from riff_tui.views.states import segments, states
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import call, flow_cell, measure, segment_cell, state_cell
+from tests.surface.store import ArchetypeCell, RunSummary
+from tests.surface.tui import (
+    RULE,
+    Column,
+    Row,
+    Table,
+    archetypes,
+    flows,
+    label,
+    row,
+    runs,
+    segments,
+    side_by_side,
+    spec_of,
+    states,
+)
+from tests.surface.tui import conversations_conversations as conversations
+from tests.surface.tui import sinks_render as render
 
 COLUMNS = (
     Column("flow", "Flow", kind="name"),

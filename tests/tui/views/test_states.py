@@ -6,10 +6,11 @@ import io
 
 import pytest
 
-from riff_store.queries.expected import StepCounts
-from riff_tui.output.sinks import render
-from riff_tui.views.states import SPEC, segments, states, successors
 from tests.support.view_answers import segment_cell, state_cell
+from tests.surface.store import StepCounts
+from tests.surface.tui import STATES_SPEC as SPEC
+from tests.surface.tui import segments, states, successors
+from tests.surface.tui import sinks_render as render
 
 
 def test_a_state_record_has_the_keys_of_the_data_interface() -> None:

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.queries.expected import StepCounts
-from riff_store.queries.first_to_mend import FirstToMend
-from riff_store.queries.states import StateCell
-from riff_store.queries.worklist import Worklist
-from riff_tui.output.sinks import render
-from riff_tui.views.worklist import SPEC, reason_texts, worklist
 from tests.support.view_answers import flow_cell, segment_cell, state_cell
+from tests.surface.store import FirstToMend, StateCell, StepCounts, Worklist
+from tests.surface.tui import WORKLIST_SPEC as SPEC
+from tests.surface.tui import reason_texts, worklist
+from tests.surface.tui import sinks_render as render
 
 
 def answer(*states: StateCell) -> Worklist:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.run.status.run_status import CallCounts, RunStatus
-from riff_tui.text.safe_text import cell_width
-from riff_tui.watching.growing_run import head_line, span, whole_head_line
+from tests.surface.runner import CallCounts, RunStatus
+from tests.surface.tui import cell_width, head_line, span, whole_head_line
 
 STATUS = RunStatus(
     run_id="nightly-06-22",

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.run.status.run_status import CallCounts, FlowStatus, RunStatus, WatchedCall
-from riff_tui.text.glyphs import ASCII
-from riff_tui.text.safe_text import cell_width
-from riff_tui.watching.report import WatchedRun, idle_text, report
+from tests.surface.runner import CallCounts, FlowStatus, RunStatus, WatchedCall
+from tests.surface.tui import ASCII, WatchedRun, cell_width, idle_text, report
 
 names = st.text(max_size=50)
 calls = st.builds(

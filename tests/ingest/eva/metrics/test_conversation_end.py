@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.context import Segments
-from riff_ingest.eva.metrics import RecordFiles
-from riff_ingest.eva.metrics.conversation_end import (
+from tests.support.eva_calls import NO_FILES, call
+from tests.surface.ingest import (
+    RecordFiles,
+    Segments,
     agent_timed_out,
     conversation_completed_on_time,
     conversation_correctly_finished,
     conversation_valid_end,
     last_audio_speaker,
 )
-from tests.support.eva_calls import NO_FILES, call
 
 
 @pytest.mark.parametrize(

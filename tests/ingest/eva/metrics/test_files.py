@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.eva.metrics import RecordFiles, read_files
 from tests.support.eva_records import AUDIT, SIMULATOR_LOG, goodbye, write_record
+from tests.surface.ingest import RecordFiles, read_files
 
 
 def test_a_record_without_files_says_nothing(tmp_path: Path) -> None:

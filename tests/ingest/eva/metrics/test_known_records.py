@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.eva import read_record
-from riff_ingest.eva.metrics import compute_metrics, read_files
-from riff_ingest.yaml_document import load_yaml
+from tests.surface.ingest import compute_metrics, load_yaml, read_files
 
 
 @pytest.mark.parametrize("name", ["a_old_names_caller_barges_in", "b_new_names_previews_parked"])

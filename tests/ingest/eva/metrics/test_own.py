@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from riff_ingest.eva import MetricContext
-from riff_ingest.eva.metrics import MetricScore, compute_metrics
-from riff_ingest.eva.metrics.registry import named, own_score
-from riff_store.errors import UsageError
 from tests.support.eva_calls import NO_FILES, call
+from tests.surface.ingest import MetricScore, compute_metrics, named, own_score
+from tests.surface.store import UsageError
 
 
 def fails(context: MetricContext) -> float:

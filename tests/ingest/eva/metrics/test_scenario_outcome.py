@@ -10,19 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.metrics import MetricScore, RecordFiles
-from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
-from riff_ingest.eva.scenario_db import (
+from tests.support.eva_calls import NO_FILES, call, parts_of
+from tests.surface.ingest import (
     UNORDERED,
+    MetricScore,
+    RecordFiles,
+    authentication_success,
     database_hash,
     databases_differ,
     normalised,
     plain_hash,
     stored_form,
     summary,
+    task_completion,
     values_differ,
 )
-from tests.support.eva_calls import NO_FILES, call, parts_of
 
 SAME: dict[str, Any] = {"tables_added": [], "tables_removed": [], "tables_modified": {}}
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.metrics.response_speed import response_speed
-from riff_ingest.eva.metrics.tool_call_validity import INVALID, tool_call_validity
 from tests.support.eva_calls import NO_FILES, call, parts_of, waits
+from tests.surface.ingest import INVALID, response_speed, tool_call_validity
 
 
 def test_speed_is_the_mean_of_latencies_that_are_some() -> None:

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.metrics import MetricScore
-from riff_ingest.eva.metrics.stt_wer import TurnErrors, stt_wer, turn_errors
 from tests.support.eva_calls import NO_FILES, call, parts_of
+from tests.surface.ingest import MetricScore, TurnErrors, stt_wer, turn_errors
 
 pytest.importorskip("jiwer")
 pytest.importorskip("whisper_normalizer")
 
-from riff_ingest.eva.metrics.stt_wer import normalised_english
+from tests.surface.ingest import normalised_english
 
 
 def wer(*turns: tuple[str | None, str | None], **others: Any) -> MetricScore:

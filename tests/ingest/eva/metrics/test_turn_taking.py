@@ -8,11 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.context import Segments
-from riff_ingest.eva.metrics import MetricScore, RecordFiles
-from riff_ingest.eva.metrics.turn_taking import turn_taking
-from riff_ingest.eva.metrics.turn_timing import FIRST, TODAY, count_value, overlap_value, rules_of, yield_value
 from tests.support.eva_calls import NO_FILES, call, parts_of, waits
+from tests.surface.ingest import (
+    FIRST,
+    TODAY,
+    MetricScore,
+    RecordFiles,
+    Segments,
+    count_value,
+    overlap_value,
+    rules_of,
+    turn_taking,
+    yield_value,
+)
 
 
 def scored(score: MetricScore, turn: int) -> tuple[float, str, dict[str, Any]]:

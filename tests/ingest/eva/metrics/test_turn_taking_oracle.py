@@ -7,11 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.turn_taking import turn_taking
-from riff_ingest.eva.trace import LoggedEntry
 from tests.support.examples import examples
+from tests.surface.ingest import LoggedEntry, MetricContext, RecordFiles, turn_taking
 
 Spans = list[tuple[float, float]]
 TURNS = range(-1, 5)

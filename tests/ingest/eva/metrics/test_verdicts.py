@@ -8,24 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics import MetricScore, composites
-from riff_ingest.eva.metrics.compute import (
+from tests.support.eva_calls import NO_FILES, call
+from tests.surface.ingest import (
     ACCURACY,
     COMPUTED,
     EXPERIENCE,
+    METRICS,
+    NO_TURNS,
+    MetricContext,
+    MetricScore,
+    applies,
     composite_verdicts,
+    composites,
     compute_metrics,
     counts_in_trials,
+    higher_is_better,
     pass_at_k,
     pass_power_k,
     pass_rates,
     theoretical_power_k,
-    verdicts,
+    threshold,
 )
-from riff_ingest.eva.metrics.registry import METRICS, applies, higher_is_better, threshold
-from riff_ingest.eva.metrics.score import NO_TURNS
-from tests.support.eva_calls import NO_FILES, call
+from tests.surface.ingest import compute_verdicts as verdicts
 
 GOOD = {
     "task_completion": 1.0,

@@ -9,15 +9,22 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_runner.processes.process import Program
-from riff_runner.protocol import CallerTurn, CallLimits, EndpointRefused, Unavailable
-from riff_runner.run.agents.command import MOST_MESSAGES, CommandAgent, Speech
-from riff_runner.run.clock import SystemClock, speaking_s
-from riff_runner.run.flows.flow import StubbedTool
 from tests.support.programs import program
 from tests.support.toy_calls import FLOW, ToyCaller, play, toy_case
+from tests.surface.ingest import Conversation, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from tests.surface.runner import COMMAND_MOST_MESSAGES as MOST_MESSAGES
+from tests.surface.runner import (
+    CallerTurn,
+    CallLimits,
+    CommandAgent,
+    EndpointRefused,
+    Program,
+    Speech,
+    StubbedTool,
+    SystemClock,
+    Unavailable,
+    speaking_s,
+)
 
 READY = "hear(); tell(type='ready')\n"
 REST = "for line in sys.stdin: tell(type='say', text='Yes?')\n"

@@ -10,17 +10,19 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_runner.processes.child_process import environment_of
-from riff_runner.processes.process import Program
-from riff_runner.protocol import Agent
-from riff_runner.run.agents.command import CommandAgent
-from riff_runner.run.agents.python import as_agent
-from riff_runner.run.call import Call
-from riff_runner.run.callers.scripted import ScriptedCaller
-from riff_runner.run.cases.plan import plan_cases
-from riff_runner.run.flows.flow_files import load_flow
 from tests.support.toy_calls import toy_setting
+from tests.surface.ingest import Conversation
+from tests.surface.runner import (
+    Agent,
+    Call,
+    CommandAgent,
+    Program,
+    ScriptedCaller,
+    as_agent,
+    environment_of,
+    plan_cases,
+)
+from tests.surface.runner import flow_files_load_flow as load_flow
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "agents"
 

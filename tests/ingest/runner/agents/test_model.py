@@ -9,21 +9,35 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered
-from riff_ingest.transcript_writer import encode_line, transcript_document
-from riff_runner.chat import RetryPolicy
-from riff_runner.chat.endpoint import Endpoint
-from riff_runner.protocol import CallLimits, EndpointRefused, Unavailable
-from riff_runner.run.agents.model import ModelAgent
-from riff_runner.run.call import MadeCall
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.clock import SystemClock
-from riff_runner.run.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
 from tests.support.chat_server import ChatServer, Said, always, chat_server, first, saying
 from tests.support.judge_endpoint import error
 from tests.support.toy_calls import play, toy_case
+from tests.surface.ingest import (
+    Contract,
+    Conversation,
+    GuardEvaluated,
+    SlotFilled,
+    StateContract,
+    StateEntered,
+    encode_line,
+    transcript_document,
+)
+from tests.surface.runner import (
+    CallCase,
+    CallLimits,
+    Endpoint,
+    EndpointRefused,
+    FlowEdge,
+    FlowState,
+    MadeCall,
+    ModelAgent,
+    RunnableFlow,
+    RunScenario,
+    StubbedTool,
+    SystemClock,
+    Unavailable,
+)
+from tests.surface.runner import RetriesRetryPolicy as RetryPolicy
 
 pytest.importorskip("aiohttp")
 

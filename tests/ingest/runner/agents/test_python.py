@@ -10,24 +10,23 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.events import SlotFilled, StateEntered
-from riff_runner.processes.process import Program
-from riff_runner.protocol import (
+from tests.support.toy_calls import ToyAgent, ToyCaller, play, walks
+from tests.surface.ingest import Conversation, SlotFilled, StateEntered
+from tests.surface.runner import (
+    AgentCall,
     AgentReply,
     AgentStopped,
     CallerTurn,
     CallLimits,
+    CommandAgent,
     EndpointRefused,
+    Program,
     StopReason,
     Unavailable,
+    as_agent,
+    import_object,
 )
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.agents.command import CommandAgent
-from riff_runner.run.agents.python import as_agent
-from riff_runner.run.targets import import_object
-from riff_store.errors import UsageError
-from tests.support.toy_calls import ToyAgent, ToyCaller, play, walks
+from tests.surface.store import UsageError
 
 
 async def made(thing: Any, caller: ToyCaller | None = None, **limits: Any) -> Conversation:

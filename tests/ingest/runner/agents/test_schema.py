@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.run.agents.schema import violation
+from tests.surface.runner import violation
 
 SCHEMA = {
     "type": "object",

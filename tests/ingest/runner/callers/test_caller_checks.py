@@ -10,17 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.conversation import Conversation
-from riff_runner.protocol import AgentReply, CallerTurn
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.call import spoken_numbers
-from riff_runner.run.callers.scripted import ScriptedCaller
-from riff_runner.run.cases.plan import plan_cases
-from riff_runner.run.flows.flow import SpokenFact
-from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.simulate import flow_names
 from tests.support.hearing_agent import HearingAgent
 from tests.support.toy_calls import ToyAgent, ToyCaller, play, toy_case
+from tests.surface.ingest import Conversation
+from tests.surface.runner import (
+    AgentCall,
+    AgentReply,
+    CallerTurn,
+    ScriptedCaller,
+    SpokenFact,
+    flow_names,
+    plan_cases,
+    spoken_numbers,
+)
+from tests.surface.runner import flow_files_load_flow as load_flow
 
 FACTS = {
     "name": SpokenFact("Maya Okafor", "Maya Okafor"),

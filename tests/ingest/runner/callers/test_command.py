@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from riff_runner.processes.process import Program
-from riff_runner.protocol import EndpointRefused, Unavailable
-from riff_runner.run.callers.command import MOST_MESSAGES, CommandCaller
-from riff_runner.run.flows.flow import SpokenFact
 from tests.support.programs import program
 from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks
+from tests.surface.runner import CALLER_MOST_MESSAGES as MOST_MESSAGES
+from tests.surface.runner import CommandCaller, EndpointRefused, Program, SpokenFact, Unavailable
 
 READY = "hear(); tell(type='ready')\n"
 

@@ -6,13 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from riff_runner.protocol import AgentReply
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.callers.frozen import FrozenCaller, refuse_unrecorded
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.flows.flow import ScriptedLine
-from riff_store.errors import UsageError
 from tests.support.toy_calls import ToyAgent, play, toy_case, walks
+from tests.surface.runner import AgentCall, AgentReply, CallCase, FrozenCaller, ScriptedLine, refuse_unrecorded
+from tests.surface.store import UsageError
 
 
 def recorded(*lines: tuple[str, str | None]) -> CallCase:

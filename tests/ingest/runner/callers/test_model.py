@@ -8,25 +8,31 @@ from typing import Any
 
 import pytest
 
-from riff_runner.chat.protocol import (
+from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks
+from tests.surface.runner import (
+    END_CALL,
+    AgentCall,
+    AgentReply,
+    CallCase,
+    CallerTurn,
     ChatReply,
     ChatToolCall,
     ChatUsage,
     ContextFull,
     EndpointDown,
     EndpointGone,
+    EndpointRefused,
+    MadeCall,
     Message,
+    ModelCaller,
     RequestWrong,
     Tool,
+    Unavailable,
+    plan_cases,
+    system_prompt,
+    turn_of,
 )
-from riff_runner.protocol import AgentReply, CallerTurn, EndpointRefused, Unavailable
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.call import MadeCall
-from riff_runner.run.callers.model import END_CALL, ModelCaller, system_prompt, turn_of
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.cases.plan import plan_cases
-from riff_runner.run.flows.flow_files import load_flow
-from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks
+from tests.surface.runner import flow_files_load_flow as load_flow
 
 Answer = ChatReply | Exception | str
 

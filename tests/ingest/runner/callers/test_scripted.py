@@ -10,20 +10,22 @@ from random import Random
 
 import pytest
 
-from riff_ingest.conversation import Conversation
-from riff_ingest.transcript_writer import encode_line, transcript_document
-from riff_runner.protocol import AgentReply, CallLimits
-from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.callers.scripted import ScriptedCaller
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.cases.plan import plan_cases
-from riff_runner.run.flows.flow import ScriptedLine
-from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.simulate import flow_names
-from riff_runner.simulate.lexicon import phrases
 from tests.support.golden import assert_golden
 from tests.support.hearing_agent import HearingAgent
 from tests.support.toy_calls import Reply, ToyAgent, play, toy_case
+from tests.surface.ingest import Conversation, encode_line, transcript_document
+from tests.surface.runner import (
+    AgentCall,
+    AgentReply,
+    CallCase,
+    CallLimits,
+    ScriptedCaller,
+    ScriptedLine,
+    flow_names,
+    phrases,
+    plan_cases,
+)
+from tests.surface.runner import flow_files_load_flow as load_flow
 
 ENDLESS = CallLimits(max_turns=200, state_turns=200, silences=200)
 

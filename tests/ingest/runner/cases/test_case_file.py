@@ -10,20 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.contract import Contract
-from riff_runner.run.cases.case_file import (
+from tests.surface.ingest import Contract
+from tests.surface.runner import (
     CASE_SCHEMA,
     CaseFact,
     CaseFailure,
     CaseFile,
     CaseLine,
     CaseOrigin,
+    RunnableFlow,
+    RunScenario,
+    SpokenFact,
     case_text,
     is_case_file,
     read_case,
 )
-from riff_runner.run.flows.flow import RunnableFlow, RunScenario, SpokenFact
-from riff_store.errors import UsageError
+from tests.surface.store import UsageError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 SPOKEN = TEXT.filter(lambda text: bool(text.strip()))

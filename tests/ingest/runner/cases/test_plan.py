@@ -8,13 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.run.cases.case import CallCase
-from riff_runner.run.cases.plan import plan_cases
-from riff_runner.run.flows.flow import RunScenario, SpokenFact
-from riff_runner.run.flows.flow_files import load_flow
-from riff_runner.simulate import flow_names
-from riff_runner.simulate.cast import personas
-from riff_store.errors import UsageError
+from tests.surface.runner import CallCase, RunScenario, SpokenFact, flow_names, personas, plan_cases
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.store import UsageError
 
 FLOWS = {name: load_flow(name) for name in flow_names()}
 VIEWING, DENTAL = FLOWS["apartment_viewing"], FLOWS["dental_clinic"]

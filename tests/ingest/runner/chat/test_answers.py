@@ -11,8 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, SpokenText, ToldError, is_written_out
-from riff_runner.chat.protocol import ChatToolCall, ChatUsage
+from tests.surface.runner import (
+    AnswerReader,
+    ChatToolCall,
+    ChatUsage,
+    NotAnAnswer,
+    ReadAnswer,
+    SpokenText,
+    ToldError,
+    is_written_out,
+)
 
 
 def read(body: bytes, cuts: Iterable[int] = ()) -> ReadAnswer:

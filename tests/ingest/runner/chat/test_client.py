@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from riff_runner.chat import (
+from tests.support.chat_server import Play, Said, always, chat_server, first, saying, well
+from tests.support.judge_endpoint import Asked, Reply, error
+from tests.support.judged_calls import KEY, KEY_VARIABLE
+from tests.surface.runner import (
     ChatClient,
     ChatReply,
     ContextFull,
+    Endpoint,
     EndpointDown,
     EndpointGone,
     NoSuchModel,
     RequestWrong,
-    RetryPolicy,
+    pace_of,
 )
-from riff_runner.chat.endpoint import Endpoint
-from riff_runner.chat.retries import pace_of
-from riff_store.errors import UsageError
-from tests.support.chat_server import Play, Said, always, chat_server, first, saying, well
-from tests.support.judge_endpoint import Asked, Reply, error
-from tests.support.judged_calls import KEY, KEY_VARIABLE
+from tests.surface.runner import RetriesRetryPolicy as RetryPolicy
+from tests.surface.store import UsageError
 
 pytest.importorskip("aiohttp")
 

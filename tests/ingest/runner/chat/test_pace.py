@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from riff_runner.chat.retries import GOOD_ANSWERS, Pace, RetryPolicy, pace_of
+from tests.surface.runner import GOOD_ANSWERS, Pace, pace_of
+from tests.surface.runner import RetriesRetryPolicy as RetryPolicy
 
 
 async def test_nothing_is_held_back_before_a_complaint() -> None:

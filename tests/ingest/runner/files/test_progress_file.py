@@ -9,9 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from riff_runner.run.agent_call import CallProgress, CallStatus
-from riff_runner.run.files import progress_file
-from riff_runner.run.files.progress_file import ProgressFile, ProgressLine
+from tests.surface.runner import CallProgress, CallStatus, ProgressFile, ProgressLine, progress_file
 
 
 class Watch:

@@ -6,17 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources.transcripts import RUN_FILE
-from riff_runner.run.files.run_document import (
-    Invocation,
-    RunDocument,
-    RunFlowFile,
-    RunSettings,
-    RunSide,
-    read_run,
-    write_run,
-)
-from riff_store.errors import UsageError
+from tests.surface.ingest import RUN_FILE
+from tests.surface.runner import Invocation, RunDocument, RunFlowFile, RunSettings, RunSide, read_run, write_run
+from tests.surface.store import UsageError
 
 
 def document() -> RunDocument:

@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources import flow_files
-from riff_ingest.sources.flow_files import NO_FLOW
-from riff_runner import simulate
-from riff_runner.run.flows.flow import FlowEdge, SpokenFact, astray
-from riff_runner.run.flows.flow_files import load_flow, load_flows
-from riff_runner.simulate import flow_names
-from riff_store.errors import UsageError
 from tests.conftest import ROOT
 from tests.support.source_files import NATIVE
+from tests.surface.ingest import NO_FLOW, flow_files
+from tests.surface.runner import FlowEdge, SpokenFact, astray, flow_names, load_flows
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.runner import riff_runner_simulate as simulate
+from tests.surface.store import UsageError
 
 each_flow = pytest.mark.parametrize("name", flow_names())
 

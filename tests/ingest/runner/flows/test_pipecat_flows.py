@@ -11,11 +11,11 @@ import pytest
 import yaml
 from hypothesis import given
 
-from riff_runner.run.flows.flow import FlowEdge, RunnableFlow
-from riff_runner.run.flows.flow_files import load_flow
-from riff_store.errors import UsageError
 from tests.support.pipecat_flows import OLDER, PIZZA, flow_configs, runnable_configs
 from tests.support.source_files import EDITOR
+from tests.surface.runner import FlowEdge, RunnableFlow
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.store import UsageError
 
 
 def loaded(tmp_path: Path, name: str, content: str | dict[str, Any]) -> RunnableFlow:

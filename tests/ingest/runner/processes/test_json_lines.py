@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_runner.processes.process import LARGEST_LINE, BadLine, LineBuffer, decoded, encoded
+from tests.surface.runner import LARGEST_LINE, BadLine, LineBuffer, decoded, encoded
 
 MESSAGES = st.dictionaries(st.text(max_size=5), st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=20))
 

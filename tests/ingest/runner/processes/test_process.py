@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_runner.processes import process as process_module
-from riff_runner.processes.child_process import environment_of
-from riff_runner.processes.process import STDERR_KEPT, CannotStart, LineProcess, ProcessFailed, Program
-from riff_runner.processes.reaper import Reaper
-from riff_store.errors import UsageError
 from tests.support.programs import is_alive, is_gone, is_waiting, program
+from tests.surface.runner import STDERR_KEPT, CannotStart, LineProcess, ProcessFailed, Program, Reaper, environment_of
+from tests.surface.runner import process as process_module
+from tests.surface.store import UsageError
 
 STAYS = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 FOREVER = "while True: time.sleep(600)\n"

@@ -10,13 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
-from riff_runner.run.status.run_reader import RunReader
-from riff_runner.run.status.run_status import RunStatus
-from riff_runner.run.status.tallies import CallPlace, FinishedCall, finished_call
-from riff_store.errors import UsageError
 from tests.support.examples import examples
 from tests.support.run_directories import BEGAN, RunDirectory, stamp
+from tests.surface.ingest import PROGRESS_FILE, RUN_FILE
+from tests.surface.runner import CallPlace, FinishedCall, RunReader, RunStatus, finished_call
+from tests.surface.store import UsageError
 
 GONE = 2**22 - 3
 """The number of a process that no system has."""

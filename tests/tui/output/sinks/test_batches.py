@@ -11,10 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.output.sinks import csv, json
-from riff_tui.output.sinks.parts import Options
-from riff_tui.table import Batch, Column
-from riff_tui.text.numbers import utc
+from tests.surface.tui import Batch, Column, Options, csv, json, utc
 
 COLUMNS = (
     Column("flow", "Flow", kind="name"),

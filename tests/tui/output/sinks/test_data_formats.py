@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.output.formats import FORMATS
-from riff_tui.table import Column, Row, Table
 from tests.support import sample_tables
 from tests.support.golden import printed
 from tests.support.hostile import HOSTILE, unsafe
+from tests.surface.tui import FORMATS, Column, Row, Table
 
 TEXT = st.text(st.characters(codec="utf-8"))
 VALUES = st.recursive(

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.table import Column, Row, Table
 from tests.support import sample_tables
 from tests.support.golden import printed
+from tests.surface.tui import Column, Row, Table
 
 NAME, OTHER = Column("name", "Name", kind="name"), Column("other", "Other", kind="name")
 N = Column("n", "n", kind="count", thin=True)

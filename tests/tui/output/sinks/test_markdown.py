@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from riff_tui.output.sinks.markdown import escape
-from riff_tui.table import Column, Row, Table
-from riff_tui.text.safe_text import one_line
 from tests.support import sample_tables
 from tests.support.golden import printed
 from tests.support.hostile import HOSTILE
+from tests.surface.tui import Column, Row, Table, escape, one_line
 
 GITHUB = MarkdownIt("gfm-like")
 # Of letters that make no top-level domain: unlike GitHub this renderer links bare names of hosts.

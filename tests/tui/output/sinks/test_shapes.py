@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.output.formats import FORMATS
-from riff_tui.table import Table
 from tests.support import sample_tables
 from tests.support.golden import assert_golden, printed
+from tests.surface.tui import FORMATS, Table
 
 SUFFIXES = {"text": "txt", "markdown": "md", "csv": "csv", "json": "json", "jsonl": "jsonl", "svg": "svg"}
 PUBLISHED = """\

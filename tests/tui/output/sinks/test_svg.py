@@ -12,13 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riff_tui.output.sinks.svg import CELL, LINE, MARGIN
-from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import cell_text
-from riff_tui.text.safe_text import cell_width, one_line
 from tests.support import sample_tables
 from tests.support.golden import printed
 from tests.support.hostile import HOSTILE, unsafe
+from tests.surface.tui import CELL, LINE, MARGIN, Column, Row, Table, cell_text, cell_width, one_line
 
 SVG = "{http://www.w3.org/2000/svg}"
 ANYTHING = st.text(st.characters(), max_size=12)

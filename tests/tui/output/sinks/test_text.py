@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.output.sinks import text
-from riff_tui.table import Column, Row, Table
-from riff_tui.text.safe_text import cell_width
 from tests.support import sample_tables
 from tests.support.golden import printed
+from tests.surface.tui import Column, Row, Table, cell_width, text
 
 SGR = re.compile(r"\x1b\[\d+m")
 

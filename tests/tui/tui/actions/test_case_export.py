@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_runner.run.cases.case_file import read_case
-from riff_tui.tui.navigation.links import open_link
-from riff_tui.tui.widgets.field import Field
 from tests.support.walker import Walker, exploring, walking
+from tests.surface.explorer import Field, open_link
+from tests.surface.runner import read_case
 
 CALL = open_link("conversation", "run=run-1 conversation=c-0000")
 

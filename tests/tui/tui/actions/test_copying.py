@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_store.database import open_store
-from riff_store.write.writer import Writer
-from riff_tui.tui.actions import copying
 from tests.support.walker import exploring
+from tests.surface.explorer import copying
+from tests.surface.ingest import ingest
+from tests.surface.store import Writer, open_store
 
 CALL = {
     "conversation_id": "c-1",

@@ -9,28 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui import catalog
-from riff_tui.errors import OutputError, UsageError
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.tui.actions.writing import (
-    Exists,
-    ExportStopped,
-    FileExport,
-    default_name,
-    export_table,
-    parse_target,
-)
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
-from riff_tui.tui.data.loader import LoadedView, load
-from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.widgets.field import Field
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_table
 from tests.support.hostile import HOSTILE
 from tests.support.walker import LONGEST_S, Walker, walking
+from tests.surface.explorer import (
+    AS_IT_IS,
+    ColumnChoice,
+    Exists,
+    Explorer,
+    ExportStopped,
+    Field,
+    FileExport,
+    LoadedView,
+    Location,
+    default_name,
+    export_table,
+    load,
+    parse_target,
+)
+from tests.surface.store import open_store
+from tests.surface.tui import Filter, OutputError, Request, Table, UsageError, catalog
 
 FLOWS = flow_table(5, notes=["Units: 0-10."])
 

@@ -7,15 +7,11 @@ from typing import Any
 
 import pytest
 
-from riff_tui.filters import Filter
-from riff_tui.tui.actions.action import KINDS
-from riff_tui.tui.actions.help import HINTS, SCREEN_KEYS, help_lines, hints, screen_keys
-from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.navigation.location import Location
-from riff_tui.views.spec import ScreenKind
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import flow_table
 from tests.support.walker import walking
+from tests.surface.explorer import ACTIONS, HINTS, KINDS, SCREEN_KEYS, Location, help_lines, hints, screen_keys
+from tests.surface.tui import Filter, ScreenKind
 
 VIEWS: dict[ScreenKind, str] = {"list": "flows", "state": "neighbors", "conversation": "conversation"}
 SCREENS = [

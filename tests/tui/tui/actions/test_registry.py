@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
-from riff_tui.request import Request
-from riff_tui.table import Column, Row, Table
-from riff_tui.tui.actions.action import KINDS, Action, action_for
-from riff_tui.tui.actions.registry import ACTIONS, action, key_table
-from riff_tui.views.spec import ScreenKind
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table
+from tests.surface.explorer import ACTIONS, KINDS, Action, action, action_for, key_table
+from tests.surface.tui import Column, Request, Row, ScreenKind, Table
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
 SKIPPED = Table("skipped", "", [Column("path", "Path", kind="name")], [Row("a", {"path": "a"})])

@@ -6,15 +6,12 @@ import time
 
 import pytest
 
-from riff_store.database import Store, open_store
-from riff_store.write.writer import Item, Writer
-from riff_tui.request import Request
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.controllers import refresh
-from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support.facts import call, source, verdict
 from tests.support.postgresql_server import Server
 from tests.support.walker import Walker, running
+from tests.surface.explorer import Explorer, StoreWatcher, refresh
+from tests.surface.store import Item, Store, Writer, open_store
+from tests.surface.tui import Request
 
 
 @pytest.fixture

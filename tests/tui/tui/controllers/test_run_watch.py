@@ -9,17 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.pipeline import ingest
-from riff_runner.run.status.run_reader import RunReader
-from riff_store.database import open_store
-from riff_store.write.writer import Writer
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.controllers import refresh
-from riff_tui.tui.data.store_watcher import StoreWatcher
-from riff_tui.watching.growing_run import GrowingRun
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.run_directories import RunDirectory
 from tests.support.walker import Walker, running
+from tests.surface.explorer import Explorer, StoreWatcher, refresh
+from tests.surface.ingest import ingest
+from tests.surface.runner import RunReader
+from tests.surface.store import Writer, open_store
+from tests.surface.tui import GrowingRun
 
 
 @pytest.fixture(autouse=True)

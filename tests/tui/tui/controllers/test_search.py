@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui import catalog
-from riff_tui.errors import UsageError
-from riff_tui.filters import Filter, FilterError
-from riff_tui.request import Request
-from riff_tui.tui.controllers.search import count_matches, moment_test, row_test
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
+from tests.surface.explorer import count_matches, moment_test, row_test
+from tests.surface.store import open_store
+from tests.surface.tui import Filter, FilterError, Request, UsageError, catalog
 
 VIEWS = ("flows", "segments", "states", "runs", "judges", "archetypes", "skipped")
 SCOPES = ("", "flow=viewing agent=gemini", "run=run-1")

@@ -5,14 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.request import Request
-from riff_tui.table import Column, Row, Table
-from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.tui.actions.listing import offering
-from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
-from riff_tui.tui.render.columns import all_columns, layout_columns, scroll_to_column, text_of, visible_columns
 from tests.support.fake_catalog import FakeCatalog, flow_table
 from tests.support.walker import walking
+from tests.surface.explorer import (
+    AS_IT_IS,
+    ColumnChoice,
+    all_columns,
+    layout_columns,
+    offering,
+    scroll_to_column,
+    text_of,
+    visible_columns,
+)
+from tests.surface.tui import ASCII, UNICODE, Column, Request, Row, Table
 
 KEYS = st.frozensets(st.text(alphabet="abcdefgh_.", min_size=1, max_size=12), max_size=6)
 COLUMNS = (
@@ -70,7 +75,7 @@ def test_a_column_in_which_nothing_stands_is_shown_if_it_is_asked_for() -> None:
 
 
 def test_the_worklist_has_columns_of_its_own() -> None:
-    from riff_tui.table import Section
+    from tests.surface.tui import Section
 
     table = Table("worklist", "", COLUMNS, TABLE.rows, sections=[Section("x", "!", ("a",))])
     assert offering(table, frozenset()) == []

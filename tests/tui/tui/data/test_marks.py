@@ -9,22 +9,29 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.catalog import show
-from riff_tui.errors import UsageError
-from riff_tui.filters import Filter
-from riff_tui.request import Request
-from riff_tui.table import Table
-from riff_tui.tui.actions.registry import action
-from riff_tui.tui.data.list_state import ListState, list_of
-from riff_tui.tui.data.loader import load_pair, pair_ids, pair_location, swapped
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows
-from riff_tui.tui.data.session import SessionFile, decoded, encoded
-from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import FakeCatalog, LazyRows, conversation_table, flow_row, flow_table
 from tests.support.walker import Walker, walking
+from tests.surface.explorer import (
+    PAGE,
+    SIDE_BY_SIDE,
+    START,
+    History,
+    ListState,
+    Location,
+    PagedRows,
+    SessionFile,
+    action,
+    decoded,
+    encoded,
+    list_of,
+    load_pair,
+    pair_ids,
+    pair_location,
+    swapped,
+)
+from tests.surface.store import open_store
+from tests.surface.tui import Filter, Request, Table, UsageError, show
 
 STATES = Location("states", scope=Filter("flow=viewing"))
 

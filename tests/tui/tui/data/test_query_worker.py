@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.tui.data.query_worker import QueryWorker
 from tests.support.endless import ENDLESS, announced
+from tests.surface.explorer import QueryWorker
+from tests.surface.store import open_store
 
 HANGS_AFTER_S = 60
 

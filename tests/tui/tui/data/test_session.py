@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.errors import OutputError
-from riff_tui.filters import Filter
-from riff_tui.tui.data.session import (
+from tests.surface.explorer import (
     FORM,
     LARGEST,
     MOST_FILTERS,
     MOST_MARKS,
+    START,
+    Location,
     SessionFile,
     SessionState,
     Unreadable,
@@ -28,7 +28,7 @@ from riff_tui.tui.data.session import (
     encoded,
     session_path,
 )
-from riff_tui.tui.navigation.location import START, Location
+from tests.surface.tui import Filter, OutputError
 
 STACK = (
     *START,

@@ -13,15 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.errors import NotAStore, StoreMissing
-from riff_tui.request import Request
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.controllers import refresh
-from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support import tiny_store
 from tests.support.growing_store import ingest_more
 from tests.support.walker import Walker, running
+from tests.surface.explorer import Explorer, StoreWatcher, refresh
+from tests.surface.store import NotAStore, StoreMissing, open_store
+from tests.surface.tui import Request
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from riff_tui.request import Request
-from riff_tui.table import Column, Row, Table
-from riff_tui.tui.navigation.history import MOST_UNFOLDED
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.walker import walking
+from tests.surface.explorer import MOST_UNFOLDED
+from tests.surface.tui import Column, Request, Row, Table
 
 FLOWS = ("weather", "viewing")
 

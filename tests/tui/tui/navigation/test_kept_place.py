@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.filters import Filter, parse
-from riff_tui.tui.navigation.location import START, Location, Stack, crumbs
-from riff_tui.tui.navigation.narrowing import choose, widening
-from riff_tui.tui.navigation.scope import fixed_fields, is_within
-from riff_tui.view_registry import views
 from tests.support.fake_catalog import walked
+from tests.surface.explorer import START, Location, Stack, choose, crumbs, fixed_fields, is_within, widening
+from tests.surface.tui import Filter, parse, views
 
 PLACE = "flow=viewing agent=gemini"
 CHOSEN = [spec.name for spec in views() if spec.screen.help and spec.screen.kind == "list"]

@@ -6,12 +6,10 @@ import shlex
 
 import pytest
 
-from riff_store.filters.predicates import conjuncts
-from riff_tui.filters import Filter, FilterError, parse
-from riff_tui.tui.navigation.links import link, open_link
-from riff_tui.tui.navigation.location import START, Location, Stack, crumbs
-from riff_tui.tui.navigation.narrowing import choose
 from tests.support.fake_catalog import walked
+from tests.surface.explorer import START, Location, Stack, choose, crumbs, link, open_link
+from tests.surface.store import conjuncts
+from tests.surface.tui import Filter, FilterError, parse
 
 
 def followed(stack: Stack) -> Stack:

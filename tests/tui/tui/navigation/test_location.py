@@ -6,23 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from riff_tui.filters import Filter, parse
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.location import (
+from tests.support.fake_catalog import FakeCatalog, flow_table, walked
+from tests.surface.explorer import (
     START,
+    History,
     Location,
+    about_calls,
     below,
     center_on,
+    choose,
+    count_text,
     crumbs,
     descend,
+    fixed_fields,
+    is_within,
+    keep_steps,
+    narrow,
     state_of,
 )
-from riff_tui.tui.navigation.narrowing import choose
-from riff_tui.tui.navigation.scope import about_calls, fixed_fields, is_within, keep_steps, narrow
-from riff_tui.tui.render.counts import count_text
-from tests.support.fake_catalog import FakeCatalog, flow_table, walked
+from tests.surface.tui import Filter, Request, Row, Table, parse
 
 
 def test_the_walk_goes_from_flows_down_to_a_state() -> None:

@@ -11,17 +11,12 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.cli import run
-from riff_tui.command_line import build
-from riff_tui.errors import ExitCode
-from riff_tui.filters import Filter
-from riff_tui.table import Row
-from riff_tui.tui.navigation.links import is_place, link, link_to, open_link, place_of, row_at
-from riff_tui.tui.navigation.location import START, Location, Stack
-from riff_tui.views.parts.cells import where as where_of
 from tests.support.fake_catalog import conversation_table, walked
 from tests.support.hostile import HOSTILE
 from tests.support.walker import walking
+from tests.surface.explorer import START, Location, Stack, is_place, link, link_to, open_link, place_of, row_at
+from tests.surface.tui import ExitCode, Filter, Row, build, run
+from tests.surface.tui import where as where_of
 
 NAMES = st.sampled_from([name for name in HOSTILE.values() if name.strip()]) | st.text(min_size=1, max_size=20)
 CALL = Location("conversation", crumb="c-1", scope=Filter("run=r conversation=c-1"))

@@ -6,13 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.filters import Filter, parse
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.location import START, Location, Stack, crumbs, descend
-from riff_tui.tui.navigation.narrowing import calls_around, choose, pick, picked_name, set_name, without_field
-from riff_tui.tui.navigation.scope import fixed_fields, fixed_value, keep_steps
 from tests.support.fake_catalog import FakeCatalog, walked
+from tests.surface.explorer import (
+    START,
+    Location,
+    Stack,
+    calls_around,
+    choose,
+    crumbs,
+    descend,
+    fixed_fields,
+    fixed_value,
+    keep_steps,
+    pick,
+    picked_name,
+    set_name,
+    without_field,
+)
+from tests.surface.tui import Filter, Request, Row, Table, parse
 
 
 def told(stack: Stack) -> list[tuple[str, str, str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from riff_store.filters.predicates import Predicate
-from riff_tui.filters import Filter, FilterError, parser
 from tests.support.walker import Walker, walking
+from tests.surface.store import Predicate
+from tests.surface.tui import Filter, FilterError, parser
 
 
 @pytest.fixture

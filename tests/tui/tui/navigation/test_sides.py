@@ -9,35 +9,31 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
-from riff_tui.catalog import show
-from riff_tui.cli import run
-from riff_tui.errors import ExitCode
-from riff_tui.filters import Filter, parse
-from riff_tui.request import Request
-from riff_tui.table import Row, Table
-from riff_tui.tui.actions.help import hints
-from riff_tui.tui.data.session import SessionFile, decoded, encoded
-from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.links import open_link as stack_of
-from riff_tui.tui.navigation.location import (
-    SIDE_BY_SIDE,
-    START,
-    Location,
-    below,
-    crumbs,
-    descend,
-    heading,
-    scope_of,
-    sides_of,
-)
-from riff_tui.view_registry import resolve
 from tests.support import two_runs
 from tests.support.controls import controls_at
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import LIVE
 from tests.support.walker import Walker, exploring
+from tests.surface.explorer import (
+    SIDE_BY_SIDE,
+    START,
+    History,
+    Location,
+    SessionFile,
+    below,
+    crumbs,
+    decoded,
+    descend,
+    encoded,
+    hints,
+    scope_of,
+    sides_of,
+)
+from tests.surface.explorer import location_heading as heading
+from tests.surface.explorer import open_link as stack_of
+from tests.surface.store import open_store
+from tests.surface.tui import ExitCode, Filter, Request, Row, Table, parse, resolve, run, show
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.table import Column, Row
-from riff_tui.text.column_fit import fitted, wrap
-from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.render.columns import NARROWEST_FIRST, ColumnWidths, layout_columns, scroll_to_column
 from tests.support.fake_catalog import COLUMNS, flow_row
+from tests.surface.explorer import NARROWEST_FIRST, ColumnWidths, layout_columns, scroll_to_column
+from tests.surface.tui import ASCII, UNICODE, Column, Row, cell_width, fitted, wrap
 
 NAME = Column("flow", "Flow", kind="name")
 AGENT = Column("agent", "Agent", kind="name")
@@ -60,14 +57,14 @@ def test_a_line_is_never_too_long_and_a_number_never_cut(
 
 @given(st.text(max_size=40), st.integers(1, 20), st.booleans())
 def test_a_cell_is_exactly_as_wide_as_its_column(text: str, width: int, right: bool) -> None:
-    from riff_tui.text.safe_text import one_line
+    from tests.surface.tui import one_line
 
     assert cell_width(fitted(one_line(text), width, right=right)) == width
 
 
 @given(st.text(max_size=200), st.integers(1, 40))
 def test_wrapped_text_loses_nothing_but_blanks(text: str, width: int) -> None:
-    from riff_tui.text.safe_text import one_line
+    from tests.surface.tui import one_line
 
     safe = one_line(text)
     lines = wrap(safe, width)

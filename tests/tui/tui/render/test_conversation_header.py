@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from riff_tui.table import Row, Table
-from riff_tui.text.glyphs import UNICODE
-from riff_tui.tui.render.headers import conversation_lines
-from riff_tui.tui.render.styled_lines import PALETTES
+from tests.surface.explorer import PALETTES, conversation_lines
+from tests.surface.tui import UNICODE, Row, Table
 
 JUDGES = ("sim-strict", "sim-warm", "sim-wavering")
 

@@ -10,25 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.errors import StoreBusy
-from riff_tui.request import Request
-from riff_tui.table import Column, Row, Table
-from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
-from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.app import Explorer
-from riff_tui.tui.controllers import detail as detail_controller
-from riff_tui.tui.controllers.detail import side_for
-from riff_tui.tui.render.details import detail_lines, heading
-from riff_tui.tui.render.styled_lines import PALETTES, width_of
-from riff_tui.tui.widgets.pane import Pane
-from riff_tui.views.flows import flows
-from riff_tui.views.states import states
 from tests.support.fake_catalog import FakeCatalog, conversation_table
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE
 from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls, program
 from tests.support.view_answers import flow_cell, state_cell
 from tests.support.walker import LONGEST_S, Walker, exploring, press_key, walking
+from tests.surface.explorer import PALETTES, Explorer, Pane, detail_lines, side_for, width_of
+from tests.surface.explorer import detail as detail_controller
+from tests.surface.explorer import details_heading as heading
+from tests.surface.store import StoreBusy
+from tests.surface.tui import ASCII, UNICODE, Column, Glyphs, Request, Row, Table, cell_width, flows, states
 
 
 @pytest.fixture(autouse=True)

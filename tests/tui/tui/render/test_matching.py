@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.text.safe_text import one_line
-from riff_tui.tui.render.matching import Fuzzy
 from tests.support.hostile import HOSTILE
+from tests.surface.explorer import Fuzzy
+from tests.surface.tui import one_line
 
 NAMES = ("apartment_viewing", "dental_clinic", "property_trouble_ticket", "Clinic of Dr. Ämilia", "taxi2airport")
 

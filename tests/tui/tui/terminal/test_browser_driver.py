@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 
-from riff_tui.browser import DRIVER
 from tests.support.served_pages import surroundings
+from tests.surface.tui import DRIVER
 
 PRELUDE = b"__GANGLION__\n"
 CHATTY = """

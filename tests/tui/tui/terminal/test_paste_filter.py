@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from textual import events
 from textual.message import Message
 
-from riff_tui.tui.terminal.textual_internals import InputParser, PasteFilter
+from tests.surface.explorer import InputParser, PasteFilter
 
 PIECES = st.sampled_from(["\x1b", "\x1b[200~", "\x1b[201~", "[201~", "a", "é", "\r", "\x07", "\x1b[A", "\x9b"])
 

@@ -23,7 +23,7 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 import riff_tui.tui
-from riff_tui.tui.terminal import textual_internals
+from tests.surface.explorer import textual_internals
 
 
 def _modules() -> Iterator[ModuleType]:

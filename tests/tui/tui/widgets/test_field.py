@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.text.safe_text import one_line
-from riff_tui.tui.widgets.field import LONGEST, EditedLine, printable
 from tests.support.hostile import HOSTILE
+from tests.surface.explorer import LONGEST, EditedLine, printable
+from tests.surface.tui import one_line
 
 
 def at(text: str) -> EditedLine:

@@ -10,12 +10,10 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from riff_tui.table import Row, Severity, Table
-from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
-from riff_tui.tui.render.styled_lines import PALETTES
-from riff_tui.tui.widgets.line_table import LineTable
 from tests.support.fake_catalog import COLUMNS, LazyRows, flow_row, flow_table, long_table
 from tests.support.hostile import HOSTILE
+from tests.surface.explorer import PALETTES, LineTable
+from tests.surface.tui import ASCII, UNICODE, Glyphs, Row, Severity, Table
 
 
 class Shown(App[None]):

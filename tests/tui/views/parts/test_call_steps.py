@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from riff_store.queries.conversation import AskedStep, CallDetail
-from riff_tui.charts.transcript import transcript_lines
-from riff_tui.output.sinks import render
-from riff_tui.table import Table
-from riff_tui.text.glyphs import UNICODE
-from riff_tui.views.conversation import conversation
 from tests.support import voice_answers
 from tests.support.view_answers import detail
+from tests.surface.store import AskedStep, CallDetail
+from tests.surface.tui import UNICODE, Table, conversation, transcript_lines
+from tests.surface.tui import sinks_render as render
 
 ASKED = {"line": "L1", "gb": 2.0}
 STEPS = (

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.views.parts.voice_call import DEEPEST, differences, per_table
 from tests.support.strategies import JSON
 from tests.support.voice_answers import VOICE
+from tests.surface.tui import DEEPEST, differences, per_table
 
 
 def test_each_difference_is_a_line_with_its_way() -> None:

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.tui.render.details import reason, reasons, thinness
-from riff_tui.views.conversations import COLUMNS, row
-from riff_tui.views.parts import cells
-from riff_tui.views.states import states
 from tests.support.view_answers import call, state_cell
+from tests.surface.explorer import reason, reasons, thinness
+from tests.surface.tui import CONVERSATIONS_COLUMNS as COLUMNS
+from tests.surface.tui import Column, Row, Severity, Table, cells, row, states
 
 SHARES = st.none() | st.floats(0, 1)
 SCORES = ("operability", "correctness", "completion", "errors")

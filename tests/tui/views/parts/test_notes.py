@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
-from riff_store.filters.notes import Note
-from riff_tui.output.sinks import render
-from riff_tui.text.redaction import Redactor
-from riff_tui.views.conversation import conversation
 from tests.support.view_answers import detail
+from tests.surface.store import Note
+from tests.surface.tui import Redactor, conversation
+from tests.surface.tui import sinks_render as render
 
 NOTE = Note("n-1", "ann@example.org", 1_783_245_600_000_000, "Tells ann@x.org twice.", labels=("agent", "rude"))
 PLACED = Note("n-2", "bo", None, None, turn=3, state="ask", verdict="fail", code="rude", labels=("agent", "rude"))

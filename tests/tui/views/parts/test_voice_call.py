@@ -11,18 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.voice import Task, TraceEntry, Voice, VoiceTurn
-from riff_tui.charts.lanes import Lanes
-from riff_tui.output.sinks import render
-from riff_tui.table import Table
-from riff_tui.text.redaction import Redactor
-from riff_tui.views.conversation import conversation
-from riff_tui.views.parts.voice_call import LONGEST_VALUE, MOST_DIFFERENCES
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE
 from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
 from tests.support.voice_answers import SECRET, VOICE, document
+from tests.surface.store import Task, TraceEntry, Voice, VoiceTurn
+from tests.surface.tui import LONGEST_VALUE, MOST_DIFFERENCES, Lanes, Redactor, Table, conversation
+from tests.surface.tui import sinks_render as render
 
 
 def table_of(voice: Voice = VOICE, **options: Any) -> Table:

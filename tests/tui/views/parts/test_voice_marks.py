@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.voice import NOISES, SOUNDS, Mark, Span, TraceEntry, Voice
-from riff_tui.table import Row, Table
-from riff_tui.text.redaction import Redactor
-from riff_tui.views.conversation import conversation
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import detail
 from tests.support.voice_answers import MARKED, document
+from tests.surface.store import NOISES, SOUNDS, Mark, Span, TraceEntry, Voice
+from tests.surface.tui import Redactor, Row, Table, conversation
 
 
 def table_of(voice: Voice = MARKED, **options: Any) -> Table:

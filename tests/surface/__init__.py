@@ -1,0 +1,1 @@
+"""What tests use of each package, in one module a package."""
