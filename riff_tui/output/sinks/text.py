@@ -33,7 +33,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     shortened = 0
     if figure := figure_lines(table, options, options.width):
         parts.append(_cut(figure, options))
-        shortened += _longer(figure, options)
+        shortened += 0 if options.width is None else sum(cell_width(line) > options.width for line in figure)
     columns = Fit()
     is_long = len(table.rows) > MANY and not table.sections and bool(shown_columns(table))
     if table.sections:
@@ -133,10 +133,6 @@ def _colored(piece: Piece) -> str:
 
 def _in_color(text: str, code: int | None) -> str:
     return text if code is None or not text or text.isspace() else f"\x1b[{code}m{text}\x1b[39m"
-
-
-def _longer(lines: Sequence[str], options: Options) -> int:
-    return 0 if options.width is None else sum(cell_width(line) > options.width for line in lines)
 
 
 def _cut(lines: Sequence[str], options: Options) -> list[str]:

@@ -172,14 +172,11 @@ class TranscriptTally:
                 if tail.restarted:
                     return False
                 call = finished_call(line, CallPlace(path, start))
-                if call is not None and self._is_of_plan(call):
+                if call is not None and (call.agent in (None, self.agent) and call.caller in (None, self.caller)):
                     self._take(call)
             if tail.restarted:
                 return False
         return True
-
-    def _is_of_plan(self, call: FinishedCall) -> bool:
-        return call.agent in (None, self.agent) and call.caller in (None, self.caller)
 
     def _take(self, call: FinishedCall) -> None:
         for side, requests in call.requests.items():
@@ -352,7 +349,7 @@ def finished_call(line: bytes, place: CallPlace) -> FinishedCall | None:
         completed=found.completed if isinstance(found.completed, bool) else None,
         errored=found.errored is True or caller_failed,
         caller_failed=caller_failed,
-        retried=_is_retried(found.errors, extra),
+        retried="attempts" in extra or any(each.get("kind") == RETRIED for each in _objects(found.errors)),
         error=error,
         began_at=seconds(found.started_at),
         agent=_text(extra.get("agent"), LONGEST_NAME),
@@ -388,10 +385,6 @@ def seconds(time: object) -> float | None:
     except (OverflowError, ValueError):
         return None
     return None if found is None else found / 1_000_000
-
-
-def _is_retried(errors: object, extra: dict[Any, Any]) -> bool:
-    return "attempts" in extra or any(each.get("kind") == RETRIED for each in _objects(errors))
 
 
 def _objects(values: object) -> list[dict[str, Any]]:
