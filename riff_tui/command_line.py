@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 import click
 import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, next_command, settings_for
+from riff_tui.commands.options import DebugOption, StoreOption, flag, next_command, settings_for
 from riff_tui.errors import ExitCode, UsageError
 from riff_tui.signals import ending_in_order
 
@@ -93,14 +93,9 @@ def root(
         ),
     ] = False,
     install_completion: Annotated[
-        bool,
-        typer.Option(
-            "--install-completion", help="Have bash, zsh or fish complete commands, views and names, and exit."
-        ),
+        bool, flag("--install-completion", "Have bash, zsh or fish complete commands, views and names, and exit.")
     ] = False,
-    show_completion: Annotated[
-        bool, typer.Option("--show-completion", help="Print the script that does it, and exit.")
-    ] = False,
+    show_completion: Annotated[bool, flag("--show-completion", "Print the script that does it, and exit.")] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:

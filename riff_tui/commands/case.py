@@ -6,7 +6,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, settings_for
+from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, option, settings_for
 
 EXAMPLES = (
     "riff-tui case --where 'run=nightly-2026-06-22 conversation=c-000029' -o cases/stuck.toml",
@@ -14,23 +14,11 @@ EXAMPLES = (
     "riff-tui case --where 'conversation=c-000029' --flows my_flow.toml",
 )
 
-UntilOption = Annotated[
-    int | None,
-    typer.Option("--until", metavar="TURN", min=1, help="Keep what was said up to this turn.", show_default=False),
-]
-NameOption = Annotated[
-    str | None,
-    typer.Option("--name", metavar="N", help="What the scenario is called; else as the call.", show_default=False),
-]
-FlowOption = Annotated[
-    str | None,
-    typer.Option(
-        "--flows", metavar="FILE", help="The file of its flow, where that is not built in.", show_default=False
-    ),
-]
+UntilOption = Annotated[int | None, option("--until", "TURN", "Keep what was said up to this turn.", min=1)]
+NameOption = Annotated[str | None, option("--name", "N", "What the scenario is called; else as the call.")]
+FlowOption = Annotated[str | None, option("--flows", "FILE", "The file of its flow, where that is not built in.")]
 RedactOption = Annotated[
-    bool,
-    typer.Option("--redact/--no-redact", help="Put made-up values in the place of what points at the caller."),
+    bool, typer.Option("--redact/--no-redact", help="Put made-up values in the place of what points at the caller.")
 ]
 
 

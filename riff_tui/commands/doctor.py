@@ -7,9 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for, store_to_write
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, flag, settings_for, store_to_write
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -29,13 +27,8 @@ LISTED = 200
 
 
 def doctor(
-    migrate: Annotated[
-        bool,
-        typer.Option("--migrate", help="First bring a store of an older version forward.", show_default=False),
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object for programs.", show_default=False)
-    ] = False,
+    migrate: Annotated[bool, flag("--migrate", "First bring a store of an older version forward.")] = False,
+    json: Annotated[bool, flag("--json", "Print one JSON object for programs.")] = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,

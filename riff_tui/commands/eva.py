@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from riff_tui.commands.options import DebugOption, OutputOption, apply_limits
+from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, option
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext
@@ -35,43 +35,29 @@ DirectoryArgument = Annotated[
     typer.Argument(metavar="DIR", help="A conversation's directory, a record's with its trials, or a run's."),
 ]
 PipelineOption = Annotated[
-    Pipeline | None,
-    typer.Option("--pipeline", help="The kind of pipeline; else what the run's config.json says.", show_default=False),
+    Pipeline | None, option("--pipeline", None, "The kind of pipeline; else what the run's config.json says.")
 ]
 DatasetOption = Annotated[
     Path | None,
-    typer.Option(
-        "--dataset",
-        metavar="F",
-        help="The dataset that was played, an array or JSON lines; else the one that config.json names.",
-        show_default=False,
+    option(
+        "--dataset", "F", "The dataset that was played, an array or JSON lines; else the one that config.json names."
     ),
 ]
 AgentOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--agent",
-        metavar="F",
-        help="The agent's YAML file; else the one that config.json names.",
-        show_default=False,
-    ),
+    Path | None, option("--agent", "F", "The agent's YAML file; else the one that config.json names.")
 ]
 MetricOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--metric",
-        metavar="MODULE:FUNCTION",
-        help="A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
-        show_default=False,
+        "MODULE:FUNCTION",
+        "A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
     ),
 ]
 ExpectedOption = Annotated[
     Path | None,
-    typer.Option(
-        "--expected-db",
-        metavar="F",
-        help="What the database of one conversation should be in the end, as JSON; else the dataset's.",
-        show_default=False,
+    option(
+        "--expected-db", "F", "What the database of one conversation should be in the end, as JSON; else the dataset's."
     ),
 ]
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
-import typer
-
 from riff_tui.commands.options import (
     CsvRawOption,
     DebugOption,
     OutputOption,
     StoreOption,
     WhereOption,
+    option,
     settings_for,
 )
 
@@ -58,8 +57,7 @@ _BY_ENDING = {
 def export(
     where: WhereOption = "",
     format: Annotated[
-        ExportFormat | None,
-        typer.Option("--format", help="Else what the ending of FILE says, else csv.", show_default=False),
+        ExportFormat | None, option("--format", None, "Else what the ending of FILE says, else csv.")
     ] = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,

@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
@@ -16,6 +14,8 @@ from riff_tui.commands.options import (
     OutputOption,
     StoreOption,
     WhereOption,
+    flag,
+    option,
     settings_for,
 )
 from riff_tui.commands.reading import form_of
@@ -40,77 +40,44 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 BaselineOption = Annotated[
-    str,
-    typer.Option(
-        "--baseline",
-        metavar="A",
-        autocompletion=completion.runs,
-        help="The run to compare with: its id, or previous.",
-        show_default=False,
-    ),
+    str, option("--baseline", "A", "The run to compare with: its id, or previous.", completion.runs)
 ]
 CandidateOption = Annotated[
-    str,
-    typer.Option(
-        "--candidate",
-        metavar="B",
-        autocompletion=completion.runs,
-        help="The run to decide on: its id, or latest.",
-        show_default=False,
-    ),
+    str, option("--candidate", "B", "The run to decide on: its id, or latest.", completion.runs)
 ]
 MaxDropOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--max-drop",
-        metavar="ASPECT=X",
-        autocompletion=completion.tolerances,
-        help="How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
+        "ASPECT=X",
+        "How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
         " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE, of voice calls"
         " yield_rate and the like; repeatable.",
-        show_default=False,
+        completion.tolerances,
     ),
 ]
-MinNOption = Annotated[
-    int | None,
-    typer.Option(
-        "--min-n", metavar="N", min=1, help="Calls that a check takes on both sides, else 5.", show_default=False
-    ),
-]
+MinNOption = Annotated[int | None, option("--min-n", "N", "Calls that a check takes on both sides, else 5.", min=1)]
 StrictOption = Annotated[
-    bool,
-    typer.Option("--strict", help="Fail as well where a flow was not called, and where nothing could be decided."),
+    bool, flag("--strict", "Fail as well where a flow was not called, and where nothing could be decided.")
 ]
-JunitOption = Annotated[
-    Path | None,
-    typer.Option("--junit", metavar="F", help="Write the checks as JUnit XML as well.", show_default=False),
-]
+JunitOption = Annotated[Path | None, option("--junit", "F", "Write the checks as JUnit XML as well.")]
 GithubOption = Annotated[
-    bool,
-    typer.Option("--github", help=f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}."),
+    bool, flag("--github", f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}.")
 ]
 JsonOption = Annotated[
-    bool,
-    typer.Option("--json", help="As --format json: because, for each check that failed, with a command to open it."),
+    bool, flag("--json", "As --format json: because, for each check that failed, with a command to open it.")
 ]
 SummaryOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--summary-md",
-        metavar="F",
-        help="Write one message of at most 3,000 characters as well, with commands; the file that"
+        "F",
+        "Write one message of at most 3,000 characters as well, with commands; the file that"
         f" ${SUMMARY_VARIABLE} names is added to.",
-        show_default=False,
     ),
 ]
 FormatOption = Annotated[
-    Format | None,
-    typer.Option(
-        "--format",
-        metavar=f"[{'|'.join(FORMATS)}]",
-        help="Else what the ending of FILE says, else text.",
-        show_default=False,
-    ),
+    Format | None, option("--format", f"[{'|'.join(FORMATS)}]", "Else what the ending of FILE says, else text.")
 ]
 
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import click
 import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, apply_limits, settings_for, store_to_write
+from riff_tui.commands.options import (
+    DebugOption,
+    StoreOption,
+    apply_limits,
+    argument,
+    flag,
+    option,
+    settings_for,
+    store_to_write,
+)
 from riff_tui.text.words import counted, listed
 
 if TYPE_CHECKING:
@@ -52,9 +61,7 @@ class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in cl
         return [source.kind for source in sources()]
 
 
-PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", help="Files, or directories to walk.", show_default=False)
-]
+PathsArgument = Annotated[list[Path], argument("PATH...", "Files, or directories to walk.")]
 KindOption = Annotated[
     str | None,
     typer.Option(
@@ -65,36 +72,15 @@ KindOption = Annotated[
         show_default=False,
     ),
 ]
-FlowFileOption = Annotated[
-    list[Path] | None,
-    typer.Option("--flow-file", metavar="F", help="A file that describes a flow; repeatable.", show_default=False),
-]
-DatasetOption = Annotated[
-    Path | None,
-    typer.Option("--dataset", metavar="F", help="The dataset that EVA's runs played.", show_default=False),
-]
-AgentOption = Annotated[
-    Path | None,
-    typer.Option("--agent", metavar="F", help="The file of the agent in EVA's runs.", show_default=False),
-]
-JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", metavar="N", min=1, help="Processes that read and score.", show_default=False),
-]
-NoTextOption = Annotated[
-    bool, typer.Option("--no-text", help="Keep scores and their reasons, not what was said.", show_default=False)
-]
+FlowFileOption = Annotated[list[Path] | None, option("--flow-file", "F", "A file that describes a flow; repeatable.")]
+DatasetOption = Annotated[Path | None, option("--dataset", "F", "The dataset that EVA's runs played.")]
+AgentOption = Annotated[Path | None, option("--agent", "F", "The file of the agent in EVA's runs.")]
+JobsOption = Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)]
+NoTextOption = Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")]
 StrictOption = Annotated[
-    bool,
-    typer.Option(
-        "--strict",
-        help="Exit 5 where anything was skipped, a call stands twice, or nothing was taken.",
-        show_default=False,
-    ),
+    bool, flag("--strict", "Exit 5 where anything was skipped, a call stands twice, or nothing was taken.")
 ]
-RebuildOption = Annotated[
-    bool, typer.Option("--rebuild", help="Read files again that have not changed.", show_default=False)
-]
+RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
 
 
 def ingest(

@@ -6,9 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits, next_ingest
+from riff_tui.commands.options import (
+    WRITTEN_DIRECTORY,
+    DebugOption,
+    NextStoreOption,
+    apply_limits,
+    argument,
+    flag,
+    next_ingest,
+    option,
+)
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
@@ -28,46 +35,14 @@ EXAMPLES = (
 REASONS = 5
 
 
-PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", help="Transcripts, or directories to walk.", show_default=False)
-]
-NameOption = Annotated[
-    str,
-    typer.Option(
-        "--judge",
-        metavar="NAME",
-        help="A judge of the settings file, or gemini, dashscope, openai.",
-        show_default=False,
-    ),
-]
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        click_type=WRITTEN_DIRECTORY,
-        help="Where RUN/humanness-NAME.jsonl go.",
-        show_default=False,
-    ),
-]
-JudgedAtOption = Annotated[
-    str | None,
-    typer.Option("--judged-at", metavar="TIME", help="The time that scores carry; else now.", show_default=False),
-]
-LimitOption = Annotated[
-    int | None,
-    typer.Option("--limit", metavar="N", min=1, help="At most so many calls, spread evenly.", show_default=False),
-]
-ConcurrencyOption = Annotated[
-    int | None,
-    typer.Option("--concurrency", metavar="N", min=1, max=256, help="Calls to ask about at once.", show_default=False),
-]
-RetryUnscoredOption = Annotated[
-    bool, typer.Option("--retry-unscored", help="Ask again where there was no score.", show_default=False)
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only say how many calls and tokens it would be.", show_default=False)
-]
+PathsArgument = Annotated[list[Path], argument("PATH...", "Transcripts, or directories to walk.")]
+NameOption = Annotated[str, option("--judge", "NAME", "A judge of the settings file, or gemini, dashscope, openai.")]
+OutOption = Annotated[Path, option("--out", "DIR", "Where RUN/humanness-NAME.jsonl go.", click_type=WRITTEN_DIRECTORY)]
+JudgedAtOption = Annotated[str | None, option("--judged-at", "TIME", "The time that scores carry; else now.")]
+LimitOption = Annotated[int | None, option("--limit", "N", "At most so many calls, spread evenly.", min=1)]
+ConcurrencyOption = Annotated[int | None, option("--concurrency", "N", "Calls to ask about at once.", min=1, max=256)]
+RetryUnscoredOption = Annotated[bool, flag("--retry-unscored", "Ask again where there was no score.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Only say how many calls and tokens it would be.")]
 
 
 def judge(

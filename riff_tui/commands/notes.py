@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     CallOption,
@@ -18,6 +16,9 @@ from riff_tui.commands.options import (
     OutputOption,
     StoreOption,
     apply_limits,
+    argument,
+    flag,
+    option,
     settings_for,
     store_to_write,
 )
@@ -44,23 +45,9 @@ class Verdict(enum.StrEnum):
 
 AuthorOption = Annotated[
     str | None,
-    typer.Option(
-        "--author",
-        metavar="A",
-        help="Who writes; else $RIFF_TUI_AUTHOR, else git's user.email, else you on this machine.",
-        show_default=False,
-    ),
+    option("--author", "A", "Who writes; else $RIFF_TUI_AUTHOR, else git's user.email, else you on this machine."),
 ]
-CallsOption = Annotated[
-    str,
-    typer.Option(
-        "--where",
-        metavar="EXPR",
-        autocompletion=completion.terms,
-        help="Only notes on calls that match.",
-        show_default=False,
-    ),
-]
+CallsOption = Annotated[str, option("--where", "EXPR", "Only notes on calls that match.", completion.terms)]
 
 
 def notes(debug: DebugOption = False) -> None:
@@ -72,30 +59,11 @@ def notes(debug: DebugOption = False) -> None:
 
 def add(
     where: CallOption = "",
-    turn: Annotated[
-        int | None,
-        typer.Option("--turn", metavar="N", help="The turn that it is about, from 1.", show_default=False),
-    ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option("--state", metavar="S", help="The state; else that of the turn.", show_default=False),
-    ] = None,
-    verdict: Annotated[
-        Verdict | None, typer.Option("--verdict", help="Whether the call is all right.", show_default=False)
-    ] = None,
-    code: Annotated[
-        str | None,
-        typer.Option(
-            "--code",
-            metavar="C",
-            autocompletion=completion.codes,
-            help="What went wrong, in a word or a few.",
-            show_default=False,
-        ),
-    ] = None,
-    note: Annotated[
-        str | None, typer.Option("--note", metavar="TEXT|-", help="A remark; - reads it.", show_default=False)
-    ] = None,
+    turn: Annotated[int | None, option("--turn", "N", "The turn that it is about, from 1.")] = None,
+    state: Annotated[str | None, option("--state", "S", "The state; else that of the turn.")] = None,
+    verdict: Annotated[Verdict | None, option("--verdict", None, "Whether the call is all right.")] = None,
+    code: Annotated[str | None, option("--code", "C", "What went wrong, in a word or a few.", completion.codes)] = None,
+    note: Annotated[str | None, option("--note", "TEXT|-", "A remark; - reads it.")] = None,
     author: AuthorOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -132,19 +100,11 @@ def add(
 def export(
     where: CallsOption = "",
     format: Annotated[
-        NotesFormat | None,
-        typer.Option("--format", help="Else what the ending of FILE says, else jsonl.", show_default=False),
+        NotesFormat | None, option("--format", None, "Else what the ending of FILE says, else jsonl.")
     ] = None,
     output: OutputOption = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="In CSV the lines that were superseded or taken back as well.")
-    ] = False,
-    taxonomy: Annotated[
-        Path | None,
-        typer.Option(
-            "--taxonomy", metavar="FILE", help="Write embedeval's table of categories too.", show_default=False
-        ),
-    ] = None,
+    everything: Annotated[bool, flag("--all", "In CSV the lines that were superseded or taken back as well.")] = False,
+    taxonomy: Annotated[Path | None, option("--taxonomy", "FILE", "Write embedeval's table of categories too.")] = None,
     csv_raw: CsvRawOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -181,21 +141,10 @@ def export(
 
 
 def rename(
-    old: Annotated[
-        str,
-        typer.Argument(metavar="OLD", autocompletion=completion.codes, help="The code as it is.", show_default=False),
-    ],
-    new: Annotated[
-        str,
-        typer.Argument(
-            metavar="NEW",
-            autocompletion=completion.codes,
-            help="What to call it; one in use merges both.",
-            show_default=False,
-        ),
-    ],
+    old: Annotated[str, argument("OLD", "The code as it is.", completion.codes)],
+    new: Annotated[str, argument("NEW", "What to call it; one in use merges both.", completion.codes)],
     where: CallsOption = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be renamed.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only say what would be renamed.")] = False,
     author: AuthorOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -220,12 +169,8 @@ def rename(
 
 
 def import_notes(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files of notes; - is stdin.", show_default=False)
-    ],
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 5 where a line was skipped.", show_default=False)
-    ] = False,
+    files: Annotated[list[Path], argument("FILE...", "Files of notes; - is stdin.")],
+    strict: Annotated[bool, flag("--strict", "Exit 5 where a line was skipped.")] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:

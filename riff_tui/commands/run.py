@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits
+from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits, flag, option
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -233,43 +233,24 @@ def _judge(name: str | None, no_judge: bool) -> str | None:
 
 # Declare the options of the `run` command.
 FlowsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--flows",
-        metavar="F,F",
-        autocompletion=completion.flows,
-        help="Built-in flows, or paths of flow files; repeatable.",
-        show_default=False,
-    ),
+    list[str] | None, option("--flows", "F,F", "Built-in flows, or paths of flow files; repeatable.", completion.flows)
 ]
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where the files of the run go.", show_default=False
-    ),
-]
+OutOption = Annotated[Path, option("--out", "DIR", "Where the files of the run go.", click_type=WRITTEN_DIRECTORY)]
 AgentOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--agent",
-        metavar="openai:MODEL@URL|command:CMD|python:MODULE:NAME",
-        autocompletion=lambda: ("openai:", "command:", "python:"),
-        help="The agent that answers the calls.",
-        show_default=False,
+        "openai:MODEL@URL|command:CMD|python:MODULE:NAME",
+        "The agent that answers the calls.",
+        lambda: ("openai:", "command:", "python:"),
     ),
 ]
 AgentKeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--agent-key-env", metavar="VAR", help="The variable that holds the key of its endpoint.", show_default=False
-    ),
+    str | None, option("--agent-key-env", "VAR", "The variable that holds the key of its endpoint.")
 ]
-AgentNameOption = Annotated[
-    str | None,
-    typer.Option("--agent-name", metavar="NAME", help="What the transcripts call the agent.", show_default=False),
-]
+AgentNameOption = Annotated[str | None, option("--agent-name", "NAME", "What the transcripts call the agent.")]
 _ENV = "A variable that its command may see as well; repeatable."
-AgentEnvOption = Annotated[list[str] | None, typer.Option("--agent-env", metavar="VAR", help=_ENV, show_default=False)]
+AgentEnvOption = Annotated[list[str] | None, option("--agent-env", "VAR", _ENV)]
 CallerOption = Annotated[
     str,
     typer.Option(
@@ -280,14 +261,9 @@ CallerOption = Annotated[
     ),
 ]
 CallerKeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--caller-key-env", metavar="VAR", help="The variable that holds the key of its endpoint.", show_default=False
-    ),
+    str | None, option("--caller-key-env", "VAR", "The variable that holds the key of its endpoint.")
 ]
-CallerEnvOption = Annotated[
-    list[str] | None, typer.Option("--caller-env", metavar="VAR", help=_ENV, show_default=False)
-]
+CallerEnvOption = Annotated[list[str] | None, option("--caller-env", "VAR", _ENV)]
 ToolsOption = Annotated[
     str,
     typer.Option(
@@ -297,28 +273,26 @@ ToolsOption = Annotated[
         help="What answers tools; stubbed: the flow file does.",
     ),
 ]
-ToolsEnvOption = Annotated[list[str] | None, typer.Option("--tools-env", metavar="VAR", help=_ENV, show_default=False)]
+ToolsEnvOption = Annotated[list[str] | None, option("--tools-env", "VAR", _ENV)]
 TrialsOption = Annotated[
     int, typer.Option("--trials", metavar="N", min=1, max=10_000, help="How often each scenario is played.")
 ]
 ScenariosOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--scenarios",
-        metavar="all|NAME,FILE,..",
-        autocompletion=completion.scenarios,
-        help="Only these of the flows, case files, or directories of those; repeatable.",
-        show_default=False,
+        "all|NAME,FILE,..",
+        "Only these of the flows, case files, or directories of those; repeatable.",
+        completion.scenarios,
     ),
 ]
 PersonasOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--personas",
-        metavar="all|NAME,..",
-        autocompletion=completion.personas,
-        help="Play every scenario with each of these callers; else with one.",
-        show_default=False,
+        "all|NAME,..",
+        "Play every scenario with each of these callers; else with one.",
+        completion.personas,
     ),
 ]
 ConcurrencyOption = Annotated[
@@ -334,66 +308,27 @@ MaxCallOption = Annotated[
 TurnTimeoutOption = Annotated[
     float, typer.Option("--turn-timeout-s", metavar="S", min=0.001, help="Seconds that one answer may take.")
 ]
-ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on with the run in --out, or begin it.", show_default=False)
-]
-ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Go on where the file of a flow has changed, and mix both.", show_default=False),
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only print the calls that would be made.", show_default=False)
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one line of JSON at the beginning and one at the end.", show_default=False)
-]
+ResumeOption = Annotated[bool, flag("--resume", "Go on with the run in --out, or begin it.")]
+ForceOption = Annotated[bool, flag("--force", "Go on where the file of a flow has changed, and mix both.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Only print the calls that would be made.")]
+JsonOption = Annotated[bool, flag("--json", "Print one line of JSON at the beginning and one at the end.")]
 IngestOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ingest",
-        metavar="STORE",
-        help="Bring calls into this store as they end, where an explorer shows them.",
-        show_default=False,
-    ),
+    str | None, option("--ingest", "STORE", "Bring calls into this store as they end, where an explorer shows them.")
 ]
-JudgeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--judge", metavar="NAME", help="Have the calls judged afterwards, as `judge` does.", show_default=False
-    ),
-]
-NoJudgeOption = Annotated[
-    bool, typer.Option("--no-judge", help="Have nothing judged, as without it.", show_default=False)
-]
-RunIdOption = Annotated[
-    str | None,
-    typer.Option("--run-id", metavar="ID", help="The id of the run; else the name of --out.", show_default=False),
-]
-LabelOption = Annotated[
-    str | None, typer.Option("--label", metavar="TEXT", help="What to call the run beside its id.", show_default=False)
-]
-CommitOption = Annotated[
-    str | None, typer.Option("--commit", metavar="SHA", help="The commit that is tried.", show_default=False)
-]
-BranchOption = Annotated[
-    str | None, typer.Option("--branch", metavar="NAME", help="The branch that it is on.", show_default=False)
-]
+JudgeOption = Annotated[str | None, option("--judge", "NAME", "Have the calls judged afterwards, as `judge` does.")]
+NoJudgeOption = Annotated[bool, flag("--no-judge", "Have nothing judged, as without it.")]
+RunIdOption = Annotated[str | None, option("--run-id", "ID", "The id of the run; else the name of --out.")]
+LabelOption = Annotated[str | None, option("--label", "TEXT", "What to call the run beside its id.")]
+CommitOption = Annotated[str | None, option("--commit", "SHA", "The commit that is tried.")]
+BranchOption = Annotated[str | None, option("--branch", "NAME", "The branch that it is on.")]
 StreamOption = Annotated[
-    bool,
-    typer.Option("--stream/--no-stream", help="Read answers as they come, which measures the first word."),
+    bool, typer.Option("--stream/--no-stream", help="Read answers as they come, which measures the first word.")
 ]
 AdvanceOption = Annotated[
-    bool, typer.Option("--advance", help="Offer a model one tool for all ways on, which small models take better.")
+    bool, flag("--advance", "Offer a model one tool for all ways on, which small models take better.")
 ]
 ClockOption = Annotated[
     str | None,
-    typer.Option(
-        "--clock",
-        metavar="TIME",
-        help="Have it always be this time and measure nothing: the same answers give the same bytes.",
-        show_default=False,
-    ),
+    option("--clock", "TIME", "Have it always be this time and measure nothing: the same answers give the same bytes."),
 ]
-FsyncOption = Annotated[
-    bool, typer.Option("--fsync", help="Force each call to the disk as it ends.", show_default=False)
-]
+FsyncOption = Annotated[bool, flag("--fsync", "Force each call to the disk as it ends.")]

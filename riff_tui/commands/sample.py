@@ -13,7 +13,9 @@ from riff_tui.commands.options import (
     DebugOption,
     OutputOption,
     StoreOption,
+    flag,
     next_command,
+    option,
     settings_for,
     store_to_write,
 )
@@ -47,22 +49,12 @@ SeedOption = Annotated[
     int, typer.Option("--seed", metavar="S", min=0, max=2**63 - 1, help="Another number draws other calls.")
 ]
 WhereOption = Annotated[
-    str,
-    typer.Option(
-        "--where",
-        metavar="EXPR",
-        autocompletion=completion.terms,
-        help="Draw only calls that match, such as 'flow:dent'.",
-        show_default=False,
-    ),
+    str, option("--where", "EXPR", "Draw only calls that match, such as 'flow:dent'.", completion.terms)
 ]
 ReplaceOption = Annotated[
-    bool, typer.Option("--replace", help="Draw anew, also where the store has a list that was drawn in the same way.")
+    bool, flag("--replace", "Draw anew, also where the store has a list that was drawn in the same way.")
 ]
-FormatOption = Annotated[
-    Format | None,
-    typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
-]
+FormatOption = Annotated[Format | None, option("--format", None, "Else what the ending of FILE says, else text.")]
 
 
 def sample(

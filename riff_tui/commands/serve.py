@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands import ui
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for, split_keys
+from riff_tui.commands.options import (
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    WhereOption,
+    option,
+    settings_for,
+    split_keys,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,13 +41,7 @@ OpenOption = Annotated[
     bool, typer.Option("--open/--no-open", help="Open the page in your browser, where there is a desktop.")
 ]
 OriginOption = Annotated[
-    str | None,
-    typer.Option(
-        "--public-origin",
-        metavar="URL",
-        help="Where you reach the page, if you forward another port to it.",
-        show_default=False,
-    ),
+    str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
 ]
 
 

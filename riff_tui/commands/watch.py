@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-import typer
-
 from riff_tui.commands import completion
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, settings_for
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, flag, option, settings_for
 from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
@@ -36,42 +34,16 @@ _LISTED = 100
 
 
 RunOption = Annotated[
-    str,
-    typer.Option(
-        "--run",
-        metavar="R",
-        autocompletion=completion.runs,
-        help="A run's directory, or the id of a run in the store, or latest.",
-        show_default=False,
-    ),
+    str, option("--run", "R", "A run's directory, or the id of a run in the store, or latest.", completion.runs)
 ]
 BaselineOption = Annotated[
-    str | None,
-    typer.Option(
-        "--baseline",
-        metavar="RUN",
-        autocompletion=completion.runs,
-        help="The run to compare with so far; else the one before it.",
-        show_default=False,
-    ),
+    str | None, option("--baseline", "RUN", "The run to compare with so far; else the one before it.", completion.runs)
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON: one object, with --follow one a line.", show_default=False)
-]
-SinceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--since", metavar="T", help="List only calls that changed after this time (as_of).", show_default=False
-    ),
-]
-TextOption = Annotated[
-    bool, typer.Option("--text", help="Show the last words of calls that are over as well.", show_default=False)
-]
+JsonOption = Annotated[bool, flag("--json", "Print JSON: one object, with --follow one a line.")]
+SinceOption = Annotated[str | None, option("--since", "T", "List only calls that changed after this time (as_of).")]
+TextOption = Annotated[bool, flag("--text", "Show the last words of calls that are over as well.")]
 FollowOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--follow/--once", help="Go on until the run ends, or look once; else by the terminal.", show_default=False
-    ),
+    bool | None, flag("--follow/--once", "Go on until the run ends, or look once; else by the terminal.")
 ]
 
 
