@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
@@ -39,31 +39,19 @@ def case(
     from riff_runner.run.cases.case_file import case_text
     from riff_store.database import open_store
     from riff_tui.cases import case_where
-    from riff_tui.errors import writing
-    from riff_tui.output.streams import say, standard_output
+    from riff_tui.errors import UsageError
+    from riff_tui.output.files import names_file, write_output
+    from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 
     if name is not None and not name.strip():
-        from riff_tui.errors import UsageError
-
         raise UsageError("--name needs a name; leave it out to call the scenario as the call")
     with open_store(store_location(settings_for(store))) as opened, opened.snapshot():
         made = case_where(opened, where, until=until, name=name, redact=redact, flow_file=flows)
     text = case_text(made)
-
-    def write(stream: TextIO) -> None:
-        stream.write(text)
-
-    if output is None or str(output) == "-":
-        with writing("stdout"):
-            stream = standard_output().stream
-            write(stream)
-            stream.flush()
-        return
-    from riff_tui.output.files import write_whole
-
-    write_whole(output, write)
-    say(f"Next: {_next(str(output), made.flow, flows)}")
+    write_output(output, lambda file: file.write(text))
+    if names_file(output):
+        say(f"Next: {_next(str(output), made.flow, flows)}")
 
 
 def _next(path: str, flow: str, flow_file: str | None) -> str:

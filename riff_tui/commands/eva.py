@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -183,24 +183,17 @@ def _print(
     show: Callable[[Path, MetricContext], dict[str, Any]],
 ) -> None:
     """Write what is shown of each conversation, one after the other; only one is held at a time."""
+    from riff_tui.output.files import write_output
+    from riff_tui.output.sinks.json import write_members
+    from riff_tui.output.sinks.parts import Options
+
     found = _found(directory)
     if found.single:
         (path,) = found.directories.values()
         members: Iterator[tuple[str, Any]] = iter(show(path, _warned(look(path))).items())
     else:
         members = _each(found.directories, look, show)
-    if output is not None and str(output) != "-":
-        from riff_tui.output.files import write_whole
-
-        write_whole(output, lambda file: _write(members, file))
-    else:
-        from riff_tui.errors import writing
-        from riff_tui.output.streams import standard_output
-
-        with writing("stdout"):
-            stream = standard_output().stream
-            _write(members, stream)
-            stream.flush()
+    write_output(output, lambda file: write_members(members, file, Options()))
 
 
 def _each(
@@ -239,10 +232,3 @@ def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any
         return {name: score.to_dict() for name, score in computed.items()}
 
     return scores
-
-
-def _write(members: Iterator[tuple[str, Any]], out: TextIO) -> None:
-    from riff_tui.output.sinks.json import write_members
-    from riff_tui.output.sinks.parts import Options
-
-    write_members(members, out, Options())

@@ -18,12 +18,10 @@ from riff_tui.commands.options import (
     option,
     settings_for,
 )
-from riff_tui.commands.reading import form_of
+from riff_tui.commands.reading import form_of, print_table
 from riff_tui.output.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from riff_tui.gate.decision import Decision
     from riff_tui.table import Table
 
@@ -105,16 +103,19 @@ def gate(
     flow, and what --max-drop names. The flows that fail are named on stderr.
     """
     from riff_tui.commands.reading import reading
-    from riff_tui.errors import GateFailed, OutputError
+    from riff_tui.errors import GateFailed, OutputError, UsageError
     from riff_tui.filters import parse, split
-    from riff_tui.gate import messages
+    from riff_tui.gate import messages, reports
     from riff_tui.gate.query import told_decision_on
     from riff_tui.gate.rules import configured
+    from riff_tui.output.files import write_whole
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location, store_to_name
 
     settings = settings_for(store, ascii=ascii_only)
-    form = _form(_chosen(format, json=json), output, github=github)
+    if json and format not in (None, Format.JSON):
+        raise UsageError(f"--json and --format {format} are two formats; leave one of them out")
+    form = _form(Format.JSON if json else format, output, github=github)
     rules = configured(max_drop or (), min_n, strict=strict)
     calls, _ = split(parse(where), ())
     location = store_location(settings)
@@ -123,7 +124,7 @@ def gate(
     line = messages.unarmed(messages.outcome(decision))
     try:
         if junit is not None:
-            _write_junit(decision, junit)
+            write_whole(junit, lambda file: reports.write(decision, file))
         if summary_md is not None:
             _write_message(decision, summary_md)
         _report(decision, form, output, github=github, ascii_only=bool(settings.ascii), csv_raw=csv_raw)
@@ -140,31 +141,22 @@ def _report(
     decision: Decision, form: Format, output: Path | None, *, github: bool, ascii_only: bool, csv_raw: bool
 ) -> None:
     """Write the table into a file, the summary of a step, or to stdout."""
+    from riff_tui.output.files import names_file
     from riff_tui.views.gate import gate as table_of
 
     table = table_of(decision)
-    if _names_file(output):
+    if names_file(output) or not github:
         _write(table, form, output, ascii_only=ascii_only, csv_raw=csv_raw)
     if github:
         _annotate(decision, table, ascii_only=ascii_only)
-    elif not _names_file(output):
-        _write(table, form, None, ascii_only=ascii_only, csv_raw=csv_raw)
-
-
-def _chosen(format: Format | None, *, json: bool) -> Format | None:
-    """Return the format that was chosen by either option; raise `UsageError` where they differ."""
-    from riff_tui.errors import UsageError
-
-    if json and format not in (None, Format.JSON):
-        raise UsageError(f"--json and --format {format} are two formats; leave one of them out")
-    return Format.JSON if json else format
 
 
 def _form(chosen: Format | None, output: Path | None, *, github: bool) -> Format:
     """Return the format of the table; raise `UsageError` for one that it does not have, or that has nowhere to go."""
     from riff_tui.errors import UsageError
+    from riff_tui.output.files import names_file
 
-    if github and chosen is not None and not _names_file(output):
+    if github and chosen is not None and not names_file(output):
         raise UsageError("--format needs -o FILE where --github is given: stdout is for the annotations then")
     form = form_of(chosen, output)
     if form.is_graph:
@@ -173,42 +165,16 @@ def _form(chosen: Format | None, output: Path | None, *, github: bool) -> Format
     return form
 
 
-def _names_file(output: Path | None) -> bool:
-    return output is not None and str(output) != "-"
-
-
 def _write(table: Table, form: Format, path: Path | None, *, ascii_only: bool, csv_raw: bool) -> None:
     """Print the table to a file or to stdout; Markdown only as long as a pull request takes it."""
-    from riff_tui.errors import writing
     from riff_tui.gate.reports import summary
-    from riff_tui.output.files import write_whole
-    from riff_tui.output.sinks import render
-    from riff_tui.output.streams import standard_output
+    from riff_tui.output.files import write_output
 
-    text = summary(table, ascii_only=ascii_only) if form is Format.MARKDOWN else None
-
-    def fill(file: TextIO) -> None:
-        if text is not None:
-            file.write(text)
-        else:
-            render(table, form, file, ascii_only=ascii_only, csv_raw=csv_raw)
-
-    if path is not None:
-        write_whole(path, fill)
-    elif text is None:
-        standard_output(ascii_only=ascii_only).print_table(table, form, csv_raw=csv_raw)
+    if form is Format.MARKDOWN:
+        text = summary(table, ascii_only=ascii_only)
+        write_output(path, lambda file: file.write(text))
     else:
-        with writing("stdout"):
-            stream = standard_output(ascii_only=ascii_only).stream
-            stream.write(text)
-            stream.flush()
-
-
-def _write_junit(decision: Decision, path: Path) -> None:
-    from riff_tui.gate import reports
-    from riff_tui.output.files import write_whole
-
-    write_whole(path, lambda file: reports.write(decision, file))
+        print_table(table, form, path, ascii_only=ascii_only, csv_raw=csv_raw)
 
 
 def _write_message(decision: Decision, path: Path) -> None:
@@ -226,14 +192,11 @@ def _write_message(decision: Decision, path: Path) -> None:
 
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:
     """Print the annotations, and add the table to the summary of the job's step."""
-    from riff_tui.errors import writing
     from riff_tui.gate.reports import append_summary, commands, summary
-    from riff_tui.output.streams import say, standard_output
+    from riff_tui.output.files import write_output
+    from riff_tui.output.streams import say
 
-    with writing("stdout"):
-        stream = standard_output().stream
-        stream.writelines(f"{line}\n" for line in commands(decision))
-        stream.flush()
+    write_output(None, lambda stream: stream.writelines(f"{line}\n" for line in commands(decision)))
     place = os.environ.get(SUMMARY_VARIABLE)
     if place:
         append_summary(Path(place), summary(table, ascii_only=ascii_only))

@@ -15,6 +15,7 @@ from riff_tui.commands.options import (
     flag,
     next_ingest,
     option,
+    time_of,
 )
 from riff_tui.text.words import counted
 
@@ -95,10 +96,12 @@ def judge_calls(
     from riff_runner.judge.session import Session
     from riff_tui.errors import UsageError
     from riff_tui.output.streams import say
+    from riff_tui.signals import end_by
 
     apply_limits()
     config = configured(name)
-    _check_time(judged_at)
+    if judged_at is not None:
+        time_of("--judged-at", judged_at)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out: {out} is not a directory")
     missing = next((path for path in paths if not path.exists()), None)
@@ -122,7 +125,8 @@ def judge_calls(
         raise _stopped(name, ended)
     for line in report(plan, found, config.prices, ended):
         say(line)
-    _raise_signal(ended)
+    if ended is not None and ended.signal is not None:
+        end_by(ended.signal)
 
 
 def configured(name: str) -> JudgeSettings:
@@ -136,14 +140,6 @@ def configured(name: str) -> JudgeSettings:
     tables, base = settings.judges()
     with _naming_judge(name):
         return judge_settings(name, tables, base)
-
-
-def _check_time(text: str | None) -> None:
-    from riff_ingest.coercion import parse_time
-    from riff_tui.errors import UsageError
-
-    if text is not None and parse_time(text) is None:
-        raise UsageError(f"--judged-at: {text!r} is not a time such as 2026-06-22T03:00:00Z")
 
 
 def _places(out: Path, judge: str) -> Callable[[str], Path]:
@@ -249,13 +245,6 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
     kept = f"{counted(ended.progress.scored, 'score')} kept, {left} left"
     again = "run it again with --retry-unscored" if ended.unscored else "run the same command again"
     return JudgeStopped(f"judge {name}: {ended.error}; {kept}: fix it and {again}")
-
-
-def _raise_signal(ended: RunEnd | None) -> None:
-    from riff_tui.signals import end_by
-
-    if ended is not None and ended.signal is not None:
-        end_by(ended.signal)
 
 
 @contextmanager

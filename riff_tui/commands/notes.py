@@ -74,22 +74,19 @@ def add(
     you have no verdict fails it.
     """
     from riff_tui.commands.reading import reading
-    from riff_tui.errors import writing
     from riff_tui.notes.exchange import Given, draft, said
     from riff_tui.notes.notebook import Notebook
-    from riff_tui.output.streams import say, standard_output
+    from riff_tui.output.files import write_output
+    from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 
     settings = settings_for(store, author=author)
-    given = Given(verdict and verdict.value, code, _text(note), turn, state)
+    given = Given(verdict and verdict.value, code, sys.stdin.read() if note == "-" else note, turn, state)
     notebook = Notebook(store_location(settings), settings.author)
     with reading(notebook.location) as opened:
         drafted = draft(opened, where, given, notebook.author, notebook.now())
     receipt = notebook.write([drafted.note])
-    with writing("stdout"):
-        stream = standard_output().stream
-        stream.write(json_line(drafted.note))
-        stream.flush()
+    write_output(None, lambda stream: stream.write(json_line(drafted.note)))
     for remark in drafted.remarks:
         say(remark)
     say(f"Noted: {said(drafted.note)}.")
@@ -115,6 +112,7 @@ def export(
     """
     from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
+    from riff_tui.output.files import write_output
     from riff_tui.settings import store_location
 
     form = format or form_of(output)
@@ -126,18 +124,7 @@ def export(
         if output is not None and form is NotesFormat.JSONL:
             keep_others(opened, output)
         write = writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
-    if output is not None and str(output) != "-":
-        from riff_tui.output.files import write_whole
-
-        write_whole(output, write)
-        return
-    from riff_tui.errors import writing
-    from riff_tui.output.streams import standard_output
-
-    with writing("stdout"):
-        stream = standard_output().stream
-        write(stream)
-        stream.flush()
+    write_output(output, write)
 
 
 def rename(
@@ -247,10 +234,6 @@ PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     ),
 }
 """The commands within this one, each with its examples."""
-
-
-def _text(given: str | None) -> str | None:
-    return sys.stdin.read() if given == "-" else given
 
 
 def _say_where(receipt: Receipt) -> None:

@@ -77,6 +77,17 @@ def split_keys(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for part in given or () for name in part.split(","))
 
 
+def time_of(option: str, text: str) -> int:
+    """Return a time that an option was given, in microseconds since the epoch; raise `UsageError` for another text."""
+    from riff_ingest.coercion import parse_time
+    from riff_tui.errors import UsageError
+
+    found = parse_time(text)
+    if found is None:
+        raise UsageError(f"{option}: {text!r} is not a time such as 2026-06-22T03:00:00Z")
+    return found
+
+
 def next_ingest(path: Path, store: str | None) -> str:
     """Return the command that brings files into the store."""
     return next_command("ingest", str(path), store=store)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits, flag, option
+from riff_tui.commands.options import (
+    WRITTEN_DIRECTORY,
+    DebugOption,
+    NextStoreOption,
+    apply_limits,
+    flag,
+    option,
+    time_of,
+)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -84,15 +92,20 @@ def run(
         make_agent,
         make_caller,
         make_tools,
-        parse_agent,
-        parse_caller,
-        parse_tools,
+        parse_target,
     )
+    from riff_tui.commands.judge import configured
     from riff_tui.commands.run_session import After, make, show_plan
+    from riff_tui.errors import UsageError
 
     apply_limits()
-    agent_target, caller_target, tools_target = parse_agent(agent), parse_caller(caller), parse_tools(tools)
-    after = After(ingest, _judge(judge, no_judge), as_json, store)
+    agent_target, caller_target = parse_target(agent, "agent"), parse_target(caller, "caller")
+    tools_target = parse_target(tools, "tools")
+    if judge is not None:
+        if no_judge:
+            raise UsageError("--judge and --no-judge contradict each other", "leave one of them out")
+        configured(judge)
+    after = After(ingest, judge, as_json, store)
     loaded, chosen = _choice(_words(flows), _words(scenarios))
     cast: Literal["all"] | list[str] | None = "all" if _words(personas) == ["all"] else _words(personas) or None
     cases = plan_cases(loaded, scenarios=chosen, personas=cast, trials=trials, seed=seed)
@@ -117,6 +130,8 @@ def run(
         limits=asdict(limits),
         streamed=stream and "openai" in (agent_target.kind, caller_target.kind),
     )
+    if clock is not None:
+        time_of("--clock", clock)
     request = RunRequest(
         called,
         calls,
@@ -124,7 +139,7 @@ def run(
         settings,
         tools=make_tools(tools_target, replace(options, env=tuple(tools_env or ()))),
         limits=limits,
-        clock=SystemClock() if clock is None else FixedClock(_time(clock)),
+        clock=SystemClock() if clock is None else FixedClock(clock),
         in_order=clock is not None,
         out=out,
         run_id=run_id,
@@ -209,26 +224,6 @@ def _tell_of_changes(case: CaseFile, flow: RunnableFlow) -> None:
 def _words(given: list[str] | None) -> list[str]:
     """Return what stands between commas in an option that may be repeated."""
     return list(dict.fromkeys(word.strip() for part in given or () for word in part.split(",") if word.strip()))
-
-
-def _time(text: str) -> str:
-    from riff_ingest.coercion import parse_time
-    from riff_tui.errors import UsageError
-
-    if parse_time(text) is None:
-        raise UsageError(f"--clock: {text!r} is not a time such as 2026-06-22T03:00:00Z")
-    return text
-
-
-def _judge(name: str | None, no_judge: bool) -> str | None:
-    from riff_tui.commands.judge import configured
-    from riff_tui.errors import UsageError
-
-    if name is not None and no_judge:
-        raise UsageError("--judge and --no-judge contradict each other", "leave one of them out")
-    if name is not None:
-        configured(name)
-    return name
 
 
 # Declare the options of the `run` command.

@@ -64,6 +64,7 @@ def make(request: RunRequest, after: After) -> None:
 
 def _make(request: RunRequest, after: After) -> None:
     from riff_runner.run.runs import make_run
+    from riff_tui.commands.judge import judge_calls
     from riff_tui.errors import StoreError, writing
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say
@@ -81,12 +82,15 @@ def _make(request: RunRequest, after: After) -> None:
         _print_json(done_event(end, cost))
     _end(end, request.out)
     if after.judge is not None:
-        _judge(request.out, end.plan.document.run_id, after.judge)
+        # Scores go beside the calls where the directory has the name of the run.
+        is_named_so = request.out.resolve().name == end.plan.document.run_id
+        judge_calls([request.out], after.judge, request.out.parent if is_named_so else request.out)
         unfed = session.feed_rest()
     if unfed is not None:
         again = next_ingest(request.out, after.ingest)
         raise StoreError(f"the calls are in {request.out}, but not all are in the store ({unfed})", again)
-    say(f"Next: {_next(request.out, after)}")
+    is_fed = after.ingest is not None
+    say(f"Next: {next_command('ui', store=after.ingest) if is_fed else next_ingest(request.out, after.next_store)}")
 
 
 class _Session:
@@ -188,19 +192,6 @@ def _end(end: RunEnd, out: Path) -> None:
         )
 
 
-def _judge(out: Path, run_id: str, name: str) -> None:
-    """Have the calls judged; the scores go beside them where the directory has the name of the run."""
-    from riff_tui.commands.judge import judge_calls
-
-    judge_calls([out], name, out.parent if out.resolve().name == run_id else out)
-
-
-def _next(out: Path, after: After) -> str:
-    if after.ingest is None:
-        return next_ingest(out, after.next_store)
-    return next_command("ui", store=after.ingest)
-
-
 def _print_json(event: dict[str, Any]) -> None:
     import json
 
@@ -250,16 +241,12 @@ def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:
     if left := tally.planned - tally.done:
         yield f"{counted(left, 'call')} not made; --resume makes them."
     if tally.total.errored:
-        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; {_what_to_do(tally.total)}:"
+        is_astray = tally.total.diverged == tally.total.errored
+        why = "the agent went another way than the recorded one" if is_astray else "--resume makes them again"
+        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; {why}:"
         yield from _reason_lines(tally)
     if tally.has_tokens:
         yield f"Spent: {_spent_text(tally, cost)}."
-
-
-def _what_to_do(total: CallTally) -> str:
-    if total.diverged == total.errored:
-        return "the agent went another way than the recorded one"
-    return "--resume makes them again"
 
 
 def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:

@@ -86,14 +86,9 @@ def serve(
     from riff_tui.serve.server import serve_explorer
 
     is_anywhere = view is None and request == Request()
-    shared = _arguments(
-        theme=theme,
-        ascii=ascii_only,
-        mouse=mouse,
-        live=live,
-        fresh=fresh or None,
-        read_only=read_only or None,
-    )
+    given = {"theme": theme, "ascii": ascii_only, "mouse": mouse, "live": live}
+    given |= {"fresh": fresh or None, "read-only": read_only or None}
+    shared = [_argument(name, value) for name, value in given.items() if value not in (None, "")]
     served = _served(store, store_location(settings), shared, None if is_anywhere else (chosen.name, request, at or ""))
     announce = partial(_announce, opens=open_browser, named=served.named)
     raise typer.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))
@@ -140,11 +135,6 @@ def _start(view: str, request: Request, at: str) -> tuple[str, ...]:
     given = (("where", request.where), ("sort", request.sort), ("aspect", request.aspect), ("at", at))
     options = (*given, *(("by", key) for key in request.by))
     return tuple(Place(view, tuple((name, text) for name, text in options if text), request.sides or ()).arguments)
-
-
-def _arguments(**options: str | bool | None) -> tuple[str, ...]:
-    """Return options as arguments, those that were not given left out."""
-    return tuple(_argument(name.replace("_", "-"), value) for name, value in options.items() if value not in (None, ""))
 
 
 def _argument(name: str, value: str | bool | None) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -109,7 +112,7 @@ def explore(
     check_start(chosen, request, at)
     name = chosen.name
     if not has_terminal():
-        given = f" --store {_quoted(without_secrets(settings.store))}" if settings.store else ""
+        given = f" --store {quote(without_secrets(settings.store))}" if settings.store else ""
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {dump_command(name, request)}{given}"
@@ -155,12 +158,10 @@ def check_start(chosen: ViewSpec, request: Request, at: str) -> None:
             " agent:NAME, or mark both with m, then = and Enter"
         )
     if request.sides and not chosen.sides:
-        raise UsageError(
-            f"{name} is not about two sides; riff-tui ui compare {' '.join(map(_quoted, request.sides))} is"
-        )
+        raise UsageError(f"{name} is not about two sides; riff-tui ui compare {' '.join(map(quote, request.sides))} is")
     if request.aspect and not chosen.aspects:
         raise UsageError(
-            f"--aspect: {name} is not about one aspect; riff-tui ui effects --aspect {_quoted(request.aspect)} is"
+            f"--aspect: {name} is not about one aspect; riff-tui ui effects --aspect {quote(request.aspect)} is"
         )
     if at and chosen.screen.kind != "conversation":
         raise UsageError(
@@ -171,18 +172,9 @@ def check_start(chosen: ViewSpec, request: Request, at: str) -> None:
 
 def has_terminal() -> bool:
     """Return whether the explorer can be drawn and steered here: Textual draws on stderr, `serve` on a page."""
-    import os
-    import sys
-
     if is_in_browser():
         return True
     try:
         return sys.stdin.isatty() and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     except (AttributeError, ValueError):
         return False
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)

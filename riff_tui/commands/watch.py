@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, flag, option, settings_for
+from riff_tui.commands.options import (
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    apply_limits,
+    flag,
+    option,
+    settings_for,
+    time_of,
+)
 from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
@@ -68,7 +77,7 @@ def watch(
 
     settings = settings_for(store, ascii=ascii_only)
     apply_limits()
-    after = _time(since)
+    after = None if since is None else time_of("--since", since) / 1_000_000
     location = store_location(settings)
     watched = _Watched(_directory(run, location), location, baseline, asked=store is not None, text=text, since=after)
     out = standard_output(ascii_only=bool(settings.ascii))
@@ -135,8 +144,6 @@ class _Watched:
 
     def look(self) -> _Look:
         """Return where the run stands; raises `UsageError` where its files are gone."""
-        import time
-
         from riff_runner.run.prices import total_cost
         from riff_tui.errors import UsageError
 
@@ -166,21 +173,7 @@ def _directory(run: str, location: str) -> Path:
         ) from error
 
 
-def _time(text: str | None) -> float | None:
-    from riff_ingest.coercion import parse_time
-    from riff_tui.errors import UsageError
-
-    if text is None:
-        return None
-    found = parse_time(text)
-    if found is None:
-        raise UsageError(f"--since: {text!r} is not a time such as 2026-06-22T03:00:00Z")
-    return found / 1_000_000
-
-
 def _print_json(watched: _Watched, out: Output, *, follow: bool) -> None:
-    import time
-
     before = ""
     while True:
         look = watched.look()
@@ -201,8 +194,6 @@ def _without_time(line: str) -> str:
 
 
 def _follow(watched: _Watched, out: Output) -> None:
-    import os
-
     from riff_tui.errors import writing
 
     if out.width is None or os.environ.get("TERM", "") in ("", "dumb"):
@@ -220,8 +211,6 @@ def _follow(watched: _Watched, out: Output) -> None:
 
 def _follow_lines(watched: _Watched, out: Output) -> None:
     """Print the head of the run whenever it changed, for a log that nothing can be drawn over in."""
-    import time
-
     from riff_tui.text.glyphs import in_ascii
     from riff_tui.watching.growing_run import whole_head_line
 

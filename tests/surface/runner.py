@@ -156,9 +156,7 @@ from riff_runner.run.targets import (
     make_agent,
     make_caller,
     make_tools,
-    parse_agent,
-    parse_caller,
-    parse_tools,
+    parse_target,
 )
 from riff_runner.run.tools import StubbedTools, ToolFailed, ToolSession
 from riff_runner.simulate import NoSuchTransition, custom_run, flow_names, generate, planted

@@ -78,8 +78,7 @@ def read_conversations(found: FoundConversations, names: Iterable[ConversationNa
                 continue
             line, call = each
             if lines.get(line) == _name(call):
-                name = lines[line]
-                yield CallToJudge(name.run, name.conversation, call.turns, name.flow, name.agent, name.trial)
+                yield CallToJudge(lines[line], call.turns)
             if line >= last:
                 break
 

@@ -143,17 +143,8 @@ class Usage:
 class Question:
     """Hold one call to be judged, and the prompt that asks for it."""
 
-    run: str
-    conversation: str
+    name: ConversationName
     prompt: JudgePrompt
-    flow: str | None = None
-    agent: str | None = None
-    trial: int | None = None
-
-    @property
-    def name(self) -> ConversationName:
-        """Return the name of the call."""
-        return ConversationName(self.run, self.conversation, self.flow, self.agent, self.trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +162,6 @@ class Answer:
 
 class Judge(Protocol):
     """Answer prompts; a judge knows neither files nor retries."""
-
-    def signature(self, run: str, conversation: str) -> Signature | None:
-        """Return how the answer will be signed; `None` where this judge has nothing to say of the call."""
 
     async def ask(self, question: Question) -> Answer:
         """Try once to answer; raises `Unanswered` where there was no answer and `Refused` where there will be none."""

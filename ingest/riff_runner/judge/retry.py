@@ -112,17 +112,8 @@ class RetryPolicy:
 class CallToJudge:
     """Hold a conversation to be judged."""
 
-    run: str
-    conversation: str
+    name: ConversationName
     turns: Sequence[Turn]
-    flow: str | None = None
-    agent: str | None = None
-    trial: int | None = None
-
-    @property
-    def name(self) -> ConversationName:
-        """Return the name of the conversation."""
-        return ConversationName(self.run, self.conversation, self.flow, self.agent, self.trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +150,11 @@ class Retry:
         for attempt in range(MALFORMED_TRIES):
             if attempt and self.stopping.is_set():
                 raise RunStopped
-            prompt = evidence.prompt(self.rubric)
-            question = Question(call.run, call.conversation, prompt, call.flow, call.agent, call.trial)
             try:
-                answer = await self._answer(question)
-                verdict = _read(answer, evidence.turns)
+                answer = await self._answer(Question(call.name, evidence.prompt(self.rubric)))
+                if answer.fault is not None:
+                    raise Malformed(answer.fault)
+                verdict = parse(answer.text, evidence.turns)
             except Unanswered as error:
                 return JudgingOutcome(None, error.reason, answered=False, is_cut=evidence.is_cut)
             except Malformed as error:
@@ -217,12 +208,6 @@ class Retry:
                 return
         if self.stopping.is_set():
             raise RunStopped
-
-
-def _read(answer: Answer, turns: frozenset[int]) -> JudgeVerdict:
-    if answer.fault is not None:
-        raise Malformed(answer.fault)
-    return parse(answer.text, turns)
 
 
 def _now() -> float:

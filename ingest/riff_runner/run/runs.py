@@ -83,27 +83,18 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
                 hooks.tick()
 
             def keep(made: MadeCall) -> None:
-                kept.keep(_stamped(made, plan.document))
+                call, run = made.conversation, plan.document
+                call.run_id, call.run_label, call.commit, call.branch = run.run_id, run.label, run.commit, run.branch
+                kept.keep(made)
 
-            loop.make(plan.due, keep, LoopHooks(tick, hooks.stopped, hooks.beside))
+            loop.make(plan.due, keep, replace(hooks, tick=tick))
             invocation.calls, invocation.errored = tally.total.calls, tally.total.errored
             invocation.ended_at, invocation.ended = request.clock.now(), _ended(loop)
-            _describe_end(kept, plan.document, loop)
+            try:
+                kept.describe(plan.document)
+            except OSError as error:
+                loop.error = loop.error or error
     return RunEnd(plan, tally, loop.error, loop.signal, tuple(kept.conversations), kept.cut)
-
-
-def _stamped(made: MadeCall, document: RunDocument) -> MadeCall:
-    call = made.conversation
-    call.run_id = document.run_id
-    call.run_label, call.commit, call.branch = document.label, document.commit, document.branch
-    return made
-
-
-def _describe_end(kept: _InMemory, document: RunDocument, loop: RunLoop) -> None:
-    try:
-        kept.describe(document)
-    except OSError as error:
-        loop.error = loop.error or error
 
 
 def _ended(loop: RunLoop) -> InvocationEnd:
@@ -186,15 +177,6 @@ class _Closes(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class LoopHooks:
-    """Tell others of a run: `tick` now and then, `stopped` when a first signal came; `beside` runs along with it."""
-
-    tick: Callable[[], None] = lambda: None
-    stopped: Callable[[], None] = lambda: None
-    beside: Callable[[], Coroutine[Any, Any, None]] | None = None
-
-
 class RunLoop:
     """Make the calls of a run, `at_once` of them at any time.
 
@@ -207,7 +189,7 @@ class RunLoop:
         self._tally = tally
         self._at_once = at_once
         self._in_order = in_order
-        self._hooks = LoopHooks()
+        self._hooks = RunHooks()
         self._workers: list[asyncio.Task[None]] = []
         self._is_stopping = False
         self.error: Exception | None = None
@@ -230,7 +212,7 @@ class RunLoop:
         """
         return self._runner.run(self._check())
 
-    def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: LoopHooks) -> None:
+    def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: RunHooks) -> None:
         """Make all calls, and keep each that ends.
 
         A first Ctrl-C lets those end that are under way, a second one drops them; so do SIGTERM and SIGHUP after some
@@ -300,8 +282,9 @@ class RunLoop:
         return made if attempts == 1 else replace(made, extra={**made.extra, "attempts": attempts})
 
     def _tell(self, case: CallCase, status: CallStatus, call: Conversation) -> None:
+        turns = sum(turn.role == "agent" for turn in call.turns)
         self._setting.report(
-            CallProgress(case.conversation_id, case.flow.name, status, call.final_state, _turns(call), call.error)
+            CallProgress(case.conversation_id, case.flow.name, status, call.final_state, turns, call.error)
         )
 
     @contextlib.contextmanager
@@ -336,10 +319,6 @@ class RunLoop:
     async def _close(self) -> None:
         parts: tuple[_Closes, ...] = (self._setting.agent, self._setting.caller, self._setting.tools)
         await asyncio.gather(*(part.close() for part in parts), return_exceptions=True)
-
-
-def _turns(call: Conversation) -> int:
-    return sum(turn.role == "agent" for turn in call.turns)
 
 
 # Hand calls on as they end, or in the order in which they were planned.

@@ -21,7 +21,7 @@ from riff_store.errors import UsageError
 if TYPE_CHECKING:
     from riff_runner.chat.endpoint import Endpoint
     from riff_runner.processes.process import Program
-    from riff_runner.protocol import Agent, Caller
+    from riff_runner.protocol import Agent, Caller, Side
     from riff_runner.run.tools import Tools
 
 
@@ -71,21 +71,6 @@ class PartOptions:
     stream: bool = True
     advance: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-
-
-def parse_agent(text: str) -> Target:
-    """Return what `--agent` names; raises `UsageError`."""
-    return _parse(text, "agent")
-
-
-def parse_caller(text: str) -> Target:
-    """Return what `--caller` names; raises `UsageError`."""
-    return _parse(text, "caller")
-
-
-def parse_tools(text: str) -> Target:
-    """Return what `--tools` names; raises `UsageError`."""
-    return _parse(text, "tools")
 
 
 def make_agent(target: Target, options: PartOptions) -> Agent:
@@ -162,7 +147,8 @@ def _program(target: Target, options: PartOptions, part: str) -> Program:
     return Program(target.command, environment_of(options.env, options.environ, option=f"--{part}-env"))
 
 
-def _parse(text: str, part: str) -> Target:
+def parse_target(text: str, part: Side) -> Target:
+    """Return what the option of a part names, such as `--agent`; raises `UsageError`."""
     word, colon, rest = text.strip().partition(":")
     kind = next((known for known in _KINDS[part] if known == word), None)
     if kind is None or bool(colon) != (":" in _FORMS[kind]):

@@ -171,6 +171,11 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=likeness)), None)
 
 
+def in_words(name: str) -> str:
+    """Return the name of a slot or a flow as words."""
+    return " ".join(name.replace("_", " ").replace("-", " ").split())
+
+
 # Work out what follows from the states and the edges of a flow: where it ends, and which way leads to its goal.
 LISTED = 5
 """States that a sentence names."""

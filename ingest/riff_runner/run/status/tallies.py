@@ -95,16 +95,6 @@ def line_at(path: Path, start: int, longest: int) -> bytes:
     return line[:-1] if line.endswith(b"\n") else b""
 
 
-def small_file(path: Path, longest: int) -> bytes | None:
-    """Return a file whole, `None` where there is none, or not a plain one, or more than `longest` bytes of it."""
-    opened = _opened(path)
-    if opened is None:
-        return None
-    with opened as file:
-        content = file.read(longest + 1)
-    return content if len(content) <= longest else None
-
-
 def _opened(path: Path) -> BinaryIO | None:
     # A pipe of that name must not keep the reader waiting.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
