@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, option, settings_for
+from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, flag, option, settings_for
 
 EXAMPLES = (
     "riff-tui case --where 'run=nightly-2026-06-22 conversation=c-000029' -o cases/stuck.toml",
@@ -18,7 +16,7 @@ UntilOption = Annotated[int | None, option("--until", "TURN", "Keep what was sai
 NameOption = Annotated[str | None, option("--name", "N", "What the scenario is called; else as the call.")]
 FlowOption = Annotated[str | None, option("--flows", "FILE", "The file of its flow, where that is not built in.")]
 RedactOption = Annotated[
-    bool, typer.Option("--redact/--no-redact", help="Put made-up values in the place of what points at the caller.")
+    bool, flag("--redact/--no-redact", "Put made-up values in the place of what points at the caller.")
 ]
 
 

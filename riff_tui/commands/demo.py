@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import ingest, simulate, ui
 from riff_tui.commands.ingest import report
 from riff_tui.commands.options import (
@@ -15,6 +13,7 @@ from riff_tui.commands.options import (
     DebugOption,
     StoreOption,
     next_command,
+    option,
     settings_for,
 )
 
@@ -29,9 +28,9 @@ STORE_NAME = "demo.db"
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where files and store go.")
-    ] = Path("demo"),
+    out: Annotated[Path, option("--out", "DIR", "Where files and store go.", click_type=WRITTEN_DIRECTORY)] = Path(
+        "demo"
+    ),
     conversations: simulate.ConversationsOption = None,
     seed: simulate.SeedOption = 0,
     ascii_only: AsciiOption = None,

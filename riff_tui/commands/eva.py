@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, option
+from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, argument, option
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext
@@ -31,8 +29,7 @@ class Pipeline(enum.StrEnum):
 
 
 DirectoryArgument = Annotated[
-    Path,
-    typer.Argument(metavar="DIR", help="A conversation's directory, a record's with its trials, or a run's."),
+    Path, argument("DIR", "A conversation's directory, a record's with its trials, or a run's.")
 ]
 PipelineOption = Annotated[
     Pipeline | None, option("--pipeline", None, "The kind of pipeline; else what the run's config.json says.")

@@ -32,8 +32,8 @@ WRITTEN_DIRECTORY = _Directory(path_type=Path)
 def option(
     name: str, metavar: str | None, help: str, complete: Callable[..., Iterable[str]] | None = None, **more: Any
 ) -> Any:
-    """Return an option of which help shows no default; without `metavar` it shows the choices of an enumeration."""
-    return typer.Option(name, metavar=metavar, help=help, autocompletion=complete, show_default=False, **more)
+    """Return an option; of an enumeration, without `metavar`, help shows the choices."""
+    return typer.Option(name, metavar=metavar, help=help, autocompletion=complete, **more)
 
 
 def flag(name: str, help: str) -> Any:
@@ -42,8 +42,8 @@ def flag(name: str, help: str) -> Any:
 
 
 def argument(metavar: str, help: str, complete: Callable[..., Iterable[str]] | None = None) -> Any:
-    """Return an argument of which help shows no default."""
-    return typer.Argument(metavar=metavar, help=help, autocompletion=complete, show_default=False)
+    """Return an argument."""
+    return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
 
 
 StoreOption = Annotated[

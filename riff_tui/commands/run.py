@@ -8,8 +8,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
@@ -248,11 +246,11 @@ _ENV = "A variable that its command may see as well; repeatable."
 AgentEnvOption = Annotated[list[str] | None, option("--agent-env", "VAR", _ENV)]
 CallerOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--caller",
-        metavar="scripted|frozen|openai:MODEL@URL|command:CMD",
-        autocompletion=lambda: ("scripted", "frozen", "openai:", "command:"),
-        help="Who makes the calls.",
+        "scripted|frozen|openai:MODEL@URL|command:CMD",
+        "Who makes the calls.",
+        lambda: ("scripted", "frozen", "openai:", "command:"),
     ),
 ]
 CallerKeyOption = Annotated[
@@ -261,17 +259,15 @@ CallerKeyOption = Annotated[
 CallerEnvOption = Annotated[list[str] | None, option("--caller-env", "VAR", _ENV)]
 ToolsOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--tools",
-        metavar="stubbed|command:CMD",
-        autocompletion=lambda: ("stubbed", "command:"),
-        help="What answers tools; stubbed: the flow file does.",
+        "stubbed|command:CMD",
+        "What answers tools; stubbed: the flow file does.",
+        lambda: ("stubbed", "command:"),
     ),
 ]
 ToolsEnvOption = Annotated[list[str] | None, option("--tools-env", "VAR", _ENV)]
-TrialsOption = Annotated[
-    int, typer.Option("--trials", metavar="N", min=1, max=10_000, help="How often each scenario is played.")
-]
+TrialsOption = Annotated[int, option("--trials", "N", "How often each scenario is played.", min=1, max=10_000)]
 ScenariosOption = Annotated[
     list[str] | None,
     option(
@@ -290,19 +286,11 @@ PersonasOption = Annotated[
         completion.personas,
     ),
 ]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", metavar="N", min=1, max=256, help="Calls to make at once.")
-]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same callers.")]
-MaxTurnsOption = Annotated[
-    int, typer.Option("--max-turns", metavar="N", min=1, help="Turns of the agent after which a call is ended.")
-]
-MaxCallOption = Annotated[
-    float, typer.Option("--max-call-s", metavar="S", min=0.001, help="Seconds that an agent may take in one call.")
-]
-TurnTimeoutOption = Annotated[
-    float, typer.Option("--turn-timeout-s", metavar="S", min=0.001, help="Seconds that one answer may take.")
-]
+ConcurrencyOption = Annotated[int, option("--concurrency", "N", "Calls to make at once.", min=1, max=256)]
+SeedOption = Annotated[int, option("--seed", "S", "The same seed makes the same callers.")]
+MaxTurnsOption = Annotated[int, option("--max-turns", "N", "Turns of the agent after which a call is ended.", min=1)]
+MaxCallOption = Annotated[float, option("--max-call-s", "S", "Seconds that an agent may take in one call.", min=0.001)]
+TurnTimeoutOption = Annotated[float, option("--turn-timeout-s", "S", "Seconds that one answer may take.", min=0.001)]
 ResumeOption = Annotated[bool, flag("--resume", "Go on with the run in --out, or begin it.")]
 ForceOption = Annotated[bool, flag("--force", "Go on where the file of a flow has changed, and mix both.")]
 DryRunOption = Annotated[bool, flag("--dry-run", "Only print the calls that would be made.")]
@@ -317,7 +305,7 @@ LabelOption = Annotated[str | None, option("--label", "TEXT", "What to call the 
 CommitOption = Annotated[str | None, option("--commit", "SHA", "The commit that is tried.")]
 BranchOption = Annotated[str | None, option("--branch", "NAME", "The branch that it is on.")]
 StreamOption = Annotated[
-    bool, typer.Option("--stream/--no-stream", help="Read answers as they come, which measures the first word.")
+    bool, flag("--stream/--no-stream", "Read answers as they come, which measures the first word.")
 ]
 AdvanceOption = Annotated[
     bool, flag("--advance", "Offer a model one tool for all ways on, which small models take better.")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
@@ -41,13 +39,9 @@ EXAMPLES = (
 )
 MIX = "random:50,failing:30,outlier:20"
 
-CountOption = Annotated[int, typer.Option("--n", metavar="N", min=1, help="How many calls.")]
-MixOption = Annotated[
-    str, typer.Option("--mix", metavar="PARTS", help="How many parts of them are random, failed and outlying calls.")
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="S", min=0, max=2**63 - 1, help="Another number draws other calls.")
-]
+CountOption = Annotated[int, option("--n", "N", "How many calls.", min=1)]
+MixOption = Annotated[str, option("--mix", "PARTS", "How many parts of them are random, failed and outlying calls.")]
+SeedOption = Annotated[int, option("--seed", "S", "Another number draws other calls.", min=0, max=2**63 - 1)]
 WhereOption = Annotated[
     str, option("--where", "EXPR", "Draw only calls that match, such as 'flow:dent'.", completion.terms)
 ]

@@ -15,6 +15,7 @@ from riff_tui.commands.options import (
     DebugOption,
     StoreOption,
     WhereOption,
+    flag,
     option,
     settings_for,
     split_keys,
@@ -34,12 +35,8 @@ EXAMPLES = (
 )
 MISSING = "serve needs packages that are not installed: pip install 'riff-tui[serve]'"
 
-PortOption = Annotated[
-    int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port of this machine; 0 takes a free one.")
-]
-OpenOption = Annotated[
-    bool, typer.Option("--open/--no-open", help="Open the page in your browser, where there is a desktop.")
-]
+PortOption = Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)]
+OpenOption = Annotated[bool, flag("--open/--no-open", "Open the page in your browser, where there is a desktop.")]
 OriginOption = Annotated[
     str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
 ]

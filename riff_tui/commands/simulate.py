@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest, option
 
@@ -23,7 +21,7 @@ EXAMPLES = (
 )
 
 ConversationsOption = Annotated[int | None, option("--conversations", "N", "How many calls to make.", min=1)]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same calls.")]
+SeedOption = Annotated[int, option("--seed", "S", "The same seed makes the same calls.")]
 
 
 OutOption = Annotated[Path, option("--out", "DIR", "Where to write the files.", click_type=WRITTEN_DIRECTORY)]
