@@ -9,6 +9,7 @@ from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
     DebugOption,
+    FormatOption,
     LimitOption,
     OutputOption,
     SortOption,
@@ -16,11 +17,9 @@ from riff_tui.commands.options import (
     WhereOption,
     argument,
     flag,
-    option,
     settings_for,
 )
 from riff_tui.commands.reading import form_of, print_table
-from riff_tui.output.formats import Format
 
 EXAMPLES = (
     "riff-tui compare previous latest",
@@ -44,7 +43,7 @@ def compare(
     ] = False,
     sort: SortOption = None,
     limit: LimitOption = None,
-    format: Annotated[Format | None, option("--format", None, "Else what the ending of FILE says, else text.")] = None,
+    format: FormatOption = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,

@@ -106,7 +106,7 @@ def gate(
     from riff_tui.errors import GateFailed, OutputError, UsageError
     from riff_tui.filters import parse, split
     from riff_tui.gate import messages, reports
-    from riff_tui.gate.query import told_decision_on
+    from riff_tui.gate.query import decision_with_commands
     from riff_tui.gate.rules import configured
     from riff_tui.output.files import write_whole
     from riff_tui.output.streams import say
@@ -120,7 +120,7 @@ def gate(
     calls, _ = split(parse(where), ())
     location = store_location(settings)
     with reading(location) as opened:
-        decision = told_decision_on(opened, baseline, candidate, calls, rules, store_to_name(location))
+        decision = decision_with_commands(opened, baseline, candidate, calls, rules, store_to_name(location))
     line = messages.unarmed(messages.outcome(decision))
     try:
         if junit is not None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
-import typer
 
 from riff_tui.commands.options import (
     DebugOption,
@@ -64,12 +63,12 @@ class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in cl
 PathsArgument = Annotated[list[Path], argument("PATH...", "Files, or directories to walk.")]
 KindOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--as",
+        None,
+        "The kind of all the files; else their content decides.",
+        lambda: SourceKind().choices,
         click_type=SourceKind(),
-        autocompletion=lambda: SourceKind().choices,
-        help="The kind of all the files; else their content decides.",
-        show_default=False,
     ),
 ]
 FlowFileOption = Annotated[list[Path] | None, option("--flow-file", "F", "A file that describes a flow; repeatable.")]

@@ -11,6 +11,7 @@ import click
 import typer
 
 from riff_tui.commands import completion
+from riff_tui.output.formats import Format
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -64,9 +65,9 @@ SortOption = Annotated[
 ]
 LimitOption = Annotated[int | None, option("--limit", "N", "At most N rows.", min=0)]
 OutputOption = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
 ]
+FormatOption = Annotated[Format | None, option("--format", None, "Else what the ending of FILE says, else text.")]
 CsvRawOption = Annotated[
     bool, flag("--csv-raw", "Leave CSV cells that a spreadsheet would take for a formula as they are.")
 ]

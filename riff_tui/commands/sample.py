@@ -9,6 +9,7 @@ from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
     DebugOption,
+    FormatOption,
     OutputOption,
     StoreOption,
     flag,
@@ -18,7 +19,6 @@ from riff_tui.commands.options import (
     store_to_write,
 )
 from riff_tui.commands.reading import form_of, print_table
-from riff_tui.output.formats import Format
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ WhereOption = Annotated[
 ReplaceOption = Annotated[
     bool, flag("--replace", "Draw anew, also where the store has a list that was drawn in the same way.")
 ]
-FormatOption = Annotated[Format | None, option("--format", None, "Else what the ending of FILE says, else text.")]
 
 
 def sample(
@@ -100,7 +99,10 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
         found, before = draw_calls(store, asked), reading_list(store)
     drawn = KeptList(asked, found.calls)
     if before is not None and before.sample.is_drawn_like(asked) and not replace:
-        return show(store, "sample", Request()), list(_of_kept(before, found))
+        told = ["The store has this list already."]
+        if [each.drawn.names for each in before.calls] != [each.names for each in found.calls]:
+            told.append("Drawn from what the store holds today it would have other calls: --replace does that.")
+        return show(store, "sample", Request()), told
     if not store.writable:
         not_kept = "The store cannot be written, so the list is not kept: -o FILE writes it into a file."
         return unkept(store, drawn), [*_of_draw(asked, found), not_kept]
@@ -166,9 +168,3 @@ def _command(drawn: Sample) -> str:
     mix = ",".join(f"{stratum}:{n}" for stratum, n in drawn.mix.items())
     where = f" --where {shell_quoted(drawn.expression)}" if drawn.expression else ""
     return f"riff-tui sample --n {drawn.n} --mix {mix} --seed {drawn.seed}{where}"
-
-
-def _of_kept(before: ReadingList, found: Draw) -> Iterator[str]:
-    yield "The store has this list already."
-    if [each.drawn.names for each in before.calls] != [each.names for each in found.calls]:
-        yield "Drawn from what the store holds today it would have other calls: --replace does that."

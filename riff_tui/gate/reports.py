@@ -43,16 +43,13 @@ def _errors(decision: Decision) -> Iterator[str]:
     annotations = []
     for flow in decision.failing:
         failed = [check for check in decision.of("failed") if check.flow == flow]
-        message = [line for check in failed for line in _told(check)] or [_not_called(decision, flow)]
+        # What each check found, and the command that opens its calls.
+        found = (line for check in failed for line in (messages.figures(check), check.command) if line)
+        message = list(found) or [_not_called(decision, flow)]
         annotations.append(("error", _title(flow), message))
     if not annotations and not decision.passed:
         annotations.append(("error", "riff-tui gate", [messages.outcome(decision)]))
     return (_command(*each) for each in _most(annotations, "flows fail as well"))
-
-
-def _told(check: Check) -> list[str]:
-    """Return what a check found, and the command that opens its calls."""
-    return [messages.figures(check), *([check.command] if check.command else [])]
 
 
 def _most(annotations: Sequence[tuple[str, str, list[str]]], rest: str) -> list[tuple[str, str, list[str]]]:

@@ -322,15 +322,16 @@ def configured(
     if unknown:
         raise UsageError(f"{_file(environ)}: [gate] has no key {unknown[0]!r}; known are {', '.join(_KEYS)}")
     listed = [part.strip() for part in environ.get(VARIABLE, "").split(",") if part.strip()]
-    return Rules(
-        merged(
-            _from_file(table.get("max_drop", {}), environ),
-            [read(text, f"${VARIABLE}") for text in listed],
-            [read(text) for text in max_drop],
-        ),
-        _least(table.get("min_n", MIN_N), environ) if min_n is None else min_n,
-        strict,
+    tolerances = merged(
+        _from_file(table.get("max_drop", {}), environ),
+        [read(text, f"${VARIABLE}") for text in listed],
+        [read(text) for text in max_drop],
     )
+    if min_n is None:
+        min_n = table.get("min_n", MIN_N)
+        if type(min_n) is not int or min_n < 1:
+            raise UsageError(f"{_file(environ)}: gate.min_n must be a whole number from 1")
+    return Rules(tolerances, min_n, strict)
 
 
 def _from_file(table: Any, environ: Mapping[str, str]) -> Iterator[Tolerance]:
@@ -340,12 +341,6 @@ def _from_file(table: Any, environ: Mapping[str, str]) -> Iterator[Tolerance]:
         if isinstance(amount, bool) or not isinstance(amount, str | int | float):
             raise UsageError(f"{_file(environ)}: gate.max_drop.{name} must be a number, or text such as '5%'")
         yield allow(name, amount, f"{_file(environ)}: gate.max_drop")
-
-
-def _least(value: Any, environ: Mapping[str, str]) -> int:
-    if type(value) is not int or value < 1:
-        raise UsageError(f"{_file(environ)}: gate.min_n must be a whole number from 1")
-    return value
 
 
 def _file(environ: Mapping[str, str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from riff_runner import simulate as riff_runner_simulate
-from riff_runner.chat import ChatClient, NoSuchModel
 from riff_runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, SpokenText, ToldError, is_written_out
+from riff_runner.chat.client import ChatClient
 from riff_runner.chat.endpoint import LARGEST_BODY, Endpoint, retry_after
 from riff_runner.chat.http_client import environment_proxy
 from riff_runner.chat.protocol import (
@@ -15,6 +15,7 @@ from riff_runner.chat.protocol import (
     EndpointDown,
     EndpointGone,
     Message,
+    NoSuchModel,
     RequestWrong,
     Tool,
 )

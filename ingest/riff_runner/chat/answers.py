@@ -105,7 +105,10 @@ class AnswerReader:
         Calls of tools that have no id get one that begins with the prefix.
         """
         if self._kind == "document":
-            self._take_document()
+            document = chunk_of(b"".join(self._pieces))
+            if document is None:
+                raise NotAnAnswer(_NOT_OF_THE_API)
+            self._take(document, is_whole=True)
         elif not self.is_done:
             self._take_line(self._line)
             if not self.is_whole:
@@ -117,12 +120,6 @@ class AnswerReader:
         if refusal:
             notes.append(ChatNote("refusal", refusal[:200]))
         return ReadAnswer(mended(text or refusal), self._calls.calls(prefix), self._finish, self._usage, tuple(notes))
-
-    def _take_document(self) -> None:
-        document = chunk_of(b"".join(self._pieces))
-        if document is None:
-            raise NotAnAnswer(_NOT_OF_THE_API)
-        self._take(document, is_whole=True)
 
     def _take_line(self, line: bytes) -> None:
         """Take a line of a stream: a field of an event, a comment, or the blank one that ends an event."""

@@ -106,8 +106,15 @@ class HttpClient:
         """Send a request and give its answer; raises `HttpFault`, also where the answer takes longer than `timeout`."""
         if self._session is None:
             self._session = self._opened()
-        address = self._addresses.get(path) or self._address(path)
-        limits = self._limits.get(timeout) or self._limit(timeout)
+        # What is the same for every request is made once.
+        address, limits = self._addresses.get(path), self._limits.get(timeout)
+        if address is None:
+            parts = urlsplit(self._endpoint.base_url)
+            address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment="").geturl()
+            self._addresses[path] = address
+        if limits is None:
+            limits = self._library.ClientTimeout(total=timeout, sock_connect=min(timeout, CONNECT_S))
+            self._limits[timeout] = limits
         try:
             async with self._session.request(
                 method,
@@ -139,15 +146,6 @@ class HttpClient:
             headers=headers,
             trust_env=False,
         )
-
-    def _address(self, path: str) -> str:
-        parts = urlsplit(self._endpoint.base_url)
-        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment="").geturl()
-        return self._addresses.setdefault(path, address)
-
-    def _limit(self, timeout: float) -> Any:
-        limits = self._library.ClientTimeout(total=timeout, sock_connect=min(timeout, CONNECT_S))
-        return self._limits.setdefault(timeout, limits)
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:

@@ -178,8 +178,9 @@ async def preflight(http: HttpClient, endpoint: Endpoint, timeout: float) -> str
     except HttpFault as fault:
         if fault.reached:
             return None
+        shown = urlsplit(endpoint.base_url)._replace(query="", fragment="").geturl()  # neither may show a secret
         hint = "see that the server runs and that the address after @ is right"
-        raise EndpointGone(f"{fault.reason}: {_shown(endpoint.base_url)}", hint) from None
+        raise EndpointGone(f"{fault.reason}: {shown}", hint) from None
     if 200 <= status < 300:
         return _hint(endpoint.model, _listed(body))
     refusal = fault_of(endpoint, status, headers, body)
@@ -203,11 +204,6 @@ def _hint(model: str, listed: list[str]) -> str | None:
         return None
     more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
     return f"the endpoint lists {', '.join(sorted(listed)[:MOST_NAMED])}{more}, and no {model}"
-
-
-def _shown(address: str) -> str:
-    """Return an address without what may hold a secret."""
-    return urlsplit(address)._replace(query="", fragment="").geturl()
 
 
 # Hold back requests to a host that says there are too many.

@@ -20,7 +20,7 @@ from riff_runner.run.agent_call import CallProgress, CallStatus
 from riff_runner.run.call import Call, CallSetting, MadeCall
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.files.progress_file import ProgressFile
-from riff_runner.run.files.run_document import Invocation, InvocationEnd, RunDocument, write_run
+from riff_runner.run.files.run_document import Invocation, RunDocument, write_run
 from riff_runner.run.files.run_files import RunFiles
 from riff_runner.run.run_plan import RunPlan, RunRequest, plan_run
 from riff_runner.run.run_tally import RunTally
@@ -89,18 +89,15 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
 
             loop.make(plan.due, keep, replace(hooks, tick=tick))
             invocation.calls, invocation.errored = tally.total.calls, tally.total.errored
-            invocation.ended_at, invocation.ended = request.clock.now(), _ended(loop)
+            invocation.ended_at = request.clock.now()
+            invocation.ended = "done" if loop.signal is None else "interrupted"
+            if loop.error is not None:
+                invocation.ended = "refused" if isinstance(loop.error, EndpointRefused) else "failed"
             try:
                 kept.describe(plan.document)
             except OSError as error:
                 loop.error = loop.error or error
     return RunEnd(plan, tally, loop.error, loop.signal, tuple(kept.conversations), kept.cut)
-
-
-def _ended(loop: RunLoop) -> InvocationEnd:
-    if loop.error is not None:
-        return "refused" if isinstance(loop.error, EndpointRefused) else "failed"
-    return "done" if loop.signal is None else "interrupted"
 
 
 class _InMemory:

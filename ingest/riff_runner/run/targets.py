@@ -160,7 +160,11 @@ def parse_target(text: str, part: Side) -> Target:
     if kind == "command":
         return _by_command(rest, part)
     if kind == "python":
-        return _in_python(rest, part)
+        module, _, attribute = (word.strip() for word in rest.rpartition(":"))
+        if not module or not attribute.replace(".", "_").isidentifier():
+            what = "it takes a module, or a file that ends in .py, and the name of an object in it"
+            raise _wrong(part, "python", what)
+        return Target("python", module=module, attribute=attribute)
     return Target(kind)
 
 
@@ -193,13 +197,6 @@ def _by_command(rest: str, part: str) -> Target:
     if not argv or not argv[0] or any("\0" in word for word in argv):
         raise _wrong(part, "command", "there is no command")
     return Target("command", command=argv)
-
-
-def _in_python(rest: str, part: str) -> Target:
-    module, _, attribute = rest.rpartition(":")
-    if not module.strip() or not attribute.strip().replace(".", "_").isidentifier():
-        raise _wrong(part, "python", "it takes a module, or a file that ends in .py, and the name of an object in it")
-    return Target("python", module=module.strip(), attribute=attribute.strip())
 
 
 def _wrong(part: str, kind: str, what: str) -> UsageError:

@@ -228,7 +228,9 @@ def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, g
         each.retitle(each.short or each.title)
     constant: list[CellColumn] = []
     if _total([each.width for each in shown]) > room:
-        constant = [each for each in shown if _is_constant(each)]
+        telling = ("number", "count")
+        constant = [each for each in shown if len(each.cells) > 1 and each.column.kind not in telling]
+        constant = [each for each in constant if len(set(each.cells)) == 1]
         shown = [each for each in shown if each not in constant] or list(columns[:1])
         constant = [each for each in constant if each not in shown]
     ranked = sorted(shown, key=lambda each: _rank(table, each))
@@ -236,10 +238,6 @@ def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, g
     left_out = [each for each in shown if each not in kept]
     _squeeze(kept if left_out else shown, room, glyphs.ellipsis)
     return Fit(kept if left_out else shown, empty, constant, left_out)
-
-
-def _is_constant(each: CellColumn) -> bool:
-    return len(each.cells) > 1 and each.column.kind not in ("number", "count") and len(set(each.cells)) == 1
 
 
 def _rank(table: Table, each: CellColumn) -> tuple[int, int]:

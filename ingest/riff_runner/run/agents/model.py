@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from riff_runner.chat import ChatClient, ChatError, RetryPolicy
+from riff_runner.chat.client import ChatClient
 from riff_runner.chat.endpoint import Endpoint
-from riff_runner.chat.protocol import Chat, ChatReply, ChatToolCall, ContextFull, Message, problem_of
+from riff_runner.chat.protocol import Chat, ChatError, ChatReply, ChatToolCall, ContextFull, Message, problem_of
+from riff_runner.chat.retries import RetryPolicy
 from riff_runner.protocol import AgentReply, AgentStopped, StopReason
 from riff_runner.run.agent_call import AgentCall
 from riff_runner.run.agents.tool_use import Offers, ToolUse, spelled_name

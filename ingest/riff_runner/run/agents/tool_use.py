@@ -47,7 +47,9 @@ class ToolUse:
         if tool.kind == "tool":
             return await self._flow_tool(tool.target, arguments)
         if tool.kind == "end_call":
-            return self._hang_up(arguments)
+            self.has_hung_up = True
+            self.status = (arguments.get("status") or "").strip()[:_LONGEST_NAME] or self.status
+            return {"ok": True}
         return self._go(made, tool.target or arguments["to"], arguments)
 
     def _fill(self, made: ChatToolCall, tool: OfferedTool, arguments: dict[str, Any]) -> Any:
@@ -85,11 +87,6 @@ class ToolUse:
         blocked = self._move(edge.to_state, name if edge.field is None else f"{name}: {edge.field}")
         return {"result": result, "error": blocked} if blocked else result
 
-    def _hang_up(self, arguments: Mapping[str, Any]) -> Any:
-        self.has_hung_up = True
-        self.status = (arguments.get("status") or "").strip()[:_LONGEST_NAME] or self.status
-        return {"ok": True}
-
     def _move(self, to_state: str, reason: str | None) -> str | None:
         """Enter a state, or return why the guard of this one keeps it from being left.
 
@@ -123,7 +120,8 @@ class ToolUse:
         error = (
             f"no edge from {self._state.name} to {to_state}" if is_way else f"no such tool in state {self._state.name}"
         )
-        return self._mistake(made, error, f"{error}; there {_listed(self._offered)}")
+        offered = f"are {', '.join(self._offered)}" if self._offered else "is none"
+        return self._mistake(made, error, f"{error}; there {offered}")
 
     def _mistake(self, made: ChatToolCall, error: str, told: str | None = None) -> Any:
         name, arguments = made.name[:_LONGEST_NAME] or "(no name)", made.arguments_text[:LARGEST_RESULT]
@@ -138,10 +136,6 @@ def _way_on(edges: Sequence[FlowEdge], result: Any) -> FlowEdge | None:
         if edge.field is None or (value if isinstance(value, str) else json.dumps(value, default=str)) in edge.cases:
             return edge
     return next((edge for edge in edges if not edge.cases), None)
-
-
-def _listed(offered: Mapping[str, OfferedTool]) -> str:
-    return f"are {', '.join(offered)}" if offered else "is none"
 
 
 # Decide which tools a model is offered in a state of its flow: what to note, what to look up, where to go.

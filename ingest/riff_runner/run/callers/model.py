@@ -60,7 +60,7 @@ class ModelCaller:
 
         Raises `UsageError` for an address that is none, and where the HTTP client is missing.
         """
-        from riff_runner.chat import ChatClient
+        from riff_runner.chat.client import ChatClient
 
         chat = ChatClient(endpoint, timeout=timeout, stream=False, temperature=TEMPERATURE)
         return cls(chat, endpoint.model)

@@ -63,7 +63,9 @@ class ScriptedSession:
     async def say(self, heard: str, view: CallView) -> CallerTurn:
         """Return what the caller says next."""
         turn = self._opening() if not self._lines else self._turn(heard.strip(), view)
-        text = self._never_thrice(turn.text)
+        text = turn.text
+        if self._lines[-2:] == [text, text]:
+            text = f"{self._new(self._phrases.impatient)} {text}"
         self._lines.append(text)
         return CallerTurn(text, turn.ends, reason=turn.reason)
 
@@ -72,18 +74,15 @@ class ScriptedSession:
 
     def _opening(self) -> CallerTurn:
         if self._case.scenario.script:
-            return CallerTurn(self._opening_of_record())
+            # As a caller did once, with whatever facts were in that.
+            line = self._voice.pick(openings(self._case))
+            said = line.casefold()
+            self._agenda.told.update(slot for slot, fact in self._case.facts.items() if fact.say.casefold() in said)
+            return CallerTurn(line)
         share = self._case.persona.early
         early = [slot for slot in self._agenda.untold if self._rng.random() < share] if share else []
         self._agenda.told.update(early)
         return CallerTurn(self._voice.opens(early))
-
-    def _opening_of_record(self) -> str:
-        """Open as a caller did once, with whatever facts were in that."""
-        line = self._voice.pick(openings(self._case))
-        said = line.casefold()
-        self._agenda.told.update(slot for slot, fact in self._case.facts.items() if fact.say.casefold() in said)
-        return line
 
     def _turn(self, text: str, view: CallView) -> CallerTurn:
         if not text:
@@ -229,11 +228,6 @@ class ScriptedSession:
         """Return those of some lines that were not said just before, or all where there is no other."""
         last = " ".join(self._lines[-2:])
         return [option for option in options if option not in last] or options
-
-    def _never_thrice(self, text: str) -> str:
-        if self._lines[-2:] != [text, text]:
-            return text
-        return f"{self._new(self._phrases.impatient)} {text}"
 
 
 # Measure how a caller bears an agent that does not move on.

@@ -140,12 +140,14 @@ def read_run(directory: Path) -> RunDocument | None:
 def write_run(directory: Path, document: RunDocument) -> None:
     """Put `run.json` in place in one step, readable by its owner only; raises `OSError`."""
     path = directory / RUN_FILE
+    members = {name: value for name, value in msgspec.to_builtins(document).items() if value is not None}
+    told = {"schema": document.schema, **members}  # first, for whoever reads the file
     draft = path.with_name(f".{RUN_FILE}.{secrets.token_hex(6)}.part")
     with naming(path):
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
             with open(descriptor, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(_sparse(document)), indent=2) + b"\n")
+                file.write(msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(draft, path)
@@ -153,10 +155,3 @@ def write_run(directory: Path, document: RunDocument) -> None:
             with contextlib.suppress(OSError):
                 draft.unlink()
             raise
-
-
-def _sparse(document: RunDocument) -> dict[str, object]:
-    """Return the document with its schema first and without what is not known."""
-    spelled: dict[str, object] = msgspec.to_builtins(document)
-    known = {name: value for name, value in spelled.items() if value is not None and name != "schema"}
-    return {"schema": document.schema, **known}
