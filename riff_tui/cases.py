@@ -186,7 +186,6 @@ def _digits(text: str) -> str:
     return "".join(sign for sign in text if sign.isdecimal())
 
 
-# Read off a stored call what its caller knew and said, and how far it went well.
 LOOPING = 3
 SHORTEST = 3
 
@@ -305,7 +304,6 @@ def _values(pool: str | None) -> Sequence[SpokenValue]:
     return pools()[pool].values if pool in pools() else ()
 
 
-# Find the call that a filter names and make a case of it.
 def case_where(
     store: Store,
     where: str,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, cast
@@ -119,6 +118,8 @@ def root(
 def invoke(arguments: Sequence[str]) -> int:
     """Run the command that a command line names and return its exit code; raises what stops it early."""
     if list(arguments[:2]) == ["ingest", "edits"] and not os.path.exists("edits"):
+        import shlex
+
         given = shlex.join(arguments[2:]) or "--repo DIR --flows 'flows/{flow}.*'"
         raise UsageError(f"edits of flows have a command of their own: {PROGRAM} edits {given}")
     if arguments and arguments[0] in ("--install-completion", "--show-completion"):

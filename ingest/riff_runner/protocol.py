@@ -187,7 +187,6 @@ class CallerFailed(RiffError):
         self.reason = reason
 
 
-# Bound what one call may take, so that every call ends.
 @dataclass(frozen=True, slots=True)
 class CallLimits:
     """Bound a call: its turns, its time in seconds, and what an agent may do wrong before the call is ended.

@@ -86,7 +86,6 @@ def _report(location: str) -> Report:
     return report
 
 
-# Say what the doctor found, in lines for people and as an object for programs, and what to do about it.
 SCHEMA_VERSION = 1
 """Of the JSON object; a key may be added to it, none goes or changes its meaning within a version."""
 OPENING = "opening"

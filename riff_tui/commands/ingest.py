@@ -177,7 +177,6 @@ def _dropped(summary: IngestSummary) -> str:
     return f"{' and '.join(parts)}; `riff-tui doctor` lists what and why"
 
 
-# Say what became of the inputs of an ingest: what each was taken for, and what was not taken, with why.
 LISTED_FILES = 24
 """As many inputs as are told one by one; of more the kinds are counted."""
 

@@ -21,7 +21,7 @@ from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from riff_runner.judge.conversations import FoundConversations
     from riff_runner.judge.protocol import Usage
@@ -65,16 +65,7 @@ def judge(
     """  # fmt: skip
     from riff_tui.output.streams import say
 
-    judge_calls(
-        paths,
-        name,
-        out,
-        judged_at=judged_at,
-        limit=limit,
-        concurrency=concurrency,
-        retry_unscored=retry_unscored,
-        dry_run=dry_run,
-    )
+    judge_calls(paths, name, out, judged_at, limit, concurrency, retry_unscored=retry_unscored, dry_run=dry_run)
     if not dry_run:
         say(f"Next: {next_ingest(out, store)}")
 
@@ -83,10 +74,10 @@ def judge_calls(
     paths: list[Path],
     name: str,
     out: Path,
-    *,
     judged_at: str | None = None,
     limit: int | None = None,
     concurrency: int | None = None,
+    *,
     retry_unscored: bool = False,
     dry_run: bool = False,
 ) -> None:
@@ -110,7 +101,8 @@ def judge_calls(
     found = find_conversations(paths)
     if not found.files:
         raise UsageError(f"{paths[0]}: no transcripts were found there; they are known as flow-transcripts-*.jsonl")
-    session = Session(config, found, Ledger(name, _places(out, name)), judged_at)
+    file = f"humanness-{_name(name)}.jsonl"
+    session = Session(config, found, Ledger(name, lambda run: out / _name(run) / file), judged_at)
     with _naming_judge(name):
         if dry_run:
             plan = session.plan(limit=limit, retry_unscored=retry_unscored)
@@ -140,11 +132,6 @@ def configured(name: str) -> JudgeSettings:
     tables, base = settings.judges()
     with _naming_judge(name):
         return judge_settings(name, tables, base)
-
-
-def _places(out: Path, judge: str) -> Callable[[str], Path]:
-    file = f"humanness-{_name(judge)}.jsonl"
-    return lambda run: out / _name(run) / file
 
 
 def _name(identifier: str) -> str:

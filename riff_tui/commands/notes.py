@@ -244,7 +244,6 @@ def _say_where(receipt: Receipt) -> None:
         say(f"{receipt.why}; it is kept in {receipt.kept_in}, which `riff-tui notes import` takes in.")
 
 
-# Write notes in the forms that `notes export` has.
 _OF_OTHERS = frozenset({".gz", ".zst", ".xz", ".zip", ".xlsx", ".parquet"})
 
 

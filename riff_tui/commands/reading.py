@@ -74,7 +74,6 @@ def _listen(read_end: int, interruption: Interruption, ended: threading.Event) -
             ended.wait(_INSISTS_AFTER_S)
 
 
-# Print the table of a command to stdout or into a file.
 def form_of(format: Format | None, output: Path | None) -> Format:
     """Return the chosen format, else the one that the ending of the file stands for, else text.
 

@@ -224,7 +224,6 @@ def _words(given: list[str] | None) -> list[str]:
     return list(dict.fromkeys(word.strip() for part in given or () for word in part.split(",") if word.strip()))
 
 
-# Declare the options of the `run` command.
 FlowsOption = Annotated[
     list[str] | None, option("--flows", "F,F", "Built-in flows, or paths of flow files; repeatable.", completion.flows)
 ]

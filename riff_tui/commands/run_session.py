@@ -202,7 +202,6 @@ def _print_json(event: dict[str, Any]) -> None:
         sys.stdout.flush()
 
 
-# Say what a run is about to do, how far it is, and what came of it.
 def planned_lines(plan: RunPlan) -> Iterator[str]:
     """Yield the calls that would be made, a line each: flow, scenario, persona and trial."""
     for case in plan.due:

@@ -10,7 +10,7 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest, option
 
 if TYPE_CHECKING:
-    from riff_runner.simulate import SimulationSummary
+    from riff_runner.simulate.suite import SimulationSummary
 
 EXAMPLES = (
     "riff-tui simulate --out demo",
@@ -67,8 +67,8 @@ def run(
     weaken: Sequence[str] = (),
 ) -> SimulationSummary:
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
-    from riff_runner.simulate import DEFAULT_CONVERSATIONS, custom_run
-    from riff_runner.simulate import simulate as write
+    from riff_runner.simulate.suite import DEFAULT_CONVERSATIONS, custom_run
+    from riff_runner.simulate.suite import simulate as write
     from riff_tui.errors import UsageError
     from riff_tui.output.progress import terminal_progress
 

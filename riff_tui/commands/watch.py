@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -27,10 +26,9 @@ from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
     from riff_runner.run.prices import Cost
-    from riff_runner.run.status.run_reader import RunReader
     from riff_runner.run.status.run_status import RunStatus
     from riff_tui.output.streams import Output
-    from riff_tui.watching.early_verdict import EarlyVerdict, EarlyVerdicts
+    from riff_tui.watching.early_verdict import EarlyVerdict
 
 
 EXAMPLES = (
@@ -86,47 +84,16 @@ def watch(
     elif follow if follow is not None else out.width is not None:
         _follow(watched, out)
     else:
-        _print_lines(watched.look().lines(out.width, None, ascii_only=out.ascii_only), out)
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Hold what one look at a run found."""
-
-    status: RunStatus
-    reader: RunReader
-    verdict: EarlyVerdict
-    cost: Cost | None
-    since: float | None
-    text: bool
-
-    def lines(self, width: int | None, height: int | None, *, ascii_only: bool) -> list[str]:
-        """Return the look as lines for people."""
-        from riff_tui.text.glyphs import glyphs
-        from riff_tui.watching.report import UNCUT, WatchedRun, report
-
-        calls, _ = self.reader.calls(self.status, _LISTED, self.since)
-        listed = [call for call in calls if self.text or self.since is not None or call.status != "done"]
-        said = {}
-        for call in listed if self.text else ():
-            if (words := self.reader.last_words(call)) is not None:
-                said[call.flow, call.conversation_id] = words
-        run = WatchedRun(self.status, listed, self.verdict, self.cost, said)
-        return report(run, width or UNCUT, height, glyphs(ascii_only))
-
-    def json(self) -> str:
-        """Return the look as one line of JSON for programs."""
-        import json
-
-        from riff_tui.text.safe_text import escaped_hidden
-        from riff_tui.watching.report import envelope
-
-        found = envelope(self.status, self.reader, self.verdict, since=self.since, cost=self.cost, text=self.text)
-        return escaped_hidden(json.dumps(found, ensure_ascii=False))
+        watched.look()
+        _print_lines(watched.lines(out.width, None, ascii_only=out.ascii_only), out)
 
 
 class _Watched:
-    """Look at a run again and again."""
+    """Look at a run again and again, and print what the last look found."""
+
+    status: RunStatus
+    verdict: EarlyVerdict
+    cost: Cost | None
 
     def __init__(
         self, directory: Path, location: str, baseline: str | None, *, asked: bool, text: bool, since: float | None
@@ -138,20 +105,46 @@ class _Watched:
 
         self._reader = RunReader(directory)
         self._prices = model_prices(settings.prices())
-        self._verdicts: EarlyVerdicts = EarlyVerdicts(location, baseline, asked=asked)
+        self._verdicts = EarlyVerdicts(location, baseline, asked=asked)
         self._text = text
         self._since = since
 
-    def look(self) -> _Look:
-        """Return where the run stands; raises `UsageError` where its files are gone."""
+    def look(self) -> bool:
+        """Find out where the run is, and return whether it goes on; raises `UsageError` where its files are gone."""
         from riff_runner.run.prices import total_cost
         from riff_tui.errors import UsageError
 
         status = self._reader.read(time.time())
         if status is None:
             raise UsageError(f"{self._reader.directory}: there is no run here any more")
-        cost = total_cost(status.spent, self._prices)
-        return _Look(status, self._reader, self._verdicts.of(status.run_id), cost, self._since, self._text)
+        self.status, self.cost = status, total_cost(status.spent, self._prices)
+        self.verdict = self._verdicts.of(status.run_id)
+        return status.phase == "running"
+
+    def lines(self, width: int | None, height: int | None, *, ascii_only: bool) -> list[str]:
+        """Return what was found as lines for people."""
+        from riff_tui.text.glyphs import glyphs
+        from riff_tui.watching.report import UNCUT, WatchedRun, report
+
+        calls, _ = self._reader.calls(self.status, _LISTED, self._since)
+        listed = [call for call in calls if self._text or self._since is not None or call.status != "done"]
+        said = {}
+        for call in listed if self._text else ():
+            if (words := self._reader.last_words(call)) is not None:
+                said[call.flow, call.conversation_id] = words
+        run = WatchedRun(self.status, listed, self.verdict, self.cost, said)
+        return report(run, width or UNCUT, height, glyphs(ascii_only))
+
+    def json(self) -> str:
+        """Return what was found as one line of JSON for programs."""
+        import json
+
+        from riff_tui.text.safe_text import escaped_hidden
+        from riff_tui.watching.report import envelope
+
+        since, text = self._since, self._text
+        found = envelope(self.status, self._reader, self.verdict, since=since, cost=self.cost, text=text)
+        return escaped_hidden(json.dumps(found, ensure_ascii=False))
 
 
 def _directory(run: str, location: str) -> Path:
@@ -176,12 +169,12 @@ def _directory(run: str, location: str) -> Path:
 def _print_json(watched: _Watched, out: Output, *, follow: bool) -> None:
     before = ""
     while True:
-        look = watched.look()
-        line = look.json()
+        goes_on = watched.look()
+        line = watched.json()
         if _without_time(line) != before:
             before = _without_time(line)
             _print_lines([line], out)
-        if not follow or look.status.phase != "running":
+        if not follow or not goes_on:
             return
         time.sleep(LOOK_S)
 
@@ -202,10 +195,12 @@ def _follow(watched: _Watched, out: Output) -> None:
     drawn = LiveLines(out.stream)
     with terminal_keys() as keys, writing("stdout"):
         while True:
-            look = watched.look()
+            goes_on = watched.look()
             size = os.get_terminal_size(out.stream.fileno())
-            drawn.draw(look.lines(size.columns, size.lines - 1, ascii_only=out.ascii_only), (size.columns, size.lines))
-            if look.status.phase != "running" or "q" in keys.wait(LOOK_S):
+            drawn.draw(
+                watched.lines(size.columns, size.lines - 1, ascii_only=out.ascii_only), (size.columns, size.lines)
+            )
+            if not goes_on or "q" in keys.wait(LOOK_S):
                 return
 
 
@@ -216,10 +211,10 @@ def _follow_lines(watched: _Watched, out: Output) -> None:
 
     before = ""
     while True:
-        look = watched.look()
-        line = whole_head_line(look.status)
-        if look.status.phase != "running":
-            _print_lines(look.lines(None, None, ascii_only=out.ascii_only), out)
+        goes_on = watched.look()
+        line = whole_head_line(watched.status)
+        if not goes_on:
+            _print_lines(watched.lines(None, None, ascii_only=out.ascii_only), out)
             return
         if line != before:
             before = line
@@ -237,7 +232,6 @@ def _print_lines(lines: list[str], out: Output) -> None:
         out.stream.flush()
 
 
-# Keep some lines of a terminal up to date in place, and send no more than what changed.
 _CLEAR_REST = "\x1b[K"
 _CLEAR_BELOW = "\x1b[J"
 _CLEAR_ALL = "\x1b[2J\x1b[H"
@@ -297,7 +291,6 @@ def _rewritten(old: str, new: str) -> str:
     return f"{forward}{new[same:]}{_CLEAR_REST}"
 
 
-# Wait for a key of the terminal while something else goes on.
 class Keys:
     """Wait for keys on a file descriptor, or just wait where there is none."""
 

@@ -89,7 +89,6 @@ def _errored(store: Store, side: Side, calls: Predicate | None) -> dict[str, int
     return {flow: excluded for (flow,), (_, excluded) in counts.items() if flow is not None and excluded}
 
 
-# Name the command that opens the calls which a check rests on.
 _TOLD_APART_BY = ("trial", "agent", "scenario", "persona")
 
 

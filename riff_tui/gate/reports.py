@@ -145,7 +145,6 @@ def _gap(descriptor: int) -> str:
     return "\n" if os.pread(descriptor, 1, size - 1) == b"\n" else "\n\n"
 
 
-# Write a decision as JUnit XML, which most CI systems show as tests: a case for each flow and aspect.
 def write(decision: Decision, out: TextIO) -> None:
     """Write one test suite: a failed check with figures and command, one of too few calls skipped."""
     cases = [_case(check, decision) for check in decision.checks]
@@ -202,7 +201,6 @@ def _bare(flow: str, name: str) -> ElementTree.Element:
     return ElementTree.Element("testcase", classname=one_line(flow), name=one_line(name))
 
 
-# Write a decision as one message for a chat or a step's summary: what fails first, with the commands that open it.
 SHORT_CHARACTERS = 3_000
 """As much as Slack takes in one block of a message."""
 LISTED = 3

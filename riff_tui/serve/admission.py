@@ -103,7 +103,6 @@ def _same(given: str | None, right: str) -> bool:
     return hmac.compare_digest((given or "").encode("utf-8", "replace"), right.encode())
 
 
-# Say how much a page may ask for.
 _DIGITS = 9
 
 

@@ -241,7 +241,6 @@ def _resized(width: object, height: object) -> Resized | None:
     return Resized(WIDTH.clamp(width), HEIGHT.clamp(height))
 
 
-# Hand files of explorers to the browser, each of them once and whole.
 _PATIENCE_S = 30.0
 
 

@@ -191,7 +191,6 @@ def _cell(name: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     return padded(text, width)
 
 
-# Say where a run stands to programs: one JSON object, without what people said unless that is asked for.
 MOST_CALLS = 100
 MOST_REASONS = 5
 WHY_WIDTH = 200

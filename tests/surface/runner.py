@@ -160,13 +160,12 @@ from riff_runner.run.targets import (
     parse_target,
 )
 from riff_runner.run.tools import StubbedTools, ToolFailed, ToolSession
-from riff_runner.simulate import NoSuchTransition, custom_run, flow_names, generate, planted
-from riff_runner.simulate import simulate as simulate_simulate
 from riff_runner.simulate.case import route, stage_of, weak_points
 from riff_runner.simulate.cast import Override, SimulatedRun, agents, personas
 from riff_runner.simulate.cast import runs as cast_runs
+from riff_runner.simulate.flow_file import flow_names, planted, read_flow
 from riff_runner.simulate.flow_file import load_flow as flow_file_load_flow
-from riff_runner.simulate.flow_file import read_flow
 from riff_runner.simulate.lexicon import phrases, pools
-from riff_runner.simulate.machine import Machine
-from riff_runner.simulate.suite import Suite, plan, weakened
+from riff_runner.simulate.machine import Machine, NoSuchTransition
+from riff_runner.simulate.suite import Suite, custom_run, generate, plan, weakened
+from riff_runner.simulate.suite import simulate as simulate_simulate

@@ -197,8 +197,6 @@ def _count(tokens: Any) -> int | None:
     return tokens if type(tokens) is int and tokens >= 0 else None
 
 
-# Decode the documents of which answers are made, a chunk of a stream or the whole, in one pass over their bytes.
-#
 # Every part may be something else than the API says, so each one is looked at before it is used.
 Odd: TypeAlias = list[Any] | str | float | int | bool | None
 """What may stand where the API has an object."""
@@ -292,7 +290,6 @@ def object_of(data: bytes) -> Any:
     return found[0] if isinstance(found, list) and found else found
 
 
-# Tell what a model says from what it thinks, as its words come in.
 _OPENS = "<think>"
 _CLOSES = "</think>"
 
@@ -362,7 +359,6 @@ def mended(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# Join the calls of tools in an answer, which arrive whole or in pieces.
 _NOTHING = FunctionPiece()
 
 

@@ -179,7 +179,6 @@ def _ms(seconds: float) -> float:
     return round(seconds * 1000, 1)
 
 
-# Spell a request for a chat completion, without what its endpoint refuses.
 _OPTIONAL = (
     "tool_choice", "parallel_tool_calls", "temperature", "seed", "max_completion_tokens", "max_tokens",
     "stream_options",

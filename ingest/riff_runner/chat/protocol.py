@@ -123,7 +123,6 @@ class ContextFull(RequestWrong):
     """Report that the chat is longer than the model can read."""
 
 
-# Turn what an endpoint did not do into a problem of the side of a call that it plays.
 def problem_of(side: Side, error: ChatError) -> CallProblem:
     """Return the problem of a call that an error at an endpoint is."""
     if isinstance(error, EndpointGone):

@@ -46,7 +46,6 @@ class RetryPolicy:
         return min(self.longest_pause_s, doubled) * (1 - 0.25 * chance.random())
 
 
-# Tell from what an endpoint answers in place of a completion whose fault it is, and whether another try may help.
 _CONTEXT = re.compile(
     r"context[_ ](length|window|size)|maximum context|prompt is too long|too many (input )?tokens|input is too long",
     re.I,
@@ -178,7 +177,7 @@ async def preflight(http: HttpClient, endpoint: Endpoint, timeout: float) -> str
     except HttpFault as fault:
         if fault.reached:
             return None
-        shown = urlsplit(endpoint.base_url)._replace(query="", fragment="").geturl()  # neither may show a secret
+        shown = urlsplit(endpoint.base_url)._replace(query="", fragment="").geturl()  # either may hold a secret
         hint = "see that the server runs and that the address after @ is right"
         raise EndpointGone(f"{fault.reason}: {shown}", hint) from None
     if 200 <= status < 300:
@@ -206,7 +205,6 @@ def _hint(model: str, listed: list[str]) -> str | None:
     return f"the endpoint lists {', '.join(sorted(listed)[:MOST_NAMED])}{more}, and no {model}"
 
 
-# Hold back requests to a host that says there are too many.
 GOOD_ANSWERS = 20
 """Answers after which one more request may be under way at once."""
 

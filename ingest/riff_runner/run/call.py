@@ -237,7 +237,6 @@ async def _hung_up(
         return await session.end(reason) if session is not None else None
 
 
-# Check what a caller did: whether it gave its facts, true to what it was told.
 SAME_LINES = 3
 """Lines of a caller in a row that are the same before it counts as repeating itself."""
 _AGENTS_WORDS = re.compile(
@@ -308,7 +307,6 @@ class CheckedCaller:
         return None
 
 
-# Read the numbers that people say, in digits or in words.
 _UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")

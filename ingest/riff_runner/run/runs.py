@@ -164,7 +164,6 @@ class _InDirectory(_InMemory):
             self._files.close()
 
 
-# Make many calls at once, and end a run in every way that it can end.
 ATTEMPTS = 3
 """How often a call is made where one side cannot be asked, before it is kept as errored."""
 TICK_SECONDS = 0.25
@@ -318,7 +317,6 @@ class RunLoop:
         await asyncio.gather(*(part.close() for part in parts), return_exceptions=True)
 
 
-# Hand calls on as they end, or in the order in which they were planned.
 class PlanOrder:
     """Hold back what ended before an earlier call did, at most `bound` calls; with `None` nothing is held back."""
 

@@ -203,7 +203,6 @@ def _wrong(part: str, kind: str, what: str) -> UsageError:
     return UsageError(f"--{part} {kind}: {what}", f"write {_FORMS[kind]}")
 
 
-# Find an object of Python by the module, or the file, and the name that a user gave.
 def import_object(module: str, attribute: str) -> Any:
     """Return what a module of the search path or of the working directory, or a file, calls by this name.
 

@@ -105,7 +105,6 @@ def _all_heard(slots: tuple[str, ...], heard: Mapping[str, Any]) -> bool:
     return all(slot in heard for slot in slots)
 
 
-# Say what the two sides of a simulated call say.
 T = TypeVar("T")
 
 

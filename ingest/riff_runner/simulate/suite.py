@@ -133,7 +133,6 @@ def _early_state(flow: str) -> str:
     return first if second in sick else second
 
 
-# Write a simulation as the files that a night of evaluation leaves behind.
 REPORT_EVERY = 100
 
 

@@ -111,7 +111,6 @@ def _piece(start: int, text: str) -> Piece:
     return Piece(start, cell_width(text), text)
 
 
-# Fit columns to a terminal: what decides stays and comes first, what says nothing is told in a sentence instead.
 GAP = 2
 NARROWEST = 10
 NARROWEST_FIRST = 24

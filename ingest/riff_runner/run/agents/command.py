@@ -234,7 +234,6 @@ def _status_of(bye: Mapping[str, Any] | None) -> str | None:
     return status[:_LONGEST_NAME] if isinstance(status, str) and status else None
 
 
-# Answer the tools of a flow with a program that speaks JSON lines: one process a call.
 class CommandTools:
     """Start a program for each call; a result may take `timeout_s`."""
 

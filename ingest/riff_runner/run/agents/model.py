@@ -60,7 +60,6 @@ class ModelAgent:
         await self._chat.close()
 
 
-# Tell a model who it is on the telephone, what to do in the state that it is in, and what is known.
 _ROLE = "You answer the telephone for a business and help the people who call."
 _RULES = (
     "You are heard, not read: one or two short sentences at a time, without lists, markup or emoji.",
@@ -116,7 +115,6 @@ def _completed(text: str, flow: RunnableFlow, known: Mapping[str, Any]) -> str:
     return _BLANK.sub(value, text)
 
 
-# Be a model in one call: keep the chat, ask for answers, and run the tools that they call.
 SILENCE = "(The caller says nothing.)"
 
 

@@ -138,7 +138,6 @@ def _way_on(edges: Sequence[FlowEdge], result: Any) -> FlowEdge | None:
     return next((edge for edge in edges if not edge.cases), None)
 
 
-# Decide which tools a model is offered in a state of its flow: what to note, what to look up, where to go.
 ToolKind: TypeAlias = Literal["fill", "go", "advance", "end_call", "tool"]
 
 FILL = "fill"

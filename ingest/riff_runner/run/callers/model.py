@@ -158,7 +158,6 @@ def _opinion(arguments: str) -> tuple[bool | None, str | None]:
     return success if isinstance(success, bool) else None, reason if isinstance(reason, str) and reason else None
 
 
-# Tell a model whom it plays in a call, what it wants, and what it knows.
 _TEMPLATE = """\
 You play a person who calls a service by telephone. You are the caller, never the agent: you do not offer help, you \
 do not look anything up, and you never speak for the other side.

@@ -230,7 +230,6 @@ class ScriptedSession:
         return [option for option in options if option not in last] or options
 
 
-# Measure how a caller bears an agent that does not move on.
 IDLE_TURNS = 12
 """Turns without anything new, whatever is said in them, after which a caller ends the call."""
 _SAME = 2

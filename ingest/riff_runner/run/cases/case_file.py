@@ -148,7 +148,6 @@ def _told(error: msgspec.ValidationError) -> str:
     return f"{place[1]}: {said}" if place and place[1] else said
 
 
-# Write a case as TOML that people can read and mend.
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WHOLE = 2**63
 _HEAD = (

@@ -146,7 +146,6 @@ class RunnableFlow:
         return "success" if state in self.contract.successes() else None
 
 
-# Report what keeps a flow file from being run.
 LONGEST = 500
 """The characters of a sentence about a flow, in whose file names may be of any length."""
 
@@ -176,7 +175,6 @@ def in_words(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").split())
 
 
-# Work out what follows from the states and the edges of a flow: where it ends, and which way leads to its goal.
 LISTED = 5
 """States that a sentence names."""
 

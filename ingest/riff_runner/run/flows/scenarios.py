@@ -77,7 +77,6 @@ def _said(value: Any) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-# Choose what callers know: a value for each slot of a flow, the same whenever a case is made.
 _MEANT = {
     "birth_date": {"birth", "birthday", "birthdate", "dob", "born"},
     "email": {"email", "mail"},

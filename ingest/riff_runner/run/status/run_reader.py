@@ -159,7 +159,6 @@ def _order(call: WatchedCall) -> tuple[int, float, str, str]:
     return place, moment if place < 2 else -moment, call.flow, call.conversation_id
 
 
-# Find out whether the process that works on a run is still there.
 SILENT_SECONDS = 900.0
 """How long a run on another machine may write nothing until it counts as stopped."""
 _CLOCK_SLACK = 5.0

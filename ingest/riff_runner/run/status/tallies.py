@@ -108,7 +108,6 @@ def _opened(path: Path) -> BinaryIO | None:
     return os.fdopen(number, "rb", buffering=0)
 
 
-# Count what came of the calls of a run, from what is added to its transcripts.
 MOST_FILES = 1000
 CallKey: TypeAlias = tuple[str, str]
 """The flow and the conversation id of a call."""
@@ -195,7 +194,6 @@ def counted(call: FinishedCall) -> CallCounts:
     )
 
 
-# Follow in the progress file of a run which calls are under way, and how fast calls end.
 RECENT_SECONDS = 300.0
 RECENT_CALLS = 5
 """The rate is that of the last minutes, or of all that was seen where fewer calls than these ended in them."""
@@ -268,7 +266,6 @@ def _watched(line: ProgressLine) -> WatchedCall:
     )
 
 
-# Read from the transcripts of a run what came of its calls, a line each.
 LONGEST_LINE = 64 * 1024 * 1024
 LONGEST_NAME = 200
 LONGEST_WHY = 300
