@@ -139,6 +139,16 @@ class Caller(Protocol):
         """Give back what the caller holds."""
 
 
+class InProcess:
+    """Provide what a part of calls needs that lives in this process: nothing is to be reached, and nothing held."""
+
+    async def check(self) -> None:
+        """Do nothing: there is nothing to reach."""
+
+    async def close(self) -> None:
+        """Do nothing: nothing is held."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallerNotes:
     """Take what a caller tells of its own work: requests that were tried again, and what each one took.

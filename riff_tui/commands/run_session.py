@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from riff_runner.run.files.run_document import RunSettings
     from riff_runner.run.prices import Cost
     from riff_runner.run.run_plan import RunPlan, RunRequest
-    from riff_runner.run.run_tally import CallTally, RunTally, TokenTally
+    from riff_runner.run.run_tally import CallTally, RunTally
     from riff_runner.run.runs import RunEnd, RunHooks
     from riff_tui.output.progress import ProgressLine
 
@@ -266,7 +266,7 @@ def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
 
 def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
     """Return what `--json` says when a run has ended; `null` is what is not known."""
-    tally = end.tally
+    tally, tokens = end.tally, end.tally.tokens.items()
     ended = end.plan.document.invocations[-1].ended if end.plan.due else None
     return {
         "event": "done",
@@ -279,7 +279,8 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
         "reasons": [{"error": error, "calls": calls} for error, calls in tally.reasons.most_common(LISTED)],
         "retried": tally.retried,
         "left": tally.planned - tally.done,
-        "tokens": {side: _tokens(each) for side, each in tally.tokens.items()},
+        # Of a side that asked no model, as far as this run knows, there is nothing to say.
+        "tokens": {side: asdict(each) if (each.input, each.output) != (0, 0) else None for side, each in tokens},
         "cost": None if cost is None else round(cost.amount, 6),
         "currency": None if cost is None else cost.currency,
         "ended": ended or "done",
@@ -321,11 +322,6 @@ def _reason_lines(tally: RunTally) -> Iterator[str]:
         yield f"  {calls:>{width}}  {reason}"
     if others := tally.total.errored - sum(calls for _, calls in listed):
         yield f"  {others:>{width}}  for other reasons; `error` in the transcripts has them"
-
-
-def _tokens(each: TokenTally) -> dict[str, int | None] | None:
-    """Return what a side took; `None` where no model was asked, as far as this run knows."""
-    return asdict(each) if each.input != 0 or each.output != 0 else None
 
 
 def _spent_text(tally: RunTally, cost: Cost | None) -> str:

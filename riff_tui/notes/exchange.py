@@ -55,20 +55,14 @@ def draft(store: Store, where: str, given: Given, author: str, now: int) -> Draf
     A code given to a call on which its author has no verdict fails it. Raises `UsageError` where the filter selects no
     call or several, where the call has no such turn or state, and where nothing is to be noted.
     """
-    from riff_store.queries.conversation import conversation
     from riff_store.write.names import CallNames
-    from riff_tui.filters import parse
     from riff_tui.notes.marks import Spot, Writer, note_line
-    from riff_tui.views.conversation import find_call
+    from riff_tui.views.conversation import call_named
 
     given = _checked(given)
-    predicate = parse(where)
-    if predicate is None:
-        raise UsageError("a note is on one call: riff-tui notes add --where 'run=R conversation=C' --verdict fail")
-    call = find_call(store, predicate)
-    detail = conversation(store, call.run, call.conversation, call.told_by)
-    if detail is None:
-        raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
+    unnamed = "a note is on one call: riff-tui notes add --where 'run=R conversation=C' --verdict fail"
+    detail = call_named(store, where, unnamed)
+    call = detail.call
     remarks: list[str] = []
     code, verdict = _code(store, given.code, remarks), given.verdict
     if code and verdict is None and not any(note.verdict and note.author == author for note in detail.notes):

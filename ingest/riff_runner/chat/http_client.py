@@ -184,13 +184,10 @@ class _Faults:
         if isinstance(error, library.ClientSSLError):
             return HttpFault(f"no secure connection to the endpoint ({error.os_error})", reached=False)
         if isinstance(error, library.ClientConnectorError):
-            return HttpFault(f"no connection to the endpoint ({_reason(error.os_error)})", reached=False)
+            found: OSError = error.os_error
+            number = found.errno or 0
+            reason = os.strerror(number) if number > 0 else found.strerror or str(found)
+            return HttpFault(f"no connection to the endpoint ({reason})", reached=False)
         if isinstance(error, library.InvalidURL):
             return HttpFault("base_url is no address", reached=False)
         return HttpFault("the answer broke off")
-
-
-def _reason(error: OSError) -> str:
-    """Return why there is no connection, in the words of the system."""
-    number = error.errno or 0
-    return os.strerror(number) if number > 0 else error.strerror or str(error)

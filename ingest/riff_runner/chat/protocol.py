@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeAlias
 
 from riff_runner.protocol import CallProblem, CallRefused, EndpointRefused, Side, Unavailable
 from riff_store.errors import RiffError
@@ -68,35 +68,6 @@ class ChatReply(NamedTuple):
         if self.dropped:
             found["dropped"] = list(self.dropped)
         return found
-
-
-class Chat(Protocol):
-    """Complete chats; a client serves many calls at once."""
-
-    async def check(self) -> str | None:
-        """Find out whether the endpoint can be reached, without asking a model anything.
-
-        Returns a hint where something looks wrong that may be right. Raises `EndpointGone`.
-        """
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool] = (),
-        *,
-        seed: int | None = None,
-        on_retry: Callable[[str, float], None] | None = None,
-        on_wait: Callable[[str], None] | None = None,
-        waiting: Waiting = nullcontext,
-    ) -> ChatReply:
-        """Return the answer to a chat.
-
-        Before another try `on_wait` is told why there is one, and `on_retry` also the seconds that the last one took.
-        Raises `EndpointDown`, `EndpointGone`, `RequestWrong` and `ContextFull`.
-        """
-
-    async def close(self) -> None:
-        """Close the connections."""
 
 
 class ChatError(RiffError):

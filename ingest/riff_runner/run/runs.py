@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from riff_ingest.conversation import Conversation
 from riff_runner.processes.child_process import TERMINATED_SECONDS, stop_signals
@@ -63,7 +63,7 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
     if not plan.due:
         hooks.began(plan, tally)
         return RunEnd(plan, tally)
-    kept = _InMemory() if request.out is None else _InDirectory(request.out, sync=request.sync)
+    kept = _Kept(request.out, sync=request.sync)
     setting = CallSetting(request.agent, request.caller, request.tools, request.limits, request.clock, kept.report)
     with RunLoop(setting, tally, at_once=request.settings.concurrency, in_order=request.in_order) as loop:
         hints = loop.check()
@@ -100,54 +100,32 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
     return RunEnd(plan, tally, loop.error, loop.signal, tuple(kept.conversations), kept.cut)
 
 
-class _InMemory:
-    """Keep the calls of a run for whoever made it."""
+class _Kept:
+    """Keep the calls of a run: in files of its directory, which say where each call is, else for whoever made it."""
 
-    def __init__(self) -> None:
+    def __init__(self, directory: Path | None, *, sync: bool) -> None:
         self.conversations: list[Conversation] = []
         self.cut: dict[Path, int] = {}
-
-    def open(self) -> None:
-        """Need nothing."""
-
-    def describe(self, document: RunDocument) -> None:
-        """Say nothing of the run, for there is no place for it."""
-
-    def keep(self, made: MadeCall) -> None:
-        """Keep a call."""
-        self.conversations.append(made.conversation)
-
-    def report(self, progress: CallProgress) -> None:
-        """Say nothing of a call, for nobody watches."""
-
-    def flush(self) -> None:
-        """Hold nothing back."""
-
-    def close(self) -> None:
-        """Hold nothing."""
-
-
-class _InDirectory(_InMemory):
-    """Keep the calls of a run in files, and say there where each call stands."""
-
-    def __init__(self, directory: Path, *, sync: bool) -> None:
-        super().__init__()
         self._directory = directory
         self._sync = sync
         self._files: RunFiles | None = None
         self._progress: ProgressFile | None = None
 
     def open(self) -> None:
-        self._files = RunFiles(self._directory, sync=self._sync)
-        self.cut = self._files.cut
-        self._progress = ProgressFile(self._directory)
+        if self._directory is not None:
+            self._files = RunFiles(self._directory, sync=self._sync)
+            self.cut = self._files.cut
+            self._progress = ProgressFile(self._directory)
 
     def describe(self, document: RunDocument) -> None:
-        write_run(self._directory, document)
+        if self._directory is not None:
+            write_run(self._directory, document)
 
     def keep(self, made: MadeCall) -> None:
-        assert self._files is not None
-        self._files.keep(made)
+        if self._files is not None:
+            self._files.keep(made)
+        else:
+            self.conversations.append(made.conversation)
 
     def report(self, progress: CallProgress) -> None:
         if self._progress is not None:
@@ -167,10 +145,6 @@ class _InDirectory(_InMemory):
 ATTEMPTS = 3
 """How often a call is made where one side cannot be asked, before it is kept as errored."""
 TICK_SECONDS = 0.25
-
-
-class _Closes(Protocol):
-    async def close(self) -> None: ...
 
 
 class RunLoop:
@@ -313,8 +287,9 @@ class RunLoop:
             await asyncio.sleep(TICK_SECONDS)
 
     async def _close(self) -> None:
-        parts: tuple[_Closes, ...] = (self._setting.agent, self._setting.caller, self._setting.tools)
-        await asyncio.gather(*(part.close() for part in parts), return_exceptions=True)
+        setting = self._setting
+        closing = (setting.agent.close(), setting.caller.close(), setting.tools.close())
+        await asyncio.gather(*closing, return_exceptions=True)
 
 
 class PlanOrder:

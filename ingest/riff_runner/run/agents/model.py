@@ -9,7 +9,7 @@ from typing import Any
 
 from riff_runner.chat.client import ChatClient
 from riff_runner.chat.endpoint import Endpoint
-from riff_runner.chat.protocol import Chat, ChatError, ChatReply, ChatToolCall, ContextFull, Message, problem_of
+from riff_runner.chat.protocol import ChatError, ChatReply, ChatToolCall, ContextFull, Message, problem_of
 from riff_runner.chat.retries import RetryPolicy
 from riff_runner.protocol import AgentReply, AgentStopped, StopReason
 from riff_runner.run.agent_call import AgentCall
@@ -121,7 +121,7 @@ SILENCE = "(The caller says nothing.)"
 class ModelSession:
     """Let a model answer one call; the state that it is in decides what it is told and which tools it has."""
 
-    def __init__(self, call: AgentCall, chat: Chat, offers: Offers) -> None:
+    def __init__(self, call: AgentCall, chat: ChatClient, offers: Offers) -> None:
         self._call = call
         self._chat = chat
         self._offers = offers

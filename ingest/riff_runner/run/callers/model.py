@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riff_runner.chat.endpoint import Endpoint
-from riff_runner.chat.protocol import Chat, ChatError, ChatReply, Message, Tool, problem_of
+from riff_runner.chat.protocol import ChatError, ChatReply, Message, Tool, problem_of
 from riff_runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
 from riff_runner.run.callers.agenda import openings
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.flows.flow import in_words
 from riff_runner.simulate.cast import CallerPersona
+
+if TYPE_CHECKING:
+    from riff_runner.chat.client import ChatClient
 
 TEMPERATURE = 0.7
 """How freely a caller talks; one that says the most likely thing sounds like every other."""
@@ -50,7 +53,7 @@ class ModelCaller:
     The chat is the run's own and is closed with the caller. What the model thinks of how a call went is a note.
     """
 
-    def __init__(self, chat: Chat, name: str) -> None:
+    def __init__(self, chat: ChatClient, name: str) -> None:
         self._chat = chat
         self._name = name
 
@@ -89,7 +92,7 @@ class ModelCaller:
 class ModelCallerSession:
     """Speak for the caller of one case; to its model the agent is the user, from the first word on."""
 
-    def __init__(self, chat: Chat, case: CallCase, notes: CallerNotes) -> None:
+    def __init__(self, chat: ChatClient, case: CallCase, notes: CallerNotes) -> None:
         self._chat = chat
         self._notes = notes
         self._seed = case.seed + case.trial

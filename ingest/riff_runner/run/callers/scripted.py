@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riff_runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
+from riff_runner.protocol import CallerNotes, CallerTurn, CallView, InProcess, StopReason
 from riff_runner.run.callers.agenda import Agenda, openings, word_pools
 from riff_runner.run.callers.utterance import Utterance
 from riff_runner.run.cases.case import CallCase
@@ -20,20 +20,14 @@ IMPATIENT, FRUSTRATED = 2, 3
 """How often an agent has to ask for the same again before the caller says what it thinks of it."""
 
 
-class ScriptedCaller:
+class ScriptedCaller(InProcess):
     """Play the callers of a run; all chance comes from the case."""
 
     name = "scripted"
 
-    async def check(self) -> None:
-        """Do nothing: there is nothing to reach."""
-
     async def begin(self, case: CallCase, notes: CallerNotes) -> ScriptedSession:
         """Begin a call."""
         return ScriptedSession(case)
-
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
 
 
 class ScriptedSession:
