@@ -28,7 +28,7 @@ _NO = frozenset({"0", "false", "no", "off", ""})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Hold the settings of one run; `None` leaves the choice to the command."""
+    """Describe the settings of one run; `None` leaves the choice to the command."""
 
     store: str | None = None
     theme: str | None = None

@@ -93,7 +93,7 @@ OPENING = "opening"
 
 @dataclass
 class Report:
-    """Hold what was found: health, hints as (what there is, what to do), and what was skipped where that is known."""
+    """Keep what was found: health, hints as (what there is, what to do), and what was skipped where that is known."""
 
     health: Health
     hints: Sequence[tuple[str, str]] = ()

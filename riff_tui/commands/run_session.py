@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Hold what is to be done with the calls of a run: the store to bring them into, who judges, the store to name."""
+    """Keep what is to be done with the calls of a run: the store to bring them into, who judges, the store to name."""
 
     ingest: str | None
     judge: str | None

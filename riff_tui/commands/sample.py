@@ -142,7 +142,7 @@ def _parts(mix: str) -> dict[str, Fraction]:
 
 
 def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
-    """Say where there are fewer calls than were wanted, at all or of a stratum."""
+    """Yield where there are fewer calls than were wanted, at all or of a stratum."""
     if len(found.calls) < asked.n:
         that = f" match {asked.expression} and" if asked.expression else ""
         yield f"{asked.n:,} calls were wanted; these are all {len(found.calls):,} that{that} are not errored."

@@ -69,15 +69,12 @@ def _title(flow: str) -> str:
 
 
 def _command(level: str, title: str, message: Sequence[str]) -> str:
-    return f"::{level} title={_property(title)}::{_message(chr(10).join(map(messages.unarmed, message)))}"
+    named = _message(one_line(title)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={named}::{_message(chr(10).join(map(messages.unarmed, message)))}"
 
 
 def _message(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _message(one_line(text)).replace(":", "%3A").replace(",", "%2C")
 
 
 def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTERS) -> str:
@@ -86,7 +83,8 @@ def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTE
     With no room for one row, there are none. Commands take half of the room at most.
     """
     options = Options(ascii_only=ascii_only)
-    table = replace(table, commands=_within(table.commands, most // 2))
+    taken = accumulate(len(of) + len(command) for of, command in table.commands)
+    table = replace(table, commands=table.commands[: sum(length <= most // 2 for length in taken)])
     whole = _printed(table, len(table.rows), options)
     if len(whole) <= most:
         return whole
@@ -96,12 +94,6 @@ def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTE
         middle = (low + high + 1) // 2
         low, high = (middle, high) if len(_printed(table, middle, options)) <= most else (low, middle - 1)
     return _printed(table, low, options)
-
-
-def _within(commands: Sequence[tuple[str, str]], most: int) -> Sequence[tuple[str, str]]:
-    """Return the first commands that take at most so many characters together."""
-    taken = list(accumulate(len(of) + len(command) for of, command in commands))
-    return commands[: sum(length <= most for length in taken)]
 
 
 def _printed(table: Table, count: int, options: Options) -> str:

@@ -26,7 +26,7 @@ FORM = "it takes ASPECT=X, such as completion=5% or latency_p95=0.5"
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Hold how far an aspect may fall, in its own unit: points, seconds, or a share for `success_rate`.
+    """Describe how far an aspect may fall, in its own unit: points, seconds, or a share for `success_rate`.
 
     A `judge` restricts `humanness` to the judge of that name. One that was `explicit`ly named has to
     be measured somewhere.
@@ -166,14 +166,11 @@ def _rows(comparison: Comparison, tolerances: Iterable[Tolerance]) -> Iterable[t
         if (difference.judge is not None) != (metric is not None and metric.kind == "judged"):
             continue
         aspect, judge = difference.aspect, difference.judge
-        found = known.get((aspect, judge)) or known.get((aspect, _bare(judge))) or known.get((aspect, None))
+        # Without the version of its prompt.
+        bare = None if judge is None else judge.rpartition("#")[0] or judge
+        found = known.get((aspect, judge)) or known.get((aspect, bare)) or known.get((aspect, None))
         if found is not None:
             yield difference, found
-
-
-def _bare(judge: str | None) -> str | None:
-    """Return a judge's name without the version of its prompt."""
-    return None if judge is None else judge.rpartition("#")[0] or judge
 
 
 def _check(difference: Difference, tolerance: Tolerance, min_n: int) -> Check:
@@ -287,7 +284,7 @@ _KEYS = ("max_drop", "min_n")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Hold what is checked with its tolerance, the calls that a check takes, and whether the gate is strict."""
+    """Describe what is checked with its tolerance, the calls that a check takes, and whether the gate is strict."""
 
     tolerances: tuple[Tolerance, ...]
     min_n: int = MIN_N

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Hold what is to be noted, and where in the call."""
+    """Describe what is to be noted, and where in the call."""
 
     verdict: str | None = None
     code: str | None = None
@@ -33,7 +33,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """Hold a note that is not written yet, its call, and sentences on what was made of what was given."""
+    """Describe a note that is not written yet, its call, and sentences on what was made of what was given."""
 
     note: Annotation
     call: Call
@@ -173,7 +173,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Hold what one file brought, and what of it was left out."""
+    """Describe what one file brought, and what of it was left out."""
 
     written: Written
     left_out: Sequence[Skipped]

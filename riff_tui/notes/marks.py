@@ -20,14 +20,14 @@ class Spot(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Hold the lines to write, none where what was meant stands already, and what is to be known of that beside it."""
+    """Keep the lines to write, none where what was meant stands already, and what is to be known of that beside it."""
 
     lines: Sequence[Annotation]
     remark: str = ""
 
 
 class Writer(NamedTuple):
-    """Say who writes on which call, when, in microseconds since the epoch, and what stands of them there."""
+    """Describe who writes on which call, when, in microseconds since the epoch, and what stands of them there."""
 
     author: str
     call: CallNames

@@ -21,7 +21,7 @@ _Act: TypeAlias = "list[tuple[Annotation, Annotation | None]]"
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Say what was written and where: in the store, or in the file `kept_in`, and then `why` not in the store."""
+    """Describe what was written and where: in the store, or in the file `kept_in`, and then `why` not in the store."""
 
     notes: Sequence[Annotation]
     kept_in: Path | None = None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LinesOnCalls(NamedTuple):
-    """Hold lines in the order in which they were written, and the call of each by its id."""
+    """Describe lines in the order in which they were written, and the call of each by its id."""
 
     lines: list[Annotation]
     calls: dict[str, Call]

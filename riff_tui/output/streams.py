@@ -25,7 +25,7 @@ _COLUMNS = re.compile(r" *(?:\S+ {2,}){0,2}")
 
 
 class Output(NamedTuple):
-    """Hold a stream for data and what it can show; `width` is None where nothing may be cut."""
+    """Describe a stream for data and what it can show; `width` is None where nothing may be cut."""
 
     stream: TextIO
     width: int | None

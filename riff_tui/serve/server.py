@@ -57,7 +57,7 @@ _LONGEST_REASON = 120
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Hold what is served: the `command` of an explorer, and where one begins that no link leads to.
+    """Describe what is served: the `command` of an explorer, and where one begins that no link leads to.
 
     `named` is the store as a page may show it, `arguments` are of every explorer and `start` of those at `/`, which
     begin at a `view`.

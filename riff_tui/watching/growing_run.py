@@ -60,7 +60,7 @@ _CALLER = 6
 
 
 class _Part(NamedTuple):
-    """Hold a part of the line; where there is no room for all, those of the lowest rank are taken in first."""
+    """Describe a part of the line; where there is no room for all, those of the lowest rank are taken in first."""
 
     text: str
     rank: int

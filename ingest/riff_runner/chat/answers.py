@@ -36,7 +36,7 @@ class ToldError(RiffError):
 
 
 class ReadAnswer(NamedTuple):
-    """Hold what an answer says."""
+    """Describe what an answer says."""
 
     text: str
     tool_calls: tuple[ChatToolCall, ...]
@@ -70,12 +70,12 @@ class AnswerReader:
 
     @property
     def is_whole(self) -> bool:
-        """Say whether all that matters of a stream is there, even if its connection breaks."""
+        """Return whether all that matters of a stream is there, even if its connection breaks."""
         return self.is_done or self._finish is not None
 
     @property
     def has_words(self) -> bool:
-        """Say whether the model has begun to speak, where that can be told before the end."""
+        """Return whether the model has begun to speak, where that can be told before the end."""
         return self._said.has_words or any(piece.strip() for piece in self._refusal)
 
     def feed(self, piece: bytes) -> None:
@@ -205,14 +205,14 @@ OddList: TypeAlias = dict[str, Any] | str | float | int | bool | None
 
 
 class FunctionPiece(msgspec.Struct, gc=False):
-    """Hold a piece of what is called."""
+    """Describe a piece of what is called."""
 
     name: Any = None
     arguments: Any = None
 
 
 class CallPiece(msgspec.Struct, gc=False):
-    """Hold a piece of a call of a tool."""
+    """Describe a piece of a call of a tool."""
 
     index: Any = None
     id: Any = None
@@ -220,7 +220,7 @@ class CallPiece(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    """Hold a message, or the next piece of it."""
+    """Describe a message, or the next piece of it."""
 
     content: Any = None
     refusal: Any = None
@@ -228,7 +228,7 @@ class Message(msgspec.Struct, gc=False):
 
 
 class Choice(msgspec.Struct, gc=False):
-    """Hold one of the answers to a request, in `delta` where it is streamed, else in `message`."""
+    """Describe one of the answers to a request, in `delta` where it is streamed, else in `message`."""
 
     index: Any = 0
     delta: Message | Odd = None
@@ -237,14 +237,14 @@ class Choice(msgspec.Struct, gc=False):
 
 
 class Usage(msgspec.Struct, gc=False):
-    """Hold how many tokens were counted."""
+    """Describe how many tokens were counted."""
 
     prompt_tokens: Any = None
     completion_tokens: Any = None
 
 
 class Chunk(msgspec.Struct, gc=False):
-    """Hold a document of an answer."""
+    """Describe a document of an answer."""
 
     choices: list[Choice | Odd] | OddList = None
     usage: Usage | Odd = None
@@ -260,19 +260,19 @@ def chunk_of(data: bytes) -> Chunk | None:
     try:
         document = _decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        spelled = object_of(data)
+        found = object_of(data)
         try:
-            document = _converted(spelled)
+            document = _converted(found)
         except UnicodeEncodeError:  # half a character where a name stands
-            document = _converted(clean(spelled, Counter()))
+            document = _converted(clean(found, Counter()))
     if isinstance(document, list) and document:  # an error of Gemini comes in a list
         document = document[0]
     return document if isinstance(document, Chunk) else None
 
 
-def _converted(spelled: Any) -> _Document:
+def _converted(found: Any) -> _Document:
     try:
-        document: _Document = msgspec.convert(spelled, _Document)
+        document: _Document = msgspec.convert(found, _Document)
     except (msgspec.MsgspecError, RecursionError):
         return None
     return document
@@ -371,7 +371,7 @@ class _JoinedCall:
 
     @property
     def is_whole(self) -> bool:
-        """Say whether name and arguments could be all."""
+        """Return whether name and arguments could be all."""
         try:
             return bool(self.name) and isinstance(json.loads("".join(self.arguments)), dict)
         except ValueError:
@@ -433,7 +433,7 @@ class ToolCalls:
 
 
 def is_written_out(text: str, tools: Iterable[str]) -> bool:
-    """Say whether a text looks like the call of a tool that the model wrote instead of making it."""
+    """Return whether a text looks like the call of a tool that the model wrote instead of making it."""
     if "<tool_call>" in text:
         return True
     inner = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()

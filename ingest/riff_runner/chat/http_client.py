@@ -40,7 +40,7 @@ class HttpFault(RiffError):
 
 
 class HttpAnswer:
-    """Hold the head of an answer, and give its body piece by piece."""
+    """Give the head of an answer, and its body piece by piece."""
 
     def __init__(self, response: Any, faults: _Faults, timeout: float) -> None:
         self.status: int = response.status
@@ -169,7 +169,7 @@ def environment_proxy(base_url: str) -> str | None:
 
 
 class _Faults:
-    """Tell what the library raises, one of `kinds`, as a fault in plain words."""
+    """Turn what the library raises, one of `kinds`, into a fault in plain words."""
 
     def __init__(self, library: Any) -> None:
         self._library = library

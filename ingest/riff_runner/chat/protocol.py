@@ -18,7 +18,7 @@ Waiting: TypeAlias = Callable[[], AbstractContextManager[object]]
 
 
 class ChatToolCall(NamedTuple):
-    """Hold a call of a tool as the model wrote it; `id` is never empty, the arguments may be no JSON."""
+    """Describe a call of a tool as the model wrote it; `id` is never empty, the arguments may be no JSON."""
 
     id: str
     name: str
@@ -33,14 +33,14 @@ class ChatUsage(NamedTuple):
 
 
 class ChatNote(NamedTuple):
-    """Hold something about an answer that is worth keeping and ended nothing."""
+    """Describe something about an answer that is worth keeping and ended nothing."""
 
     kind: str
     message: str
 
 
 class ChatReply(NamedTuple):
-    """Hold an answer: what the model says, without what it thinks, and the tools that it calls.
+    """Describe an answer: what the model says, without what it thinks, and the tools that it calls.
 
     `ms` is what the request took that was answered, tries before it left out; `ttft_ms` when the first word of `text`
     was there, `None` without one or where the answer came as a whole. `dropped` are parameters that the endpoint
@@ -58,7 +58,7 @@ class ChatReply(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Say whether there is neither a word nor a call of a tool."""
+        """Return whether there is neither a word nor a call of a tool."""
         return not self.text and not self.tool_calls
 
     @property

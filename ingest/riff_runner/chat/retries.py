@@ -181,7 +181,11 @@ async def preflight(http: HttpClient, endpoint: Endpoint, timeout: float) -> str
         hint = "see that the server runs and that the address after @ is right"
         raise EndpointGone(f"{fault.reason}: {shown}", hint) from None
     if 200 <= status < 300:
-        return _hint(endpoint.model, _listed(body))
+        listed = _listed(body)
+        if not listed or endpoint.model in listed:
+            return None
+        more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
+        return f"the endpoint lists {', '.join(sorted(listed)[:MOST_NAMED])}{more}, and no {endpoint.model}"
     refusal = fault_of(endpoint, status, headers, body)
     if isinstance(refusal, EndpointGone) and not isinstance(refusal, NoSuchModel):
         raise refusal
@@ -196,13 +200,6 @@ def _listed(body: bytes) -> list[str]:
     models = document.get("data") if isinstance(document, dict) else None
     named = [model.get("id") for model in models if isinstance(model, dict)] if isinstance(models, list) else []
     return [name for name in named if isinstance(name, str)]
-
-
-def _hint(model: str, listed: list[str]) -> str | None:
-    if not listed or model in listed:
-        return None
-    more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
-    return f"the endpoint lists {', '.join(sorted(listed)[:MOST_NAMED])}{more}, and no {model}"
 
 
 GOOD_ANSWERS = 20

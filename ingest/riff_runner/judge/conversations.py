@@ -24,7 +24,7 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(slots=True)
 class FoundConversations:
-    """Hold the place of each conversation that can be judged, in the order of files and lines, and count the others."""
+    """Keep the place of each conversation that can be judged, in the order of files and lines, and count the others."""
 
     files: tuple[Path, ...] = ()
     places: dict[ConversationName, Place] = field(default_factory=dict)

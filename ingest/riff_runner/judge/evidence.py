@@ -40,7 +40,7 @@ _JOINERS = frozenset(("\u200c", "\u200d", "\ufe0e", "\ufe0f", "\ufe0f\u200d"))
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Hold the JSON array that a judge sees, the numbers of the turns in it, and whether anything was left out."""
+    """Describe the JSON array that a judge sees, the numbers of the turns in it, and whether anything was left out."""
 
     document: str
     turns: frozenset[int]
@@ -55,7 +55,7 @@ class Evidence:
 
 
 def can_be_judged(turns: Sequence[Turn]) -> bool:
-    """Tell whether the agent said anything."""
+    """Return whether the agent said anything."""
     return any(turn.role == "agent" and turn.text.strip() for turn in turns)
 
 

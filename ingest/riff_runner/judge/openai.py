@@ -97,7 +97,9 @@ def _answer(body: bytes) -> Answer:
         text, refusal, finish = message.get("content"), message.get("refusal"), choice.get("finish_reason")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return Answer(fault=_NOT_OF_THE_API)
-    usage = _usage(document.get("usage"))
+    counted = document.get("usage")
+    counts = (counted.get(key) for key in ("prompt_tokens", "completion_tokens")) if isinstance(counted, dict) else ()
+    usage = Usage(*(count if type(count) is int and count >= 0 else 0 for count in counts))
     if finish == "length":
         return Answer(fault="the answer was cut off at the model's limit", usage=usage)
     if finish == "content_filter":
@@ -105,10 +107,3 @@ def _answer(body: bytes) -> Answer:
     if not isinstance(text, str) or not text.strip():
         return Answer(fault="the model refused to answer" if refusal else "the answer is empty", usage=usage)
     return Answer(text, usage=usage)
-
-
-def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, dict):
-        return Usage()
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return Usage(*(count if type(count) is int and count >= 0 else 0 for count in counts))

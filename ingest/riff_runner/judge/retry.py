@@ -27,7 +27,7 @@ class Malformed(RiffError):
 
 @dataclass(frozen=True, slots=True)
 class JudgeVerdict:
-    """Hold a score from 0 to 10, the numbers of the turns that decided it, and the judge's reason."""
+    """Describe a score from 0 to 10, the numbers of the turns that decided it, and the judge's reason."""
 
     score: float
     evidence: tuple[int, ...]
@@ -47,17 +47,13 @@ def parse(answer: str, turns: Collection[int]) -> JudgeVerdict:
     if not text:
         raise Malformed("the answer is empty")
     fenced = _FENCED.fullmatch(text)
-    value = _load(fenced[1] if fenced else text)
+    try:
+        value = json.loads(fenced[1] if fenced else text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise Malformed("the answer is not JSON") from error
     if not isinstance(value, dict) or value.keys() != _KEYS:
         raise Malformed("the answer is not an object of score, evidence and reason alone")
     return JudgeVerdict(_score(value["score"]), _evidence(value["evidence"], turns), _reason(value["reason"]))
-
-
-def _load(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise Malformed("the answer is not JSON") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,7 +106,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CallToJudge:
-    """Hold a conversation to be judged."""
+    """Describe a conversation to be judged."""
 
     name: ConversationName
     turns: Sequence[Turn]
@@ -118,7 +114,7 @@ class CallToJudge:
 
 @dataclass(frozen=True, slots=True)
 class JudgingOutcome:
-    """Hold what came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
+    """Keep what came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
 
     verdict: JudgeVerdict | None
     unscored: str | None = None

@@ -133,7 +133,7 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(slots=True)
 class JudgingPlan:
-    """Hold which calls to ask about, and how many need not be asked."""
+    """Describe which calls to ask about, and how many need not be asked."""
 
     due: list[ConversationName] = field(default_factory=list)
     scored_before: int = 0
@@ -144,7 +144,7 @@ class JudgingPlan:
 
 @dataclass(slots=True)
 class RunEnd:
-    """Hold what came of a run: reasons with their counts for what stayed unscored, and what ended it early."""
+    """Describe what came of a run: reasons with their counts for what stayed unscored, and what ended it early."""
 
     progress: RunProgress
     unscored: Counter[str]

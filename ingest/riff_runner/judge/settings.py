@@ -63,7 +63,7 @@ _WORDS: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Hold what a million tokens cost; `None` where the settings do not say."""
+    """Describe what a million tokens cost; `None` where the settings do not say."""
 
     input: float | None = None
     output: float | None = None
@@ -78,7 +78,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """Hold a judge's description, checked; `base` is the directory that relative paths in it start from."""
+    """Describe a judge's description, checked; `base` is the directory that relative paths in it start from."""
 
     name: str
     kind: str

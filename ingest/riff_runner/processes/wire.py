@@ -1,4 +1,4 @@
-"""Hold the line to a program that plays one part of calls, within the time that it has for each turn."""
+"""Speak with a program that plays one part of calls, within the time that it has for each turn."""
 
 from __future__ import annotations
 

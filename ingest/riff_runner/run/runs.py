@@ -28,7 +28,7 @@ from riff_runner.run.run_tally import RunTally
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """Hold what came of a run: `error` ended it early, `signal` did, or neither.
+    """Describe what came of a run: `error` ended it early, `signal` did, or neither.
 
     `conversations` are those of a run without a directory, `cut` the bytes of unfinished lines that were cut off.
     """
@@ -293,7 +293,7 @@ class RunLoop:
 
 
 class PlanOrder:
-    """Hold back what ended before an earlier call did, at most `bound` calls; with `None` nothing is held back."""
+    """Keep back what ended before an earlier call did, at most `bound` calls; with `None` nothing is kept back."""
 
     def __init__(self, keep: Callable[[MadeCall], None], bound: int | None) -> None:
         self._keep = keep

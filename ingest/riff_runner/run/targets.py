@@ -45,7 +45,7 @@ _AT_ADDRESS = re.compile(r"(?P<model>.*)@(?P<url>https?://.*)", re.IGNORECASE | 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Say who plays a part in calls; `command` is an argv, `module` and `attribute` name an object of Python."""
+    """Describe who plays a part in calls; `command` is an argv, `module` and `attribute` name an object of Python."""
 
     kind: TargetKind
     model: str | None = None
@@ -57,7 +57,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PartOptions:
-    """Hold what else is known of a part: its name, the variable that its key is in, and what a program may see.
+    """Describe what else is known of a part: its name, the variable that its key is in, and what a program may see.
 
     `env` names variables of `environ` that a program gets besides those that every program gets. A turn of the part
     may take `turn_timeout_s`; `stream` is whether a model is asked to answer word by word,

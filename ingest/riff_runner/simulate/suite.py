@@ -138,7 +138,7 @@ REPORT_EVERY = 100
 
 @dataclass(frozen=True, slots=True)
 class SimulationSummary:
-    """Hold what a simulation wrote, and the weaknesses of its flows that are to be found in it."""
+    """Describe what a simulation wrote, and the weaknesses of its flows that are to be found in it."""
 
     files: tuple[Path, ...]
     conversations: int
@@ -212,7 +212,7 @@ MODEL = "simulated"
 
 
 class VerdictLine(TypedDict):
-    """Hold a line of a humanness file (docs/formats.md, section 2)."""
+    """Describe a line of a humanness file (docs/formats.md, section 2)."""
 
     run_id: str | None
     conversation_id: str

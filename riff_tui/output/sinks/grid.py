@@ -18,7 +18,7 @@ Tone: TypeAlias = Severity | Literal["thin"]
 
 
 class Piece(NamedTuple):
-    """Hold safe text with the cell of its line that it starts at and how many it fills; plain text has no `tone`."""
+    """Keep safe text with the cell of its line that it starts at and how many it fills; plain text has no `tone`."""
 
     start: int
     width: int
@@ -122,7 +122,7 @@ LISTED = 6
 
 @dataclass(slots=True, eq=False)
 class CellColumn:
-    """Hold a column with its title and the safe texts of its cells, as they are to be shown in `width` cells."""
+    """Describe a column with its title and the safe texts of its cells, as they are to be shown in `width` cells."""
 
     column: Column
     title: str
@@ -144,7 +144,7 @@ class CellColumn:
 
     @property
     def is_name(self) -> bool:
-        """Say whether its cells are names, which are cut where they are alike."""
+        """Return whether its cells are names, which are cut where they are alike."""
         return self.column.kind == "name"
 
     def without_prefix(self) -> int:
@@ -169,7 +169,7 @@ class CellColumn:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Hold the columns that are shown, and what the terminal cost.
+    """Describe the columns that are shown, and what the terminal cost.
 
     `empty` columns have nothing measured, `constant` ones the same text in every row, `left_out` ones no room.
     """

@@ -13,7 +13,7 @@ from riff_runner.chat.protocol import ChatError, ChatReply, ChatToolCall, Contex
 from riff_runner.chat.retries import RetryPolicy
 from riff_runner.protocol import AgentReply, AgentStopped, StopReason
 from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.agents.tool_use import Offers, ToolUse, spelled_name
+from riff_runner.run.agents.tool_use import Offers, ToolUse, api_name
 from riff_runner.run.flows.flow import FlowState, RunnableFlow
 
 
@@ -200,7 +200,7 @@ class ModelSession:
         try:
             answer = await self._chat.complete(
                 [self._system, *self._messages],
-                self._offered.spelled,
+                self._offered.for_api,
                 seed=self._seed,
                 on_retry=call.retried,
                 on_wait=call.waits,
@@ -234,5 +234,5 @@ def _sendable(made: ChatToolCall) -> dict[str, Any]:
         is_object = isinstance(json.loads(made.arguments_text), dict)
     except (ValueError, RecursionError):
         is_object = False
-    function = {"name": spelled_name(made.name), "arguments": made.arguments_text if is_object else "{}"}
+    function = {"name": api_name(made.name), "arguments": made.arguments_text if is_object else "{}"}
     return {"id": made.id, "type": "function", "function": function}

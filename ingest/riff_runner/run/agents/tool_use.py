@@ -53,10 +53,10 @@ class ToolUse:
         return self._go(made, tool.target or arguments["to"], arguments)
 
     def _fill(self, made: ChatToolCall, tool: OfferedTool, arguments: dict[str, Any]) -> Any:
-        """Hold the values of slots; those that a model leaves blank were not said."""
+        """Keep the values of slots; those that a model leaves blank were not said."""
         given = {slot: value for slot, value in arguments.items() if value is not None}
-        spelled = {slot: value if isinstance(value, list | dict) else str(value) for slot, value in given.items()}
-        if wrong := violation(tool.parameters, spelled):
+        texts = {slot: value if isinstance(value, list | dict) else str(value) for slot, value in given.items()}
+        if wrong := violation(tool.parameters, texts):
             return self._mistake(made, f"arguments do not fit: {wrong}")
         for slot, value in given.items():
             self._collect(slot, value)
@@ -160,7 +160,7 @@ class OfferedTool:
     target: str = ""
 
     @property
-    def spelled(self) -> dict[str, Any]:
+    def for_api(self) -> dict[str, Any]:
         """Return the tool as the API spells it."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return {"type": "function", "function": function}
@@ -170,7 +170,7 @@ def offered_tools(flow: RunnableFlow, state: FlowState, *, advance: bool = False
     """Return the tools of a state by name; with `advance` one tool leads to all next states, instead of one each."""
     offered: dict[str, OfferedTool] = {}
     for tool in _tools(flow, state, advance):
-        name = spelled_name(tool.name)
+        name = api_name(tool.name)
         while name in offered:
             name = f"{name[: _LONGEST_TOOL_NAME - 1]}_"
         offered[name] = OfferedTool(name, tool.kind, tool.description, tool.parameters, tool.target)
@@ -178,10 +178,10 @@ def offered_tools(flow: RunnableFlow, state: FlowState, *, advance: bool = False
 
 
 class Offer(NamedTuple):
-    """Hold the tools of a state by name, and as the API spells them."""
+    """Describe the tools of a state by name, and as the API spells them."""
 
     tools: Mapping[str, OfferedTool]
-    spelled: Sequence[Tool]
+    for_api: Sequence[Tool]
 
 
 class Offers:
@@ -196,7 +196,7 @@ class Offers:
         _, known = self._flows.setdefault(id(flow), (flow, {}))  # which keeps the flow, and so its id its own
         if state.name not in known:
             tools = offered_tools(flow, state, advance=self._advance)
-            known[state.name] = Offer(tools, tuple(tool.spelled for tool in tools.values()))
+            known[state.name] = Offer(tools, tuple(tool.for_api for tool in tools.values()))
         return known[state.name]
 
 
@@ -205,7 +205,7 @@ def noted_slots(flow: RunnableFlow, state: FlowState) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*state.required_slots, *sorted(flow.contract.wanted_slots())]))
 
 
-def spelled_name(name: str) -> str:
+def api_name(name: str) -> str:
     """Return the name of a tool as the API allows it."""
     return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_TOOL_NAME] or "_"
 
@@ -254,8 +254,8 @@ def _end_call(flow: RunnableFlow) -> OfferedTool:
 def _way(flow: RunnableFlow, edge: FlowEdge) -> str:
     if edge.description:
         return edge.description
-    spelled = edge.to_state.replace("_", " ")
+    words = edge.to_state.replace("_", " ")
     outcome = flow.outcome_of(edge.to_state)
     if outcome == "escalation":
-        return f"Hand the caller over to a person ({spelled})."
-    return f"The call has reached its goal ({spelled})." if outcome == "success" else f"Go on to: {spelled}."
+        return f"Hand the caller over to a person ({words})."
+    return f"The call has reached its goal ({words})." if outcome == "success" else f"Go on to: {words}."

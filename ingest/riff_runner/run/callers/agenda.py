@@ -15,7 +15,7 @@ PLAIN_SAYINGS = 3
 
 
 class Agenda:
-    """Hold the facts and the tasks of a caller; `told` counts how often each fact was said."""
+    """Keep the facts and the tasks of a caller; `told` counts how often each fact was said."""
 
     def __init__(self, case: CallCase) -> None:
         self.told: Counter[str] = Counter()
@@ -44,7 +44,7 @@ class Agenda:
         return self._stages[self._taken]
 
     def may_tell(self, slot: str) -> bool:
-        """Tell whether an agent of unknown state may mean this slot; a menu of tasks names some that it does not."""
+        """Return whether an agent of unknown state may mean this slot; a menu of tasks names some that it does not."""
         return not self.has_tasks or slot in self.due or slot in self.stage
 
     def known(self, slots: Iterable[str]) -> list[str]:
@@ -57,7 +57,7 @@ class Agenda:
 
     @property
     def has_tasks(self) -> bool:
-        """Tell whether the caller names its tasks one by one in this flow."""
+        """Return whether the caller names its tasks one by one in this flow."""
         return len(self._stages) > 1
 
     @property
@@ -72,7 +72,7 @@ class Agenda:
         return self._tasks[0] if self._tasks else None
 
     def is_offered_task(self, heard: Utterance) -> bool:
-        """Tell whether the agent names the task that is next, as one of a menu."""
+        """Return whether the agent names the task that is next, as one of a menu."""
         return self._has_task and not self.due and self._tasks[0].casefold() in heard.text
 
     def take_task(self) -> str | None:

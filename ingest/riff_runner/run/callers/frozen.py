@@ -29,7 +29,7 @@ class FrozenCaller(InProcess):
 
 
 class FrozenSession:
-    """Say the recorded lines one after the other and hang up with the last of them.
+    """Describe the recorded lines one after the other and hang up with the last of them.
 
     A line makes sense only where it was said: in another state than the recorded one the call has diverged.
     """

@@ -1,4 +1,4 @@
-"""Say in `progress.jsonl` where each call of a run stands, for those who watch it."""
+"""Write into `progress.jsonl` where each call of a run stands, for those who watch it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RETRY_SECONDS = 5.0
 
 
 class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
-    """Say where a call stands at `t`; of several lines of a conversation the last one counts.
+    """Describe where a call stands at `t`; of several lines of a conversation the last one counts.
 
     Times are RFC 3339 with milliseconds; `since` is when the call got into this status and state.
     """

@@ -62,7 +62,7 @@ def _scenario(flow: RunnableFlow, given: CallScenario, named: Mapping[str, str])
 
 
 def _goal(opening: str, tasks: Sequence[str]) -> str:
-    """Say what a caller wants: the reason it opens with, and its tasks where there are several."""
+    """Return what a caller wants: the reason it opens with, and its tasks where there are several."""
     in_order = f" You have this to get done, one after the other: {', '.join(tasks)}." if len(tasks) > 1 else ""
     return f"Get done what you call about: {opening}{in_order}"
 

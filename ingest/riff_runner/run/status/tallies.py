@@ -26,7 +26,7 @@ MOST_BYTES = 256 * CHUNK
 
 
 class PlacedLine(NamedTuple):
-    """Hold a line without its end, and where in the file it begins."""
+    """Describe a line without its end, and where in the file it begins."""
 
     start: int
     text: bytes
@@ -272,14 +272,14 @@ LONGEST_WHY = 300
 
 
 class CallPlace(NamedTuple):
-    """Say where a call's line is."""
+    """Describe where a call's line is."""
 
     path: Path
     start: int
 
 
 class FinishedCall(NamedTuple):
-    """Hold what came of a call, and the requests of either side in which a model was asked."""
+    """Describe what came of a call, and the requests of either side in which a model was asked."""
 
     conversation_id: str
     flow: str
