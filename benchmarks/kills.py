@@ -25,7 +25,7 @@ from typing import Protocol
 
 from benchmarks.endangered import Surroundings, surroundings
 from benchmarks.processes import riff_tui
-from riff_runner.simulate import simulate
+from riff_runner.simulate.suite import simulate
 from tests.support.facts import contents
 from tests.support.faults import NEVER, Fault
 from tests.support.kills import Killable, KilledCommand, KilledStoreWork, forked, kill_after, was_killed

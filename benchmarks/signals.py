@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.processes import riff_tui
-from riff_runner.simulate import simulate
+from riff_runner.simulate.suite import simulate
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 

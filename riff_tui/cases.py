@@ -186,7 +186,6 @@ def _digits(text: str) -> str:
     return "".join(sign for sign in text if sign.isdecimal())
 
 
-# Read off a stored call what its caller knew and said, and how far it went well.
 LOOPING = 3
 SHORTEST = 3
 
@@ -291,21 +290,15 @@ def _spoken(value: Any, pool: str | None, said: str) -> str:
 def _missed(pool: str, said: str) -> SpokenValue | None:
     """Return the value of a pool that a caller says and no agent took down, the longest where there are several."""
     heard = said.casefold()
-    spoken = (each for each in _values(pool) if _stands_alone(each.say.casefold(), heard))
-    return max(spoken, key=lambda each: len(each.say), default=None)
-
-
-def _stands_alone(part: str, text: str) -> bool:
-    if len(part) < SHORTEST or part not in text:
-        return False
-    return re.search(rf"(?<![\w-]){re.escape(part)}(?![\w-])", text) is not None
+    told = ((each, each.say.casefold()) for each in _values(pool) if len(each.say.casefold()) >= SHORTEST)
+    alone = (each for each, say in told if say in heard and re.search(rf"(?<![\w-]){re.escape(say)}(?![\w-])", heard))
+    return max(alone, key=lambda each: len(each.say), default=None)
 
 
 def _values(pool: str | None) -> Sequence[SpokenValue]:
     return pools()[pool].values if pool in pools() else ()
 
 
-# Find the call that a filter names and make a case of it.
 def case_where(
     store: Store,
     where: str,
@@ -320,17 +313,11 @@ def case_where(
     `flow_file` is that of the call's flow where it is not a built-in one. Raises `UsageError` where the filter selects
     no call or several, where the file is of another flow, and as `case_of_call` does.
     """
-    from riff_store.queries.conversation import conversation
-    from riff_tui.filters import parse
-    from riff_tui.views.conversation import find_call
+    from riff_tui.views.conversation import call_named
 
-    predicate = parse(where)
-    if predicate is None:
-        raise UsageError("a case is made of one call: riff-tui case --where 'run=R conversation=C' -o FILE")
-    call = find_call(store, predicate)
-    detail = conversation(store, call.run, call.conversation, call.told_by)
-    if detail is None:
-        raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
+    detail = call_named(
+        store, where, "a case is made of one call: riff-tui case --where 'run=R conversation=C' -o FILE"
+    )
     slot_pools = _slot_pools(detail, _flow_of(detail, flow_file))
     case = case_of_call(detail, slot_pools, until=until, name=name)
     return with_stand_ins(case, slot_pools) if redact else case

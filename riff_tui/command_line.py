@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 import click
 import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, next_command, settings_for
+from riff_tui.commands.options import DebugOption, StoreOption, flag, next_command, settings_for
 from riff_tui.errors import ExitCode, UsageError
 from riff_tui.signals import ending_in_order
 
@@ -88,19 +88,12 @@ def root(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True, show_default=False
-        ),
+        typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True),
     ] = False,
     install_completion: Annotated[
-        bool,
-        typer.Option(
-            "--install-completion", help="Have bash, zsh or fish complete commands, views and names, and exit."
-        ),
+        bool, flag("--install-completion", "Have bash, zsh or fish complete commands, views and names, and exit.")
     ] = False,
-    show_completion: Annotated[
-        bool, typer.Option("--show-completion", help="Print the script that does it, and exit.")
-    ] = False,
+    show_completion: Annotated[bool, flag("--show-completion", "Print the script that does it, and exit.")] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -125,7 +118,10 @@ def root(
 def invoke(arguments: Sequence[str]) -> int:
     """Run the command that a command line names and return its exit code; raises what stops it early."""
     if list(arguments[:2]) == ["ingest", "edits"] and not os.path.exists("edits"):
-        raise UsageError(f"edits of flows have a command of their own: {_edits_of(arguments[2:])}")
+        import shlex
+
+        given = shlex.join(arguments[2:]) or "--repo DIR --flows 'flows/{flow}.*'"
+        raise UsageError(f"edits of flows have a command of their own: {PROGRAM} edits {given}")
     if arguments and arguments[0] in ("--install-completion", "--show-completion"):
         _set_up_completion(arguments[1] if len(arguments) > 1 else "", show=arguments[0] == "--show-completion")
         return ExitCode.OK
@@ -169,13 +165,6 @@ def _set_up_completion(shell: str, *, show: bool) -> None:
     installed = install(named)
     reads = f", which {installed.read_by} reads" if installed.read_by else ""
     say(f"Completion for {named} is in {installed.script}{reads}; open a new shell to have it.")
-
-
-def _edits_of(options: Sequence[str]) -> str:
-    import shlex
-
-    given = shlex.join(options) if options else "--repo DIR --flows 'flows/{flow}.*'"
-    return f"{PROGRAM} edits {given}"
 
 
 def _examples(lines: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ _NO = frozenset({"0", "false", "no", "off", ""})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Hold the settings of one run; `None` leaves the choice to the command."""
+    """Describe the settings of one run; `None` leaves the choice to the command."""
 
     store: str | None = None
     theme: str | None = None
@@ -104,29 +104,18 @@ def kept_notes_file(environ: Mapping[str, str] | None = None) -> Path | None:
 
 def judges(environ: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any], Path]:
     """Return the settings file's tables of judges by name, and the directory of the file."""
-    path = config_file(os.environ if environ is None else environ)
-    tables = _document(path).get("judges", {})
-    if not isinstance(tables, dict):
-        raise UsageError(f"settings file {path}: judges must be tables, such as [judges.gemini]")
+    path, tables = _table("judges", "tables, such as [judges.gemini]", environ)
     return tables, path.parent if path is not None else Path()
 
 
 def gate(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     """Return the table `[gate]` of the settings file."""
-    path = config_file(os.environ if environ is None else environ)
-    table = _document(path).get("gate", {})
-    if not isinstance(table, dict):
-        raise UsageError(f"settings file {path}: gate must be a table, [gate]")
-    return table
+    return _table("gate", "a table, [gate]", environ)[1]
 
 
 def prices(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     """Return the settings file's tables of prices by model."""
-    path = config_file(os.environ if environ is None else environ)
-    tables = _document(path).get("prices", {})
-    if not isinstance(tables, dict):
-        raise UsageError(f"settings file {path}: prices must be tables, such as [prices.gpt-5-mini]")
-    return tables
+    return _table("prices", "tables, such as [prices.gpt-5-mini]", environ)[1]
 
 
 def segments(environ: Mapping[str, str] | None = None) -> Mapping[str, str]:
@@ -147,10 +136,7 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
     """
     from riff_ingest.limits import Limits
 
-    path = config_file(os.environ if environ is None else environ)
-    table = _document(path).get("limits", {})
-    if not isinstance(table, dict):
-        raise UsageError(f"settings file {path}: limits must be a table, such as [limits] with line_mib = 128")
+    path, table = _table("limits", "a table, such as [limits] with line_mib = 128", environ)
     known = {field.name: field for field in dataclasses.fields(Limits)}
     for name, value in table.items():
         if name not in known:
@@ -215,6 +201,15 @@ def _own_directory(kind: Literal["config", "data", "state"]) -> Path:
     return path
 
 
+def _table(name: str, form: str, environ: Mapping[str, str] | None) -> tuple[Path | None, dict[str, Any]]:
+    """Return the settings file and a table of it; raise `UsageError`, which says in which form it is written."""
+    path = config_file(os.environ if environ is None else environ)
+    table = _document(path).get(name, {})
+    if not isinstance(table, dict):
+        raise UsageError(f"settings file {path}: {name} must be {form}")
+    return path, table
+
+
 def _document(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
@@ -224,7 +219,8 @@ def _document(path: Path | None) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"settings file {path} cannot be read: {_reason(error)}") from error
+        reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"settings file {path} cannot be read: {reason}") from error
     if len(text) > _LARGEST:
         raise UsageError(f"settings file {path} is larger than {_LARGEST // 1024**2} MiB, and no settings file")
     import tomllib
@@ -275,7 +271,3 @@ def _converted(text: str, kind: type) -> str | bool | int | None:
 
 def _word(kind: type) -> str:
     return {str: "text", bool: "true or false", int: "a whole number"}[kind]
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"

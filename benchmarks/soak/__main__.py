@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.soak.growth import Growth
 from benchmarks.soak.writers import CALLS_AN_HOUR, HOURS, NOTES_AN_HOUR
 from riff_ingest.pipeline import ingest
-from riff_runner.simulate import simulate
+from riff_runner.simulate.suite import simulate
 from riff_store.database import open_store
 from riff_store.health import examine
 from riff_store.write.notes import read_notes

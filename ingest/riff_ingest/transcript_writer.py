@@ -84,6 +84,23 @@ class LineFile:
             raise
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a file in place in one step, on the disk and readable by its owner only; raises `OSError`."""
+    draft = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(draft, flags, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise
+
+
 def write_transcripts(path: str | os.PathLike[str], conversations: Iterable[Conversation]) -> int:
     """Write a `flow-transcripts-*.jsonl` or `.jsonl.gz`, and return the number of conversations in it."""
     count = 0

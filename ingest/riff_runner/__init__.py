@@ -60,19 +60,21 @@ __all__ = [
 ]
 
 _HOMES = {
-    "run.agent_call": ("AgentCall",),
-    "run.cases.case": ("CallCase",),
-    "run.flows.flow": ("RunnableFlow",),
-    "run.flows.flow_files": ("load_flow",),
-    "run.library": ("run_flows",),
-    "run.runs": ("RunEnd",),
-    "run.tools": ("ToolFailed", "ToolSession", "Tools"),
+    "AgentCall": "run.agent_call",
+    "CallCase": "run.cases.case",
+    "RunnableFlow": "run.flows.flow",
+    "load_flow": "run.flows.flow_files",
+    "run_flows": "run.library",
+    "RunEnd": "run.runs",
+    "ToolFailed": "run.tools",
+    "ToolSession": "run.tools",
+    "Tools": "run.tools",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+"""The modules of names that are not of `protocol`."""
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from the module that is its home."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF.get(name, 'protocol')}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'protocol')}"), name)

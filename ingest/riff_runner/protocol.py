@@ -26,7 +26,7 @@ StopReason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class AgentReply:
-    """Hold what came of a turn of the agent.
+    """Describe what came of a turn of the agent.
 
     `text` is all that was said in it, `ends` whether the agent hung up, `status` what it reported as the outcome.
     """
@@ -78,7 +78,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallerTurn:
-    """Hold what a caller says next, whether it hangs up after that, and its own opinion of how the call went.
+    """Describe what a caller says next, whether it hangs up after that, and its own opinion of how the call went.
 
     `recorded` words are those of a real caller, whom nobody holds to a part.
     """
@@ -92,7 +92,7 @@ class CallerTurn:
 
 @dataclass(frozen=True, slots=True)
 class CallView:
-    """Hold what a caller may be told of the call at its turn: the state of the agent where known, and public slots.
+    """Describe what a caller may be told of the call at its turn: the state of the agent where known, and public slots.
 
     `collected` are the slots of which the agent holds a value, public or not, and `entered` counts the states that it
     came into, so that one which left a state and came back is told from one which stayed. `again` says that the caller
@@ -137,6 +137,16 @@ class Caller(Protocol):
 
     async def close(self) -> None:
         """Give back what the caller holds."""
+
+
+class InProcess:
+    """Provide what a part of calls needs that lives in this process: nothing is to be reached, and nothing held."""
+
+    async def check(self) -> None:
+        """Do nothing: there is nothing to reach."""
+
+    async def close(self) -> None:
+        """Do nothing: nothing is held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +197,6 @@ class CallerFailed(RiffError):
         self.reason = reason
 
 
-# Bound what one call may take, so that every call ends.
 @dataclass(frozen=True, slots=True)
 class CallLimits:
     """Bound a call: its turns, its time in seconds, and what an agent may do wrong before the call is ended.

@@ -1,1 +1,1 @@
-"""Hold a module per command; each imports what it runs only when it runs."""
+"""Keep a module per command; each imports what it runs only when it runs."""

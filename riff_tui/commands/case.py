@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TextIO
+from typing import Annotated
 
-import typer
-
-from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, settings_for
+from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, flag, option, settings_for
 
 EXAMPLES = (
     "riff-tui case --where 'run=nightly-2026-06-22 conversation=c-000029' -o cases/stuck.toml",
@@ -14,23 +12,11 @@ EXAMPLES = (
     "riff-tui case --where 'conversation=c-000029' --flows my_flow.toml",
 )
 
-UntilOption = Annotated[
-    int | None,
-    typer.Option("--until", metavar="TURN", min=1, help="Keep what was said up to this turn.", show_default=False),
-]
-NameOption = Annotated[
-    str | None,
-    typer.Option("--name", metavar="N", help="What the scenario is called; else as the call.", show_default=False),
-]
-FlowOption = Annotated[
-    str | None,
-    typer.Option(
-        "--flows", metavar="FILE", help="The file of its flow, where that is not built in.", show_default=False
-    ),
-]
+UntilOption = Annotated[int | None, option("--until", "TURN", "Keep what was said up to this turn.", min=1)]
+NameOption = Annotated[str | None, option("--name", "N", "What the scenario is called; else as the call.")]
+FlowOption = Annotated[str | None, option("--flows", "FILE", "The file of its flow, where that is not built in.")]
 RedactOption = Annotated[
-    bool,
-    typer.Option("--redact/--no-redact", help="Put made-up values in the place of what points at the caller."),
+    bool, flag("--redact/--no-redact", "Put made-up values in the place of what points at the caller.")
 ]
 
 
@@ -51,31 +37,19 @@ def case(
     from riff_runner.run.cases.case_file import case_text
     from riff_store.database import open_store
     from riff_tui.cases import case_where
-    from riff_tui.errors import writing
-    from riff_tui.output.streams import say, standard_output
+    from riff_tui.errors import UsageError
+    from riff_tui.output.files import names_file, write_output
+    from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 
     if name is not None and not name.strip():
-        from riff_tui.errors import UsageError
-
         raise UsageError("--name needs a name; leave it out to call the scenario as the call")
     with open_store(store_location(settings_for(store))) as opened, opened.snapshot():
         made = case_where(opened, where, until=until, name=name, redact=redact, flow_file=flows)
     text = case_text(made)
-
-    def write(stream: TextIO) -> None:
-        stream.write(text)
-
-    if output is None or str(output) == "-":
-        with writing("stdout"):
-            stream = standard_output().stream
-            write(stream)
-            stream.flush()
-        return
-    from riff_tui.output.files import write_whole
-
-    write_whole(output, write)
-    say(f"Next: {_next(str(output), made.flow, flows)}")
+    write_output(output, lambda file: file.write(text))
+    if names_file(output):
+        say(f"Next: {_next(str(output), made.flow, flows)}")
 
 
 def _next(path: str, flow: str, flow_file: str | None) -> str:

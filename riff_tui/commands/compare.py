@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
     DebugOption,
+    FormatOption,
     LimitOption,
     OutputOption,
     SortOption,
     StoreOption,
     WhereOption,
+    argument,
+    flag,
     settings_for,
 )
 from riff_tui.commands.reading import form_of, print_table
-from riff_tui.output.formats import Format
 
 EXAMPLES = (
     "riff-tui compare previous latest",
@@ -32,32 +32,18 @@ _SIDE = "A run (the beginning of its id is enough), latest, previous, or agent:N
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", autocompletion=completion.sides, help=_SIDE, show_default=False)],
-    b: Annotated[
-        str,
-        typer.Argument(
-            metavar="B", autocompletion=completion.sides, help="The other one, of the same kind.", show_default=False
-        ),
-    ],
+    a: Annotated[str, argument("A", _SIDE, completion.sides)],
+    b: Annotated[str, argument("B", "The other one, of the same kind.", completion.sides)],
     where: WhereOption = "",
     failures: Annotated[
-        bool,
-        typer.Option(
-            "--failures", help="List the calls of the same task that only A, only B or both failed.", show_default=False
-        ),
+        bool, flag("--failures", "List the calls of the same task that only A, only B or both failed.")
     ] = False,
     failure_matrix: Annotated[
-        bool,
-        typer.Option(
-            "--failure-matrix", help="Compare where failed calls first went wrong, state by state.", show_default=False
-        ),
+        bool, flag("--failure-matrix", "Compare where failed calls first went wrong, state by state.")
     ] = False,
     sort: SortOption = None,
     limit: LimitOption = None,
-    format: Annotated[
-        Format | None,
-        typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
-    ] = None,
+    format: FormatOption = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,

@@ -84,7 +84,7 @@ def sides(context: typer.Context) -> Iterator[str]:
 
 def flows(incomplete: str) -> Iterator[str]:
     """Yield the built-in flows, behind the last comma."""
-    from riff_runner.simulate import flow_names
+    from riff_runner.simulate.flow_file import flow_names
 
     return _behind_comma(incomplete, flow_names())
 

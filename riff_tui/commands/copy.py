@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from riff_tui.commands.options import DebugOption, apply_store_limits, store_to_write
+from riff_tui.commands.options import DebugOption, apply_store_limits, argument, flag, store_to_write
 
 EXAMPLES = (
     "riff-tui copy calls.db service=evals",
@@ -14,9 +12,9 @@ EXAMPLES = (
     "riff-tui copy calls.db 'postgresql://evals.example/calls?schema=archive' --replace",
 )
 
-FromArgument = Annotated[str, typer.Argument(metavar="FROM", help="The store to copy.", show_default=False)]
-ToArgument = Annotated[str, typer.Argument(metavar="TO", help="Where to, made if it is not there.", show_default=False)]
-ReplaceOption = Annotated[bool, typer.Option("--replace", help="Lose what TO holds.")]
+FromArgument = Annotated[str, argument("FROM", "The store to copy.")]
+ToArgument = Annotated[str, argument("TO", "Where to, made if it is not there.")]
+ReplaceOption = Annotated[bool, flag("--replace", "Lose what TO holds.")]
 
 
 def copy(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from riff_tui.commands import ingest, simulate, ui
 from riff_tui.commands.ingest import report
@@ -15,11 +13,9 @@ from riff_tui.commands.options import (
     DebugOption,
     StoreOption,
     next_command,
+    option,
     settings_for,
 )
-
-if TYPE_CHECKING:
-    from riff_tui.settings import Settings
 
 EXAMPLES = (
     "riff-tui demo",
@@ -29,9 +25,9 @@ STORE_NAME = "demo.db"
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where files and store go.")
-    ] = Path("demo"),
+    out: Annotated[Path, option("--out", "DIR", "Where files and store go.", click_type=WRITTEN_DIRECTORY)] = Path(
+        "demo"
+    ),
     conversations: simulate.ConversationsOption = None,
     seed: simulate.SeedOption = 0,
     ascii_only: AsciiOption = None,
@@ -43,7 +39,11 @@ def demo(
     Without a terminal, print the worklist and the flow matrix. The store is DIR/demo.db unless --store names another
     one.
     """
-    from riff_tui.output.streams import say
+    from riff_store.database import open_store
+    from riff_tui.catalog import show
+    from riff_tui.output.streams import say, standard_output
+    from riff_tui.request import Request
+    from riff_tui.settings import store_location
 
     settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)
     calls = simulate.run(out, None, conversations, seed)
@@ -53,20 +53,10 @@ def demo(
     say(f"Next: {next_command('ui', store=settings.store)}")
     if ui.has_terminal():
         ui.explore(settings)
-    else:
-        _print(settings)
-
-
-def _print(settings: Settings) -> None:
-    from riff_store.database import open_store
-    from riff_tui.catalog import show
-    from riff_tui.output.streams import standard_output
-    from riff_tui.request import Request
-    from riff_tui.settings import store_location
-
-    out = standard_output(ascii_only=bool(settings.ascii))
+        return
+    printed = standard_output(ascii_only=bool(settings.ascii))
     with open_store(store_location(settings)) as opened, opened.snapshot():
         for number, view in enumerate(("worklist", "flows")):
             if number:
-                out.stream.write("\n")
-            out.print_table(show(opened, view, Request()))
+                printed.stream.write("\n")
+            printed.print_table(show(opened, view, Request()))

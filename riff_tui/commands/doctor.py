@@ -7,9 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for, store_to_write
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, flag, settings_for, store_to_write
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -29,13 +27,8 @@ LISTED = 200
 
 
 def doctor(
-    migrate: Annotated[
-        bool,
-        typer.Option("--migrate", help="First bring a store of an older version forward.", show_default=False),
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object for programs.", show_default=False)
-    ] = False,
+    migrate: Annotated[bool, flag("--migrate", "First bring a store of an older version forward.")] = False,
+    json: Annotated[bool, flag("--json", "Print one JSON object for programs.")] = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -93,7 +86,6 @@ def _report(location: str) -> Report:
     return report
 
 
-# Say what the doctor found, in lines for people and as an object for programs, and what to do about it.
 SCHEMA_VERSION = 1
 """Of the JSON object; a key may be added to it, none goes or changes its meaning within a version."""
 OPENING = "opening"
@@ -101,7 +93,7 @@ OPENING = "opening"
 
 @dataclass
 class Report:
-    """Hold what was found: health, hints as (what there is, what to do), and what was skipped where that is known."""
+    """Keep what was found: health, hints as (what there is, what to do), and what was skipped where that is known."""
 
     health: Health
     hints: Sequence[tuple[str, str]] = ()

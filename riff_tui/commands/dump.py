@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
 from typer.core import TyperCommand
 
 from riff_tui.commands import completion
@@ -17,6 +16,9 @@ from riff_tui.commands.options import (
     SortOption,
     StoreOption,
     WhereOption,
+    argument,
+    flag,
+    option,
     settings_for,
     split_keys,
 )
@@ -58,57 +60,33 @@ class COMMAND(TyperCommand):
         return super().get_help(ctx)
 
 
-ViewArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="VIEW",
-        autocompletion=completion.view_names,
-        help="{views}.",
-        show_default=False,
-    ),
-]
+ViewArgument = Annotated[str, argument("VIEW", "{views}.", completion.view_names)]
 ByOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--by",
-        metavar="KEY[,KEY]",
-        autocompletion=completion.group_keys,
-        help=f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
-        show_default=False,
+        "KEY[,KEY]",
+        f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
+        completion.group_keys,
     ),
 ]
 AspectOption = Annotated[
     str | None,
-    typer.Option(
-        "--aspect",
-        metavar="ASPECT",
-        autocompletion=completion.aspects,
-        help="What {aspects} explains: an aspect such as humanness, else quality.",
-        show_default=False,
+    option(
+        "--aspect", "ASPECT", "What {aspects} explains: an aspect such as humanness, else quality.", completion.aspects
     ),
 ]
-KOption = Annotated[
-    int | None,
-    typer.Option("--k", metavar="N", min=1, help="Ask for N passes in a row ({draws}); else 3.", show_default=False),
-]
+KOption = Annotated[int | None, option("--k", "N", "Ask for N passes in a row ({draws}); else 3.", min=1)]
 FormatOption = Annotated[
     Format | None,
-    typer.Option(
-        "--format",
-        help="Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors.",
-        show_default=False,
-    ),
+    option("--format", None, "Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors."),
 ]
-TextOption = Annotated[
-    bool,
-    typer.Option("--text", help="Put what was said into a Markdown or SVG dump of a conversation.", show_default=False),
-]
+TextOption = Annotated[bool, flag("--text", "Put what was said into a Markdown or SVG dump of a conversation.")]
 RedactOption = Annotated[
     bool | None,
-    typer.Option(
+    flag(
         "--redact/--no-redact",
-        help="Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do by default.",
-        show_default=False,
+        "Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do by default.",
     ),
 ]
 

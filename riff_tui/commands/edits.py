@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from riff_tui.commands.options import DebugOption, StoreOption, settings_for, store_to_write
+from riff_tui.commands.options import DebugOption, StoreOption, flag, option, settings_for, store_to_write
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
@@ -24,22 +22,16 @@ EXAMPLES = (
 LISTED_FLOWS = 20
 
 
-RepoOption = Annotated[
-    Path,
-    typer.Option("--repo", metavar="DIR", help="The git repository that holds the flow files.", show_default=False),
-]
+RepoOption = Annotated[Path, option("--repo", "DIR", "The git repository that holds the flow files.")]
 FlowsOption = Annotated[
     list[str],
-    typer.Option(
+    option(
         "--flows",
-        metavar="PATTERN",
-        help="Where they are, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
-        show_default=False,
+        "PATTERN",
+        "Where they are, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
     ),
 ]
-RebuildOption = Annotated[
-    bool, typer.Option("--rebuild", help="Forget all edits that the store holds first.", show_default=False)
-]
+RebuildOption = Annotated[bool, flag("--rebuild", "Forget all edits that the store holds first.")]
 
 
 def edits(

@@ -5,11 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from riff_tui.commands.options import DebugOption, OutputOption, apply_limits
+from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, argument, option
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext
@@ -31,47 +29,32 @@ class Pipeline(enum.StrEnum):
 
 
 DirectoryArgument = Annotated[
-    Path,
-    typer.Argument(metavar="DIR", help="A conversation's directory, a record's with its trials, or a run's."),
+    Path, argument("DIR", "A conversation's directory, a record's with its trials, or a run's.")
 ]
 PipelineOption = Annotated[
-    Pipeline | None,
-    typer.Option("--pipeline", help="The kind of pipeline; else what the run's config.json says.", show_default=False),
+    Pipeline | None, option("--pipeline", None, "The kind of pipeline; else what the run's config.json says.")
 ]
 DatasetOption = Annotated[
     Path | None,
-    typer.Option(
-        "--dataset",
-        metavar="F",
-        help="The dataset that was played, an array or JSON lines; else the one that config.json names.",
-        show_default=False,
+    option(
+        "--dataset", "F", "The dataset that was played, an array or JSON lines; else the one that config.json names."
     ),
 ]
 AgentOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--agent",
-        metavar="F",
-        help="The agent's YAML file; else the one that config.json names.",
-        show_default=False,
-    ),
+    Path | None, option("--agent", "F", "The agent's YAML file; else the one that config.json names.")
 ]
 MetricOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--metric",
-        metavar="MODULE:FUNCTION",
-        help="A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
-        show_default=False,
+        "MODULE:FUNCTION",
+        "A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
     ),
 ]
 ExpectedOption = Annotated[
     Path | None,
-    typer.Option(
-        "--expected-db",
-        metavar="F",
-        help="What the database of one conversation should be in the end, as JSON; else the dataset's.",
-        show_default=False,
+    option(
+        "--expected-db", "F", "What the database of one conversation should be in the end, as JSON; else the dataset's."
     ),
 ]
 
@@ -197,24 +180,17 @@ def _print(
     show: Callable[[Path, MetricContext], dict[str, Any]],
 ) -> None:
     """Write what is shown of each conversation, one after the other; only one is held at a time."""
+    from riff_tui.output.files import write_output
+    from riff_tui.output.sinks.json import write_members
+    from riff_tui.output.sinks.parts import Options
+
     found = _found(directory)
     if found.single:
         (path,) = found.directories.values()
         members: Iterator[tuple[str, Any]] = iter(show(path, _warned(look(path))).items())
     else:
         members = _each(found.directories, look, show)
-    if output is not None and str(output) != "-":
-        from riff_tui.output.files import write_whole
-
-        write_whole(output, lambda file: _write(members, file))
-    else:
-        from riff_tui.errors import writing
-        from riff_tui.output.streams import standard_output
-
-        with writing("stdout"):
-            stream = standard_output().stream
-            _write(members, stream)
-            stream.flush()
+    write_output(output, lambda file: write_members(members, file, Options()))
 
 
 def _each(
@@ -253,10 +229,3 @@ def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any
         return {name: score.to_dict() for name, score in computed.items()}
 
     return scores
-
-
-def _write(members: Iterator[tuple[str, Any]], out: TextIO) -> None:
-    from riff_tui.output.sinks.json import write_members
-    from riff_tui.output.sinks.parts import Options
-
-    write_members(members, out, Options())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
+import os
+import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO, cast
-
-import typer
 
 from riff_tui.commands.options import (
     CsvRawOption,
@@ -15,6 +16,7 @@ from riff_tui.commands.options import (
     OutputOption,
     StoreOption,
     WhereOption,
+    option,
     settings_for,
 )
 
@@ -58,8 +60,7 @@ _BY_ENDING = {
 def export(
     where: WhereOption = "",
     format: Annotated[
-        ExportFormat | None,
-        typer.Option("--format", help="Else what the ending of FILE says, else csv.", show_default=False),
+        ExportFormat | None, option("--format", None, "Else what the ending of FILE says, else csv.")
     ] = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
@@ -71,7 +72,9 @@ def export(
     There is a record for each conversation, aspect and judge.
     """
     from riff_tui.commands.reading import reading
+    from riff_tui.errors import UsageError
     from riff_tui.filters import parse, split, take_scores
+    from riff_tui.output.files import names_file, write_output
     from riff_tui.settings import store_location
 
     scores, rest = take_scores(parse(where))
@@ -79,20 +82,13 @@ def export(
     form = format or _form_of(output)
     settings = settings_for(store)
     if form is ExportFormat.PARQUET:
-        _check_parquet(to_terminal=output is None or str(output) == "-")
+        from riff_tui.output.sinks.parquet import check
+
+        if not names_file(output) and sys.stdout.isatty():
+            raise UsageError("parquet cannot be read on a terminal: write it to a file with -o FILE")
+        check()  # before anything is read or opened
     with reading(store_location(settings)) as opened:
-        if output is not None and str(output) != "-":
-            from riff_tui.output.files import write_whole
-
-            write_whole(output, lambda file: _write(opened, calls, scores, form, file, csv_raw=csv_raw))
-        else:
-            from riff_tui.errors import writing
-            from riff_tui.output.streams import standard_output
-
-            with writing("stdout"):
-                stream = standard_output().stream
-                _write(opened, calls, scores, form, stream, csv_raw=csv_raw)
-                stream.flush()
+        write_output(output, lambda file: _write(opened, calls, scores, form, file, csv_raw=csv_raw))
 
 
 def _form_of(output: Path | None) -> ExportFormat:
@@ -104,18 +100,6 @@ def _form_of(output: Path | None) -> ExportFormat:
             f"{output}: an export is csv, jsonl or parquet, not {named}; --format chooses one whatever the name"
         )
     return _BY_ENDING.get(named, ExportFormat.CSV)
-
-
-def _check_parquet(*, to_terminal: bool) -> None:
-    """Fail before anything is read or opened."""
-    import sys
-
-    from riff_tui.errors import UsageError
-    from riff_tui.output.sinks.parquet import check
-
-    if to_terminal and sys.stdout.isatty():
-        raise UsageError("parquet cannot be read on a terminal: write it to a file with -o FILE")
-    check()
 
 
 def _write(
@@ -133,7 +117,11 @@ def _write(
     from riff_tui.views.export import COLUMNS
 
     options = Options(csv_raw=csv_raw)
-    with terminal_progress() if _is_file(out) else nullcontext() as progress:
+    try:
+        is_file = stat.S_ISREG(os.fstat(out.fileno()).st_mode)
+    except (OSError, ValueError):  # it has no descriptor
+        is_file = False
+    with terminal_progress() if is_file else nullcontext() as progress:
         batches = _batches(store, calls, scores, progress)
         if form is ExportFormat.CSV:
             csv.write_batches(COLUMNS, batches, out, options)
@@ -141,16 +129,6 @@ def _write(
             parquet.write_batches(COLUMNS, batches, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
         else:
             json.write_batches(COLUMNS, batches, out, options)
-
-
-def _is_file(out: TextIO) -> bool:
-    import os
-    import stat
-
-    try:
-        return stat.S_ISREG(os.fstat(out.fileno()).st_mode)
-    except (OSError, ValueError):  # it has no descriptor
-        return False
 
 
 def _batches(

@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
-import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, apply_limits, settings_for, store_to_write
+from riff_tui.commands.options import (
+    DebugOption,
+    StoreOption,
+    apply_limits,
+    argument,
+    flag,
+    option,
+    settings_for,
+    store_to_write,
+)
 from riff_tui.text.words import counted, listed
 
 if TYPE_CHECKING:
@@ -52,49 +60,26 @@ class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in cl
         return [source.kind for source in sources()]
 
 
-PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", help="Files, or directories to walk.", show_default=False)
-]
+PathsArgument = Annotated[list[Path], argument("PATH...", "Files, or directories to walk.")]
 KindOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--as",
+        None,
+        "The kind of all the files; else their content decides.",
+        lambda: SourceKind().choices,
         click_type=SourceKind(),
-        autocompletion=lambda: SourceKind().choices,
-        help="The kind of all the files; else their content decides.",
-        show_default=False,
     ),
 ]
-FlowFileOption = Annotated[
-    list[Path] | None,
-    typer.Option("--flow-file", metavar="F", help="A file that describes a flow; repeatable.", show_default=False),
-]
-DatasetOption = Annotated[
-    Path | None,
-    typer.Option("--dataset", metavar="F", help="The dataset that EVA's runs played.", show_default=False),
-]
-AgentOption = Annotated[
-    Path | None,
-    typer.Option("--agent", metavar="F", help="The file of the agent in EVA's runs.", show_default=False),
-]
-JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", metavar="N", min=1, help="Processes that read and score.", show_default=False),
-]
-NoTextOption = Annotated[
-    bool, typer.Option("--no-text", help="Keep scores and their reasons, not what was said.", show_default=False)
-]
+FlowFileOption = Annotated[list[Path] | None, option("--flow-file", "F", "A file that describes a flow; repeatable.")]
+DatasetOption = Annotated[Path | None, option("--dataset", "F", "The dataset that EVA's runs played.")]
+AgentOption = Annotated[Path | None, option("--agent", "F", "The file of the agent in EVA's runs.")]
+JobsOption = Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)]
+NoTextOption = Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")]
 StrictOption = Annotated[
-    bool,
-    typer.Option(
-        "--strict",
-        help="Exit 5 where anything was skipped, a call stands twice, or nothing was taken.",
-        show_default=False,
-    ),
+    bool, flag("--strict", "Exit 5 where anything was skipped, a call stands twice, or nothing was taken.")
 ]
-RebuildOption = Annotated[
-    bool, typer.Option("--rebuild", help="Read files again that have not changed.", show_default=False)
-]
+RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
 
 
 def ingest(
@@ -121,7 +106,7 @@ def ingest(
     from riff_tui.settings import store_location
 
     settings = settings_for(store, jobs=jobs)
-    missing = [path for path in [*paths, *(flow_file or ()), *_given(dataset, agent)] if not path.exists()]
+    missing = [path for path in [*paths, *(flow_file or ()), *filter(None, (dataset, agent))] if not path.exists()]
     if missing:
         raise UsageError(f"{missing[0]}: there is no such file or directory")
     summary = run(
@@ -182,10 +167,6 @@ def run(
         return summary
 
 
-def _given(*paths: Path | None) -> list[Path]:
-    return [path for path in paths if path is not None]
-
-
 def _dropped(summary: IngestSummary) -> str:
     if summary.is_empty:
         return "nothing was taken"
@@ -196,7 +177,6 @@ def _dropped(summary: IngestSummary) -> str:
     return f"{' and '.join(parts)}; `riff-tui doctor` lists what and why"
 
 
-# Say what became of the inputs of an ingest: what each was taken for, and what was not taken, with why.
 LISTED_FILES = 24
 """As many inputs as are told one by one; of more the kinds are counted."""
 
@@ -209,8 +189,11 @@ def report(summary: IngestSummary, kind: str | None = None) -> Iterator[str]:
 
     Of many inputs the kinds are counted, and those follow of which not everything was taken, with why.
     """
+    from riff_ingest.sources.registry import sources
+
     if not summary.results:
-        yield from _nothing_found()
+        yield "Nothing to ingest was found there. What can be read, gzipped or not:"
+        yield from (f"  {source.kind:12}  {source.known_by}" for source in sources())
         yield from _not_looked_at(summary)
         return
     if len(summary.results) <= LISTED_FILES:
@@ -225,20 +208,11 @@ def report(summary: IngestSummary, kind: str | None = None) -> Iterator[str]:
     for path, inputs in sorted(summary.run_inputs.items()):
         yield f"{'used':9}  {'with eva':11}  {_shown(path)}: for {counted(inputs, 'conversation')}"
     yield from _replaced(summary)
-    yield _nothing_taken(kind) if summary.is_empty else _sum(summary)
-
-
-def _nothing_found() -> Iterator[str]:
-    from riff_ingest.sources.registry import sources
-
-    yield "Nothing to ingest was found there. What can be read, gzipped or not:"
-    for source in sources():
-        yield f"  {source.kind:12}  {source.known_by}"
-
-
-def _nothing_taken(kind: str | None) -> str:
-    forced = f" With --as {kind} all of it is read as that; without --as each file as what it holds." if kind else ""
-    return f"Nothing was taken.{forced}"
+    if not summary.is_empty:
+        yield _sum(summary)
+    else:
+        forced = f" With --as {kind} all of it is read as that; without --as each file as what it holds."
+        yield f"Nothing was taken.{forced if kind else ''}"
 
 
 def _lines(results: Sequence[FileResult]) -> Iterator[str]:
@@ -313,12 +287,8 @@ def _replaced(summary: IngestSummary) -> Iterator[str]:
         scores = counted(sum(summary.unjoined), "score")
         yield f"{scores} in the store joined to no call: {', '.join(_unjoined(summary.unjoined))} {which}."
     if summary.waiting_notes:
-        yield _waiting(summary.waiting_notes)
-
-
-def _waiting(notes: int) -> str:
-    wait = "waits for its call" if notes == 1 else "wait for their calls"
-    return f"{counted(notes, 'note')} in the store {wait} (which: riff-tui dump skipped)."
+        wait = "waits for its call" if summary.waiting_notes == 1 else "wait for their calls"
+        yield f"{counted(summary.waiting_notes, 'note')} in the store {wait} {which}."
 
 
 def _unjoined(scores: Unjoined) -> Iterator[str]:
@@ -329,18 +299,13 @@ def _unjoined(scores: Unjoined) -> Iterator[str]:
 
 
 def _holds(results: Sequence[FileResult]) -> list[str]:
-    nouns = ("conversation", "score", "flow", "note")
-    counts = (
-        sum(result.conversations for result in results),
-        sum(result.scores for result in results),
-        sum(result.flows for result in results),
-        sum(result.annotations for result in results),
-    )
-    held = [counted(count, noun) for count, noun in zip(counts, nouns, strict=True) if count]
-    for key, word in (("replaced", "replaced"), ("rerun", "run again"), ("skipped", "skipped"), ("noted", "noted")):
-        count = sum(getattr(result, key) for result in results)
-        held += [f"{count} {word}"] if count else []
-    return held
+    def total(key: str) -> int:
+        return sum(getattr(result, key) for result in results)
+
+    nouns = {"conversations": "conversation", "scores": "score", "flows": "flow", "annotations": "note"}
+    words = {"replaced": "replaced", "rerun": "run again", "skipped": "skipped", "noted": "noted"}
+    held = [counted(total(key), noun) for key, noun in nouns.items() if total(key)]
+    return held + [f"{total(key)} {word}" for key, word in words.items() if total(key)]
 
 
 # Find out who stores calls: whom the settings name, else the CI job, else the user of this machine.
@@ -352,6 +317,8 @@ _GITHUB = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
 
 def written_by(setting: str | None = None, environ: Mapping[str, str] | None = None) -> str:
     """Return who stores calls, in a line; `setting` is whom the environment or the settings file names, if anyone."""
+    from socket import gethostname
+
     from riff_store.location import without_secrets
     from riff_tui.notes.author import clean, user
 
@@ -363,10 +330,4 @@ def written_by(setting: str | None = None, environ: Mapping[str, str] | None = N
     if all(environ.get(name) for name in _GITHUB):
         server, repository, run = (environ[name] for name in _GITHUB)
         job = f"{server}/{repository}/actions/runs/{run}"
-    return clean(without_secrets(job), LONGEST) or clean(f"{user()}@{_host()}", LONGEST)
-
-
-def _host() -> str:
-    import socket
-
-    return socket.gethostname().partition(".")[0]
+    return clean(without_secrets(job), LONGEST) or clean(f"{user()}@{gethostname().partition('.')[0]}", LONGEST)

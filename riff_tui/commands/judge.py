@@ -6,14 +6,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits, next_ingest
+from riff_tui.commands.options import (
+    WRITTEN_DIRECTORY,
+    DebugOption,
+    NextStoreOption,
+    apply_limits,
+    argument,
+    flag,
+    next_ingest,
+    option,
+    time_of,
+)
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from riff_runner.judge.conversations import FoundConversations
     from riff_runner.judge.protocol import Usage
@@ -28,46 +36,14 @@ EXAMPLES = (
 REASONS = 5
 
 
-PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", help="Transcripts, or directories to walk.", show_default=False)
-]
-NameOption = Annotated[
-    str,
-    typer.Option(
-        "--judge",
-        metavar="NAME",
-        help="A judge of the settings file, or gemini, dashscope, openai.",
-        show_default=False,
-    ),
-]
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        click_type=WRITTEN_DIRECTORY,
-        help="Where RUN/humanness-NAME.jsonl go.",
-        show_default=False,
-    ),
-]
-JudgedAtOption = Annotated[
-    str | None,
-    typer.Option("--judged-at", metavar="TIME", help="The time that scores carry; else now.", show_default=False),
-]
-LimitOption = Annotated[
-    int | None,
-    typer.Option("--limit", metavar="N", min=1, help="At most so many calls, spread evenly.", show_default=False),
-]
-ConcurrencyOption = Annotated[
-    int | None,
-    typer.Option("--concurrency", metavar="N", min=1, max=256, help="Calls to ask about at once.", show_default=False),
-]
-RetryUnscoredOption = Annotated[
-    bool, typer.Option("--retry-unscored", help="Ask again where there was no score.", show_default=False)
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only say how many calls and tokens it would be.", show_default=False)
-]
+PathsArgument = Annotated[list[Path], argument("PATH...", "Transcripts, or directories to walk.")]
+NameOption = Annotated[str, option("--judge", "NAME", "A judge of the settings file, or gemini, dashscope, openai.")]
+OutOption = Annotated[Path, option("--out", "DIR", "Where RUN/humanness-NAME.jsonl go.", click_type=WRITTEN_DIRECTORY)]
+JudgedAtOption = Annotated[str | None, option("--judged-at", "TIME", "The time that scores carry; else now.")]
+LimitOption = Annotated[int | None, option("--limit", "N", "At most so many calls, spread evenly.", min=1)]
+ConcurrencyOption = Annotated[int | None, option("--concurrency", "N", "Calls to ask about at once.", min=1, max=256)]
+RetryUnscoredOption = Annotated[bool, flag("--retry-unscored", "Ask again where there was no score.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Only say how many calls and tokens it would be.")]
 
 
 def judge(
@@ -89,16 +65,7 @@ def judge(
     """  # fmt: skip
     from riff_tui.output.streams import say
 
-    judge_calls(
-        paths,
-        name,
-        out,
-        judged_at=judged_at,
-        limit=limit,
-        concurrency=concurrency,
-        retry_unscored=retry_unscored,
-        dry_run=dry_run,
-    )
+    judge_calls(paths, name, out, judged_at, limit, concurrency, retry_unscored=retry_unscored, dry_run=dry_run)
     if not dry_run:
         say(f"Next: {next_ingest(out, store)}")
 
@@ -107,10 +74,10 @@ def judge_calls(
     paths: list[Path],
     name: str,
     out: Path,
-    *,
     judged_at: str | None = None,
     limit: int | None = None,
     concurrency: int | None = None,
+    *,
     retry_unscored: bool = False,
     dry_run: bool = False,
 ) -> None:
@@ -120,10 +87,12 @@ def judge_calls(
     from riff_runner.judge.session import Session
     from riff_tui.errors import UsageError
     from riff_tui.output.streams import say
+    from riff_tui.signals import end_by
 
     apply_limits()
     config = configured(name)
-    _check_time(judged_at)
+    if judged_at is not None:
+        time_of("--judged-at", judged_at)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out: {out} is not a directory")
     missing = next((path for path in paths if not path.exists()), None)
@@ -132,7 +101,8 @@ def judge_calls(
     found = find_conversations(paths)
     if not found.files:
         raise UsageError(f"{paths[0]}: no transcripts were found there; they are known as flow-transcripts-*.jsonl")
-    session = Session(config, found, Ledger(name, _places(out, name)), judged_at)
+    file = f"humanness-{_name(name)}.jsonl"
+    session = Session(config, found, Ledger(name, lambda run: out / _name(run) / file), judged_at)
     with _naming_judge(name):
         if dry_run:
             plan = session.plan(limit=limit, retry_unscored=retry_unscored)
@@ -147,7 +117,8 @@ def judge_calls(
         raise _stopped(name, ended)
     for line in report(plan, found, config.prices, ended):
         say(line)
-    _raise_signal(ended)
+    if ended is not None and ended.signal is not None:
+        end_by(ended.signal)
 
 
 def configured(name: str) -> JudgeSettings:
@@ -161,19 +132,6 @@ def configured(name: str) -> JudgeSettings:
     tables, base = settings.judges()
     with _naming_judge(name):
         return judge_settings(name, tables, base)
-
-
-def _check_time(text: str | None) -> None:
-    from riff_ingest.coercion import parse_time
-    from riff_tui.errors import UsageError
-
-    if text is not None and parse_time(text) is None:
-        raise UsageError(f"--judged-at: {text!r} is not a time such as 2026-06-22T03:00:00Z")
-
-
-def _places(out: Path, judge: str) -> Callable[[str], Path]:
-    file = f"humanness-{_name(judge)}.jsonl"
-    return lambda run: out / _name(run) / file
 
 
 def _name(identifier: str) -> str:
@@ -274,13 +232,6 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
     kept = f"{counted(ended.progress.scored, 'score')} kept, {left} left"
     again = "run it again with --retry-unscored" if ended.unscored else "run the same command again"
     return JudgeStopped(f"judge {name}: {ended.error}; {kept}: fix it and {again}")
-
-
-def _raise_signal(ended: RunEnd | None) -> None:
-    from riff_tui.signals import end_by
-
-    if ended is not None and ended.signal is not None:
-        end_by(ended.signal)
 
 
 @contextmanager

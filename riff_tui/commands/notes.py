@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     CallOption,
@@ -18,6 +16,9 @@ from riff_tui.commands.options import (
     OutputOption,
     StoreOption,
     apply_limits,
+    argument,
+    flag,
+    option,
     settings_for,
     store_to_write,
 )
@@ -44,23 +45,9 @@ class Verdict(enum.StrEnum):
 
 AuthorOption = Annotated[
     str | None,
-    typer.Option(
-        "--author",
-        metavar="A",
-        help="Who writes; else $RIFF_TUI_AUTHOR, else git's user.email, else you on this machine.",
-        show_default=False,
-    ),
+    option("--author", "A", "Who writes; else $RIFF_TUI_AUTHOR, else git's user.email, else you on this machine."),
 ]
-CallsOption = Annotated[
-    str,
-    typer.Option(
-        "--where",
-        metavar="EXPR",
-        autocompletion=completion.terms,
-        help="Only notes on calls that match.",
-        show_default=False,
-    ),
-]
+CallsOption = Annotated[str, option("--where", "EXPR", "Only notes on calls that match.", completion.terms)]
 
 
 def notes(debug: DebugOption = False) -> None:
@@ -72,30 +59,11 @@ def notes(debug: DebugOption = False) -> None:
 
 def add(
     where: CallOption = "",
-    turn: Annotated[
-        int | None,
-        typer.Option("--turn", metavar="N", help="The turn that it is about, from 1.", show_default=False),
-    ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option("--state", metavar="S", help="The state; else that of the turn.", show_default=False),
-    ] = None,
-    verdict: Annotated[
-        Verdict | None, typer.Option("--verdict", help="Whether the call is all right.", show_default=False)
-    ] = None,
-    code: Annotated[
-        str | None,
-        typer.Option(
-            "--code",
-            metavar="C",
-            autocompletion=completion.codes,
-            help="What went wrong, in a word or a few.",
-            show_default=False,
-        ),
-    ] = None,
-    note: Annotated[
-        str | None, typer.Option("--note", metavar="TEXT|-", help="A remark; - reads it.", show_default=False)
-    ] = None,
+    turn: Annotated[int | None, option("--turn", "N", "The turn that it is about, from 1.")] = None,
+    state: Annotated[str | None, option("--state", "S", "The state; else that of the turn.")] = None,
+    verdict: Annotated[Verdict | None, option("--verdict", None, "Whether the call is all right.")] = None,
+    code: Annotated[str | None, option("--code", "C", "What went wrong, in a word or a few.", completion.codes)] = None,
+    note: Annotated[str | None, option("--note", "TEXT|-", "A remark; - reads it.")] = None,
     author: AuthorOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -106,22 +74,19 @@ def add(
     you have no verdict fails it.
     """
     from riff_tui.commands.reading import reading
-    from riff_tui.errors import writing
     from riff_tui.notes.exchange import Given, draft, said
     from riff_tui.notes.notebook import Notebook
-    from riff_tui.output.streams import say, standard_output
+    from riff_tui.output.files import write_output
+    from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 
     settings = settings_for(store, author=author)
-    given = Given(verdict and verdict.value, code, _text(note), turn, state)
+    given = Given(verdict and verdict.value, code, sys.stdin.read() if note == "-" else note, turn, state)
     notebook = Notebook(store_location(settings), settings.author)
     with reading(notebook.location) as opened:
         drafted = draft(opened, where, given, notebook.author, notebook.now())
     receipt = notebook.write([drafted.note])
-    with writing("stdout"):
-        stream = standard_output().stream
-        stream.write(json_line(drafted.note))
-        stream.flush()
+    write_output(None, lambda stream: stream.write(json_line(drafted.note)))
     for remark in drafted.remarks:
         say(remark)
     say(f"Noted: {said(drafted.note)}.")
@@ -132,19 +97,11 @@ def add(
 def export(
     where: CallsOption = "",
     format: Annotated[
-        NotesFormat | None,
-        typer.Option("--format", help="Else what the ending of FILE says, else jsonl.", show_default=False),
+        NotesFormat | None, option("--format", None, "Else what the ending of FILE says, else jsonl.")
     ] = None,
     output: OutputOption = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="In CSV the lines that were superseded or taken back as well.")
-    ] = False,
-    taxonomy: Annotated[
-        Path | None,
-        typer.Option(
-            "--taxonomy", metavar="FILE", help="Write embedeval's table of categories too.", show_default=False
-        ),
-    ] = None,
+    everything: Annotated[bool, flag("--all", "In CSV the lines that were superseded or taken back as well.")] = False,
+    taxonomy: Annotated[Path | None, option("--taxonomy", "FILE", "Write embedeval's table of categories too.")] = None,
     csv_raw: CsvRawOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -155,6 +112,7 @@ def export(
     """
     from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
+    from riff_tui.output.files import write_output
     from riff_tui.settings import store_location
 
     form = format or form_of(output)
@@ -166,36 +124,14 @@ def export(
         if output is not None and form is NotesFormat.JSONL:
             keep_others(opened, output)
         write = writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
-    if output is not None and str(output) != "-":
-        from riff_tui.output.files import write_whole
-
-        write_whole(output, write)
-        return
-    from riff_tui.errors import writing
-    from riff_tui.output.streams import standard_output
-
-    with writing("stdout"):
-        stream = standard_output().stream
-        write(stream)
-        stream.flush()
+    write_output(output, write)
 
 
 def rename(
-    old: Annotated[
-        str,
-        typer.Argument(metavar="OLD", autocompletion=completion.codes, help="The code as it is.", show_default=False),
-    ],
-    new: Annotated[
-        str,
-        typer.Argument(
-            metavar="NEW",
-            autocompletion=completion.codes,
-            help="What to call it; one in use merges both.",
-            show_default=False,
-        ),
-    ],
+    old: Annotated[str, argument("OLD", "The code as it is.", completion.codes)],
+    new: Annotated[str, argument("NEW", "What to call it; one in use merges both.", completion.codes)],
     where: CallsOption = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be renamed.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only say what would be renamed.")] = False,
     author: AuthorOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -220,12 +156,8 @@ def rename(
 
 
 def import_notes(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files of notes; - is stdin.", show_default=False)
-    ],
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 5 where a line was skipped.", show_default=False)
-    ] = False,
+    files: Annotated[list[Path], argument("FILE...", "Files of notes; - is stdin.")],
+    strict: Annotated[bool, flag("--strict", "Exit 5 where a line was skipped.")] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -304,10 +236,6 @@ PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
 """The commands within this one, each with its examples."""
 
 
-def _text(given: str | None) -> str | None:
-    return sys.stdin.read() if given == "-" else given
-
-
 def _say_where(receipt: Receipt) -> None:
     """Say where notes were kept that could not be written into the store."""
     from riff_tui.output.streams import say
@@ -316,7 +244,6 @@ def _say_where(receipt: Receipt) -> None:
         say(f"{receipt.why}; it is kept in {receipt.kept_in}, which `riff-tui notes import` takes in.")
 
 
-# Write notes in the forms that `notes export` has.
 _OF_OTHERS = frozenset({".gz", ".zst", ".xz", ".zip", ".xlsx", ".parquet"})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +11,7 @@ import click
 import typer
 
 from riff_tui.commands import completion
+from riff_tui.output.formats import Format
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -27,74 +28,65 @@ class _Directory(click.Path):
 
 
 WRITTEN_DIRECTORY = _Directory(path_type=Path)
+
+
+def option(
+    name: str, metavar: str | None, help: str, complete: Callable[..., Iterable[str]] | None = None, **more: Any
+) -> Any:
+    """Return an option; of an enumeration, without `metavar`, help shows the choices."""
+    return typer.Option(name, metavar=metavar, help=help, autocompletion=complete, **more)
+
+
+def flag(name: str, help: str) -> Any:
+    """Return an option that is given or not."""
+    return option(name, None, help)
+
+
+def argument(metavar: str, help: str, complete: Callable[..., Iterable[str]] | None = None) -> Any:
+    """Return an argument."""
+    return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
+
+
 StoreOption = Annotated[
     str | None,
-    typer.Option(
-        "--store",
-        metavar="PATH|URL",
-        help="The store; else $RIFF_TUI_STORE, else the one in the user's data directory.",
-        show_default=False,
-    ),
+    option("--store", "PATH|URL", "The store; else $RIFF_TUI_STORE, else the one in the user's data directory."),
 ]
 NextStoreOption = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="PATH|URL",
-        help="The store to name in the next command; none is read or written here.",
-        show_default=False,
-    ),
+    str | None, option("--store", "PATH|URL", "The store to name in the next command; none is read or written here.")
 ]
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error came from.", show_default=False)]
-AsciiOption = Annotated[
-    bool | None, typer.Option("--ascii", help="Draw with ASCII characters only.", show_default=False)
-]
+DebugOption = Annotated[bool, flag("--debug", "Show where an error came from.")]
+AsciiOption = Annotated[bool | None, flag("--ascii", "Draw with ASCII characters only.")]
 WhereOption = Annotated[
-    str,
-    typer.Option(
-        "--where",
-        metavar="EXPR",
-        autocompletion=completion.terms,
-        help="Show only what matches, such as 'flow:dent stall>0.3'.",
-        show_default=False,
-    ),
+    str, option("--where", "EXPR", "Show only what matches, such as 'flow:dent stall>0.3'.", completion.terms)
 ]
-CallOption = Annotated[
-    str,
-    typer.Option(
-        "--where",
-        metavar="EXPR",
-        autocompletion=completion.terms,
-        help="The call, such as 'run=R conversation=C'.",
-        show_default=False,
-    ),
-]
+CallOption = Annotated[str, option("--where", "EXPR", "The call, such as 'run=R conversation=C'.", completion.terms)]
 SortOption = Annotated[
-    str | None,
-    typer.Option(
-        "--sort",
-        metavar="KEY|-KEY",
-        autocompletion=completion.sort_keys,
-        help="Sort by a column, with - downwards.",
-        show_default=False,
-    ),
+    str | None, option("--sort", "KEY|-KEY", "Sort by a column, with - downwards.", completion.sort_keys)
 ]
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=0, help="At most N rows.", show_default=False)
-]
+LimitOption = Annotated[int | None, option("--limit", "N", "At most N rows.", min=0)]
 OutputOption = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
 ]
+FormatOption = Annotated[Format | None, option("--format", None, "Else what the ending of FILE says, else text.")]
 CsvRawOption = Annotated[
-    bool,
-    typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
+    bool, flag("--csv-raw", "Leave CSV cells that a spreadsheet would take for a formula as they are.")
 ]
 
 
 def split_keys(given: Sequence[str] | None) -> tuple[str, ...]:
     """Return the keys that `--by` was given, one by one or with commas."""
     return tuple(name for part in given or () for name in part.split(","))
+
+
+def time_of(option: str, text: str) -> int:
+    """Return a time that an option was given, in microseconds since the epoch; raise `UsageError` for another text."""
+    from riff_ingest.coercion import parse_time
+    from riff_tui.errors import UsageError
+
+    found = parse_time(text)
+    if found is None:
+        raise UsageError(f"{option}: {text!r} is not a time such as 2026-06-22T03:00:00Z")
+    return found
 
 
 def next_ingest(path: Path, store: str | None) -> str:

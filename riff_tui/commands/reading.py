@@ -74,7 +74,6 @@ def _listen(read_end: int, interruption: Interruption, ended: threading.Event) -
             ended.wait(_INSISTS_AFTER_S)
 
 
-# Print the table of a command to stdout or into a file.
 def form_of(format: Format | None, output: Path | None) -> Format:
     """Return the chosen format, else the one that the ending of the file stands for, else text.
 
@@ -90,12 +89,11 @@ def form_of(format: Format | None, output: Path | None) -> Format:
 
 def print_table(table: Table, form: Format, output: Path | None, *, csv_raw: bool, ascii_only: bool) -> None:
     """Write a table to a file, whole or not at all, or to stdout."""
-    if output is not None and str(output) != "-":
-        from riff_tui.output.files import write_whole
-        from riff_tui.output.sinks import render
+    from riff_tui.output.files import names_file, write_whole
+    from riff_tui.output.sinks import render
+    from riff_tui.output.streams import standard_output
 
+    if names_file(output):
         write_whole(output, lambda file: render(table, form.value, file, ascii_only=ascii_only, csv_raw=csv_raw))
     else:
-        from riff_tui.output.streams import standard_output
-
         standard_output(ascii_only=ascii_only).print_table(table, form.value, csv_raw=csv_raw)

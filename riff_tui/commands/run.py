@@ -8,10 +8,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import completion
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits
+from riff_tui.commands.options import (
+    WRITTEN_DIRECTORY,
+    DebugOption,
+    NextStoreOption,
+    apply_limits,
+    flag,
+    option,
+    time_of,
+)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -79,20 +85,19 @@ def run(
     from riff_runner.run.files.run_document import RunSettings, side_of
     from riff_runner.run.library import persona_names, scenario_names
     from riff_runner.run.run_plan import RunRequest
-    from riff_runner.run.targets import (
-        PartOptions,
-        make_agent,
-        make_caller,
-        make_tools,
-        parse_agent,
-        parse_caller,
-        parse_tools,
-    )
+    from riff_runner.run.targets import PartOptions, make_agent, make_caller, make_tools, parse_target
+    from riff_tui.commands.judge import configured
     from riff_tui.commands.run_session import After, make, show_plan
+    from riff_tui.errors import UsageError
 
     apply_limits()
-    agent_target, caller_target, tools_target = parse_agent(agent), parse_caller(caller), parse_tools(tools)
-    after = After(ingest, _judge(judge, no_judge), as_json, store)
+    agent_target, caller_target = parse_target(agent, "agent"), parse_target(caller, "caller")
+    tools_target = parse_target(tools, "tools")
+    if judge is not None:
+        if no_judge:
+            raise UsageError("--judge and --no-judge contradict each other", "leave one of them out")
+        configured(judge)
+    after = After(ingest, judge, as_json, store)
     loaded, chosen = _choice(_words(flows), _words(scenarios))
     cast: Literal["all"] | list[str] | None = "all" if _words(personas) == ["all"] else _words(personas) or None
     cases = plan_cases(loaded, scenarios=chosen, personas=cast, trials=trials, seed=seed)
@@ -117,6 +122,8 @@ def run(
         limits=asdict(limits),
         streamed=stream and "openai" in (agent_target.kind, caller_target.kind),
     )
+    if clock is not None:
+        time_of("--clock", clock)
     request = RunRequest(
         called,
         calls,
@@ -124,7 +131,7 @@ def run(
         settings,
         tools=make_tools(tools_target, replace(options, env=tuple(tools_env or ()))),
         limits=limits,
-        clock=SystemClock() if clock is None else FixedClock(_time(clock)),
+        clock=SystemClock() if clock is None else FixedClock(clock),
         in_order=clock is not None,
         out=out,
         run_id=run_id,
@@ -211,189 +218,93 @@ def _words(given: list[str] | None) -> list[str]:
     return list(dict.fromkeys(word.strip() for part in given or () for word in part.split(",") if word.strip()))
 
 
-def _time(text: str) -> str:
-    from riff_ingest.coercion import parse_time
-    from riff_tui.errors import UsageError
-
-    if parse_time(text) is None:
-        raise UsageError(f"--clock: {text!r} is not a time such as 2026-06-22T03:00:00Z")
-    return text
-
-
-def _judge(name: str | None, no_judge: bool) -> str | None:
-    from riff_tui.commands.judge import configured
-    from riff_tui.errors import UsageError
-
-    if name is not None and no_judge:
-        raise UsageError("--judge and --no-judge contradict each other", "leave one of them out")
-    if name is not None:
-        configured(name)
-    return name
-
-
-# Declare the options of the `run` command.
 FlowsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--flows",
-        metavar="F,F",
-        autocompletion=completion.flows,
-        help="Built-in flows, or paths of flow files; repeatable.",
-        show_default=False,
-    ),
+    list[str] | None, option("--flows", "F,F", "Built-in flows, or paths of flow files; repeatable.", completion.flows)
 ]
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where the files of the run go.", show_default=False
-    ),
-]
+OutOption = Annotated[Path, option("--out", "DIR", "Where the files of the run go.", click_type=WRITTEN_DIRECTORY)]
 AgentOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--agent",
-        metavar="openai:MODEL@URL|command:CMD|python:MODULE:NAME",
-        autocompletion=lambda: ("openai:", "command:", "python:"),
-        help="The agent that answers the calls.",
-        show_default=False,
+        "openai:MODEL@URL|command:CMD|python:MODULE:NAME",
+        "The agent that answers the calls.",
+        lambda: ("openai:", "command:", "python:"),
     ),
 ]
 AgentKeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--agent-key-env", metavar="VAR", help="The variable that holds the key of its endpoint.", show_default=False
-    ),
+    str | None, option("--agent-key-env", "VAR", "The variable that holds the key of its endpoint.")
 ]
-AgentNameOption = Annotated[
-    str | None,
-    typer.Option("--agent-name", metavar="NAME", help="What the transcripts call the agent.", show_default=False),
-]
+AgentNameOption = Annotated[str | None, option("--agent-name", "NAME", "What the transcripts call the agent.")]
 _ENV = "A variable that its command may see as well; repeatable."
-AgentEnvOption = Annotated[list[str] | None, typer.Option("--agent-env", metavar="VAR", help=_ENV, show_default=False)]
+AgentEnvOption = Annotated[list[str] | None, option("--agent-env", "VAR", _ENV)]
 CallerOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--caller",
-        metavar="scripted|frozen|openai:MODEL@URL|command:CMD",
-        autocompletion=lambda: ("scripted", "frozen", "openai:", "command:"),
-        help="Who makes the calls.",
+        "scripted|frozen|openai:MODEL@URL|command:CMD",
+        "Who makes the calls.",
+        lambda: ("scripted", "frozen", "openai:", "command:"),
     ),
 ]
 CallerKeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--caller-key-env", metavar="VAR", help="The variable that holds the key of its endpoint.", show_default=False
-    ),
+    str | None, option("--caller-key-env", "VAR", "The variable that holds the key of its endpoint.")
 ]
-CallerEnvOption = Annotated[
-    list[str] | None, typer.Option("--caller-env", metavar="VAR", help=_ENV, show_default=False)
-]
+CallerEnvOption = Annotated[list[str] | None, option("--caller-env", "VAR", _ENV)]
 ToolsOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--tools",
-        metavar="stubbed|command:CMD",
-        autocompletion=lambda: ("stubbed", "command:"),
-        help="What answers tools; stubbed: the flow file does.",
+        "stubbed|command:CMD",
+        "What answers tools; stubbed: the flow file does.",
+        lambda: ("stubbed", "command:"),
     ),
 ]
-ToolsEnvOption = Annotated[list[str] | None, typer.Option("--tools-env", metavar="VAR", help=_ENV, show_default=False)]
-TrialsOption = Annotated[
-    int, typer.Option("--trials", metavar="N", min=1, max=10_000, help="How often each scenario is played.")
-]
+ToolsEnvOption = Annotated[list[str] | None, option("--tools-env", "VAR", _ENV)]
+TrialsOption = Annotated[int, option("--trials", "N", "How often each scenario is played.", min=1, max=10_000)]
 ScenariosOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--scenarios",
-        metavar="all|NAME,FILE,..",
-        autocompletion=completion.scenarios,
-        help="Only these of the flows, case files, or directories of those; repeatable.",
-        show_default=False,
+        "all|NAME,FILE,..",
+        "Only these of the flows, case files, or directories of those; repeatable.",
+        completion.scenarios,
     ),
 ]
 PersonasOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--personas",
-        metavar="all|NAME,..",
-        autocompletion=completion.personas,
-        help="Play every scenario with each of these callers; else with one.",
-        show_default=False,
+        "all|NAME,..",
+        "Play every scenario with each of these callers; else with one.",
+        completion.personas,
     ),
 ]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", metavar="N", min=1, max=256, help="Calls to make at once.")
-]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same callers.")]
-MaxTurnsOption = Annotated[
-    int, typer.Option("--max-turns", metavar="N", min=1, help="Turns of the agent after which a call is ended.")
-]
-MaxCallOption = Annotated[
-    float, typer.Option("--max-call-s", metavar="S", min=0.001, help="Seconds that an agent may take in one call.")
-]
-TurnTimeoutOption = Annotated[
-    float, typer.Option("--turn-timeout-s", metavar="S", min=0.001, help="Seconds that one answer may take.")
-]
-ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on with the run in --out, or begin it.", show_default=False)
-]
-ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Go on where the file of a flow has changed, and mix both.", show_default=False),
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only print the calls that would be made.", show_default=False)
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one line of JSON at the beginning and one at the end.", show_default=False)
-]
+ConcurrencyOption = Annotated[int, option("--concurrency", "N", "Calls to make at once.", min=1, max=256)]
+SeedOption = Annotated[int, option("--seed", "S", "The same seed makes the same callers.")]
+MaxTurnsOption = Annotated[int, option("--max-turns", "N", "Turns of the agent after which a call is ended.", min=1)]
+MaxCallOption = Annotated[float, option("--max-call-s", "S", "Seconds that an agent may take in one call.", min=0.001)]
+TurnTimeoutOption = Annotated[float, option("--turn-timeout-s", "S", "Seconds that one answer may take.", min=0.001)]
+ResumeOption = Annotated[bool, flag("--resume", "Go on with the run in --out, or begin it.")]
+ForceOption = Annotated[bool, flag("--force", "Go on where the file of a flow has changed, and mix both.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Only print the calls that would be made.")]
+JsonOption = Annotated[bool, flag("--json", "Print one line of JSON at the beginning and one at the end.")]
 IngestOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ingest",
-        metavar="STORE",
-        help="Bring calls into this store as they end, where an explorer shows them.",
-        show_default=False,
-    ),
+    str | None, option("--ingest", "STORE", "Bring calls into this store as they end, where an explorer shows them.")
 ]
-JudgeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--judge", metavar="NAME", help="Have the calls judged afterwards, as `judge` does.", show_default=False
-    ),
-]
-NoJudgeOption = Annotated[
-    bool, typer.Option("--no-judge", help="Have nothing judged, as without it.", show_default=False)
-]
-RunIdOption = Annotated[
-    str | None,
-    typer.Option("--run-id", metavar="ID", help="The id of the run; else the name of --out.", show_default=False),
-]
-LabelOption = Annotated[
-    str | None, typer.Option("--label", metavar="TEXT", help="What to call the run beside its id.", show_default=False)
-]
-CommitOption = Annotated[
-    str | None, typer.Option("--commit", metavar="SHA", help="The commit that is tried.", show_default=False)
-]
-BranchOption = Annotated[
-    str | None, typer.Option("--branch", metavar="NAME", help="The branch that it is on.", show_default=False)
-]
+JudgeOption = Annotated[str | None, option("--judge", "NAME", "Have the calls judged afterwards, as `judge` does.")]
+NoJudgeOption = Annotated[bool, flag("--no-judge", "Have nothing judged, as without it.")]
+RunIdOption = Annotated[str | None, option("--run-id", "ID", "The id of the run; else the name of --out.")]
+LabelOption = Annotated[str | None, option("--label", "TEXT", "What to call the run beside its id.")]
+CommitOption = Annotated[str | None, option("--commit", "SHA", "The commit that is tried.")]
+BranchOption = Annotated[str | None, option("--branch", "NAME", "The branch that it is on.")]
 StreamOption = Annotated[
-    bool,
-    typer.Option("--stream/--no-stream", help="Read answers as they come, which measures the first word."),
+    bool, flag("--stream/--no-stream", "Read answers as they come, which measures the first word.")
 ]
 AdvanceOption = Annotated[
-    bool, typer.Option("--advance", help="Offer a model one tool for all ways on, which small models take better.")
+    bool, flag("--advance", "Offer a model one tool for all ways on, which small models take better.")
 ]
 ClockOption = Annotated[
     str | None,
-    typer.Option(
-        "--clock",
-        metavar="TIME",
-        help="Have it always be this time and measure nothing: the same answers give the same bytes.",
-        show_default=False,
-    ),
+    option("--clock", "TIME", "Have it always be this time and measure nothing: the same answers give the same bytes."),
 ]
-FsyncOption = Annotated[
-    bool, typer.Option("--fsync", help="Force each call to the disk as it ends.", show_default=False)
-]
+FsyncOption = Annotated[bool, flag("--fsync", "Force each call to the disk as it ends.")]

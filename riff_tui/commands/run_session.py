@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from riff_runner.run.files.run_document import RunSettings
     from riff_runner.run.prices import Cost
     from riff_runner.run.run_plan import RunPlan, RunRequest
-    from riff_runner.run.run_tally import CallTally, RunTally, TokenTally
+    from riff_runner.run.run_tally import CallTally, RunTally
     from riff_runner.run.runs import RunEnd, RunHooks
     from riff_tui.output.progress import ProgressLine
 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Hold what is to be done with the calls of a run: the store to bring them into, who judges, the store to name."""
+    """Keep what is to be done with the calls of a run: the store to bring them into, who judges, the store to name."""
 
     ingest: str | None
     judge: str | None
@@ -64,6 +64,7 @@ def make(request: RunRequest, after: After) -> None:
 
 def _make(request: RunRequest, after: After) -> None:
     from riff_runner.run.runs import make_run
+    from riff_tui.commands.judge import judge_calls
     from riff_tui.errors import StoreError, writing
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say
@@ -81,12 +82,15 @@ def _make(request: RunRequest, after: After) -> None:
         _print_json(done_event(end, cost))
     _end(end, request.out)
     if after.judge is not None:
-        _judge(request.out, end.plan.document.run_id, after.judge)
+        # Scores go beside the calls where the directory has the name of the run.
+        is_named_so = request.out.resolve().name == end.plan.document.run_id
+        judge_calls([request.out], after.judge, request.out.parent if is_named_so else request.out)
         unfed = session.feed_rest()
     if unfed is not None:
         again = next_ingest(request.out, after.ingest)
         raise StoreError(f"the calls are in {request.out}, but not all are in the store ({unfed})", again)
-    say(f"Next: {_next(request.out, after)}")
+    is_fed = after.ingest is not None
+    say(f"Next: {next_command('ui', store=after.ingest) if is_fed else next_ingest(request.out, after.next_store)}")
 
 
 class _Session:
@@ -188,19 +192,6 @@ def _end(end: RunEnd, out: Path) -> None:
         )
 
 
-def _judge(out: Path, run_id: str, name: str) -> None:
-    """Have the calls judged; the scores go beside them where the directory has the name of the run."""
-    from riff_tui.commands.judge import judge_calls
-
-    judge_calls([out], name, out.parent if out.resolve().name == run_id else out)
-
-
-def _next(out: Path, after: After) -> str:
-    if after.ingest is None:
-        return next_ingest(out, after.next_store)
-    return next_command("ui", store=after.ingest)
-
-
 def _print_json(event: dict[str, Any]) -> None:
     import json
 
@@ -211,7 +202,6 @@ def _print_json(event: dict[str, Any]) -> None:
         sys.stdout.flush()
 
 
-# Say what a run is about to do, how far it is, and what came of it.
 def planned_lines(plan: RunPlan) -> Iterator[str]:
     """Yield the calls that would be made, a line each: flow, scenario, persona and trial."""
     for case in plan.due:
@@ -250,16 +240,12 @@ def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:
     if left := tally.planned - tally.done:
         yield f"{counted(left, 'call')} not made; --resume makes them."
     if tally.total.errored:
-        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; {_what_to_do(tally.total)}:"
+        is_astray = tally.total.diverged == tally.total.errored
+        why = "the agent went another way than the recorded one" if is_astray else "--resume makes them again"
+        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; {why}:"
         yield from _reason_lines(tally)
     if tally.has_tokens:
         yield f"Spent: {_spent_text(tally, cost)}."
-
-
-def _what_to_do(total: CallTally) -> str:
-    if total.diverged == total.errored:
-        return "the agent went another way than the recorded one"
-    return "--resume makes them again"
 
 
 def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
@@ -280,7 +266,7 @@ def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
 
 def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
     """Return what `--json` says when a run has ended; `null` is what is not known."""
-    tally = end.tally
+    tally, tokens = end.tally, end.tally.tokens.items()
     ended = end.plan.document.invocations[-1].ended if end.plan.due else None
     return {
         "event": "done",
@@ -293,7 +279,8 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
         "reasons": [{"error": error, "calls": calls} for error, calls in tally.reasons.most_common(LISTED)],
         "retried": tally.retried,
         "left": tally.planned - tally.done,
-        "tokens": {side: _tokens(each) for side, each in tally.tokens.items()},
+        # Of a side that asked no model, as far as this run knows, there is nothing to say.
+        "tokens": {side: asdict(each) if (each.input, each.output) != (0, 0) else None for side, each in tokens},
         "cost": None if cost is None else round(cost.amount, 6),
         "currency": None if cost is None else cost.currency,
         "ended": ended or "done",
@@ -335,11 +322,6 @@ def _reason_lines(tally: RunTally) -> Iterator[str]:
         yield f"  {calls:>{width}}  {reason}"
     if others := tally.total.errored - sum(calls for _, calls in listed):
         yield f"  {others:>{width}}  for other reasons; `error` in the transcripts has them"
-
-
-def _tokens(each: TokenTally) -> dict[str, int | None] | None:
-    """Return what a side took; `None` where no model was asked, as far as this run knows."""
-    return asdict(each) if each.input != 0 or each.output != 0 else None
 
 
 def _spent_text(tally: RunTally, cost: Cost | None) -> str:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
     DebugOption,
+    FormatOption,
     OutputOption,
     StoreOption,
+    flag,
     next_command,
+    option,
     settings_for,
     store_to_write,
 )
 from riff_tui.commands.reading import form_of, print_table
-from riff_tui.output.formats import Format
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
@@ -39,29 +39,14 @@ EXAMPLES = (
 )
 MIX = "random:50,failing:30,outlier:20"
 
-CountOption = Annotated[int, typer.Option("--n", metavar="N", min=1, help="How many calls.")]
-MixOption = Annotated[
-    str, typer.Option("--mix", metavar="PARTS", help="How many parts of them are random, failed and outlying calls.")
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="S", min=0, max=2**63 - 1, help="Another number draws other calls.")
-]
+CountOption = Annotated[int, option("--n", "N", "How many calls.", min=1)]
+MixOption = Annotated[str, option("--mix", "PARTS", "How many parts of them are random, failed and outlying calls.")]
+SeedOption = Annotated[int, option("--seed", "S", "Another number draws other calls.", min=0, max=2**63 - 1)]
 WhereOption = Annotated[
-    str,
-    typer.Option(
-        "--where",
-        metavar="EXPR",
-        autocompletion=completion.terms,
-        help="Draw only calls that match, such as 'flow:dent'.",
-        show_default=False,
-    ),
+    str, option("--where", "EXPR", "Draw only calls that match, such as 'flow:dent'.", completion.terms)
 ]
 ReplaceOption = Annotated[
-    bool, typer.Option("--replace", help="Draw anew, also where the store has a list that was drawn in the same way.")
-]
-FormatOption = Annotated[
-    Format | None,
-    typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
+    bool, flag("--replace", "Draw anew, also where the store has a list that was drawn in the same way.")
 ]
 
 
@@ -114,7 +99,10 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
         found, before = draw_calls(store, asked), reading_list(store)
     drawn = KeptList(asked, found.calls)
     if before is not None and before.sample.is_drawn_like(asked) and not replace:
-        return show(store, "sample", Request()), list(_of_kept(before, found))
+        told = ["The store has this list already."]
+        if [each.drawn.names for each in before.calls] != [each.names for each in found.calls]:
+            told.append("Drawn from what the store holds today it would have other calls: --replace does that.")
+        return show(store, "sample", Request()), told
     if not store.writable:
         not_kept = "The store cannot be written, so the list is not kept: -o FILE writes it into a file."
         return unkept(store, drawn), [*_of_draw(asked, found), not_kept]
@@ -154,7 +142,7 @@ def _parts(mix: str) -> dict[str, Fraction]:
 
 
 def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
-    """Say where there are fewer calls than were wanted, at all or of a stratum."""
+    """Yield where there are fewer calls than were wanted, at all or of a stratum."""
     if len(found.calls) < asked.n:
         that = f" match {asked.expression} and" if asked.expression else ""
         yield f"{asked.n:,} calls were wanted; these are all {len(found.calls):,} that{that} are not errored."
@@ -180,9 +168,3 @@ def _command(drawn: Sample) -> str:
     mix = ",".join(f"{stratum}:{n}" for stratum, n in drawn.mix.items())
     where = f" --where {shell_quoted(drawn.expression)}" if drawn.expression else ""
     return f"riff-tui sample --n {drawn.n} --mix {mix} --seed {drawn.seed}{where}"
-
-
-def _of_kept(before: ReadingList, found: Draw) -> Iterator[str]:
-    yield "The store has this list already."
-    if [each.drawn.names for each in before.calls] != [each.names for each in found.calls]:
-        yield "Drawn from what the store holds today it would have other calls: --replace does that."

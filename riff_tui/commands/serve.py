@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands import ui
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for, split_keys
+from riff_tui.commands.options import (
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    WhereOption,
+    flag,
+    option,
+    settings_for,
+    split_keys,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,20 +35,13 @@ EXAMPLES = (
 )
 MISSING = "serve needs packages that are not installed: pip install 'riff-tui[serve]'"
 
-PortOption = Annotated[
-    int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port of this machine; 0 takes a free one.")
-]
-OpenOption = Annotated[
-    bool, typer.Option("--open/--no-open", help="Open the page in your browser, where there is a desktop.")
-]
+# Where one of these is set a browser has a place to open; one that draws in this terminal is none.
+_DESKTOP = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+
+PortOption = Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)]
+OpenOption = Annotated[bool, flag("--open/--no-open", "Open the page in your browser, where there is a desktop.")]
 OriginOption = Annotated[
-    str | None,
-    typer.Option(
-        "--public-origin",
-        metavar="URL",
-        help="Where you reach the page, if you forward another port to it.",
-        show_default=False,
-    ),
+    str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
 ]
 
 
@@ -84,14 +86,14 @@ def serve(
     from riff_tui.serve.server import serve_explorer
 
     is_anywhere = view is None and request == Request()
-    shared = _arguments(
-        theme=theme,
-        ascii=ascii_only,
-        mouse=mouse,
-        live=live,
-        fresh=fresh or None,
-        read_only=read_only or None,
-    )
+    given = {"theme": theme, "ascii": ascii_only, "mouse": mouse, "live": live}
+    given |= {"fresh": fresh or None, "read-only": read_only or None}
+    shared = []
+    for name, value in given.items():
+        if isinstance(value, bool):
+            shared.append(f"--{name}" if value else f"--no-{name}")
+        elif value:
+            shared.append(f"--{name}={value}")
     served = _served(store, store_location(settings), shared, None if is_anywhere else (chosen.name, request, at or ""))
     announce = partial(_announce, opens=open_browser, named=served.named)
     raise typer.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))
@@ -140,17 +142,6 @@ def _start(view: str, request: Request, at: str) -> tuple[str, ...]:
     return tuple(Place(view, tuple((name, text) for name, text in options if text), request.sides or ()).arguments)
 
 
-def _arguments(**options: str | bool | None) -> tuple[str, ...]:
-    """Return options as arguments, those that were not given left out."""
-    return tuple(_argument(name.replace("_", "-"), value) for name, value in options.items() if value not in (None, ""))
-
-
-def _argument(name: str, value: str | bool | None) -> str:
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
-    return f"--{name}={value}"
-
-
 def _announce(link: str, *, opens: bool, named: str) -> None:
     """Print the link, which scripts may read, and open it where there is somebody to look at it."""
     from riff_tui.errors import writing
@@ -166,14 +157,9 @@ def _announce(link: str, *, opens: bool, named: str) -> None:
 
         port = urlsplit(link).port
         say(f"From where you are: ssh -L {port}:127.0.0.1:{port} HOST forwards the port, and the link opens there.")
-    elif _has_desktop():
+    elif sys.platform == "darwin" or any(os.environ.get(name) for name in _DESKTOP):
         import threading
         import webbrowser
 
         # A browser that does not return must not keep pages waiting.
         threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
-
-
-def _has_desktop() -> bool:
-    """Return whether a browser has a place to open; one that draws in this terminal is none."""
-    return sys.platform == "darwin" or any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))

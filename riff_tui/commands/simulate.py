@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from riff_tui.commands import completion
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest
+from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest, option
 
 if TYPE_CHECKING:
-    from riff_runner.simulate import SimulationSummary
+    from riff_runner.simulate.suite import SimulationSummary
 
 EXAMPLES = (
     "riff-tui simulate --out demo",
@@ -22,41 +20,18 @@ EXAMPLES = (
     "riff-tui simulate --out two --run nightly-2 --seed 2 --weaken dental_clinic=0.4",
 )
 
-ConversationsOption = Annotated[
-    int | None,
-    typer.Option("--conversations", metavar="N", min=1, help="How many calls to make.", show_default=False),
-]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same calls.")]
+ConversationsOption = Annotated[int | None, option("--conversations", "N", "How many calls to make.", min=1)]
+SeedOption = Annotated[int, option("--seed", "S", "The same seed makes the same calls.")]
 
 
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where to write the files.", show_default=False
-    ),
-]
+OutOption = Annotated[Path, option("--out", "DIR", "Where to write the files.", click_type=WRITTEN_DIRECTORY)]
 FlowsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--flows",
-        metavar="F,F",
-        autocompletion=completion.flows,
-        help="Only these of the built-in flows.",
-        show_default=False,
-    ),
+    list[str] | None, option("--flows", "F,F", "Only these of the built-in flows.", completion.flows)
 ]
-OneRunOption = Annotated[
-    str | None,
-    typer.Option("--run", metavar="ID", help="Make one run of this id instead of ten nights.", show_default=False),
-]
+OneRunOption = Annotated[str | None, option("--run", "ID", "Make one run of this id instead of ten nights.")]
 WeakenOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--weaken",
-        metavar="FLOW=SHARE",
-        help="In that run, let this share of a flow's calls get stuck; repeatable.",
-        show_default=False,
-    ),
+    option("--weaken", "FLOW=SHARE", "In that run, let this share of a flow's calls get stuck; repeatable."),
 ]
 
 
@@ -92,8 +67,8 @@ def run(
     weaken: Sequence[str] = (),
 ) -> SimulationSummary:
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
-    from riff_runner.simulate import DEFAULT_CONVERSATIONS, custom_run
-    from riff_runner.simulate import simulate as write
+    from riff_runner.simulate.suite import DEFAULT_CONVERSATIONS, custom_run
+    from riff_runner.simulate.suite import simulate as write
     from riff_tui.errors import UsageError
     from riff_tui.output.progress import terminal_progress
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from riff_tui.browser import is_in_browser
 from riff_tui.commands import completion
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for, split_keys
+from riff_tui.commands.options import (
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    WhereOption,
+    argument,
+    flag,
+    option,
+    settings_for,
+    split_keys,
+)
 
 if TYPE_CHECKING:
     from riff_tui.request import Request
@@ -28,71 +41,26 @@ EXAMPLES = (
 
 
 ViewArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[VIEW]",
-        autocompletion=completion.view_names,
-        help="The first screen; else where you were last.",
-        show_default=False,
-    ),
+    str | None, argument("[VIEW]", "The first screen; else where you were last.", completion.view_names)
 ]
-SidesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[A B]", help="The two runs or agents that a comparison opens on.", show_default=False),
-]
+SidesArgument = Annotated[list[str] | None, argument("[A B]", "The two runs or agents that a comparison opens on.")]
 ByOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--by",
-        metavar="KEY[,KEY]",
-        autocompletion=completion.group_keys,
-        help="Tell the rows apart as dump does.",
-        show_default=False,
-    ),
+    list[str] | None, option("--by", "KEY[,KEY]", "Tell the rows apart as dump does.", completion.group_keys)
 ]
-AtOption = Annotated[
-    str | None,
-    typer.Option("--at", metavar="turn:N|state:NAME", help="Where in a call to begin.", show_default=False),
-]
+AtOption = Annotated[str | None, option("--at", "turn:N|state:NAME", "Where in a call to begin.")]
 SortOption = Annotated[
-    str | None,
-    typer.Option(
-        "--sort",
-        metavar="KEY|-KEY",
-        autocompletion=completion.sort_keys,
-        help="Sort the first screen by a column.",
-        show_default=False,
-    ),
+    str | None, option("--sort", "KEY|-KEY", "Sort the first screen by a column.", completion.sort_keys)
 ]
 AspectOption = Annotated[
-    str | None,
-    typer.Option(
-        "--aspect",
-        metavar="ASPECT",
-        autocompletion=completion.aspects,
-        help="What effects explains instead of quality.",
-        show_default=False,
-    ),
+    str | None, option("--aspect", "ASPECT", "What effects explains instead of quality.", completion.aspects)
 ]
 FreshOption = Annotated[
-    bool,
-    typer.Option(
-        "--fresh",
-        help="Begin without what earlier sessions left; only what you change is kept.",
-        show_default=False,
-    ),
+    bool, flag("--fresh", "Begin without what earlier sessions left; only what you change is kept.")
 ]
-ThemeOption = Annotated[str | None, typer.Option("--theme", metavar="T", help="The colours.", show_default=False)]
-MouseOption = Annotated[
-    bool | None, typer.Option("--mouse/--no-mouse", help="Take the mouse, over SSH as well.", show_default=False)
-]
-ReadOnlyOption = Annotated[
-    bool, typer.Option("--read-only", help="Take no notes; nothing of the store is written.", show_default=False)
-]
-LiveOption = Annotated[
-    bool | None,
-    typer.Option("--live/--no-live", help="Show what others write to the store, or offer it.", show_default=False),
-]
+ThemeOption = Annotated[str | None, option("--theme", "T", "The colours.")]
+MouseOption = Annotated[bool | None, flag("--mouse/--no-mouse", "Take the mouse, over SSH as well.")]
+ReadOnlyOption = Annotated[bool, flag("--read-only", "Take no notes; nothing of the store is written.")]
+LiveOption = Annotated[bool | None, flag("--live/--no-live", "Show what others write to the store, or offer it.")]
 
 
 def ui(
@@ -144,7 +112,7 @@ def explore(
     check_start(chosen, request, at)
     name = chosen.name
     if not has_terminal():
-        given = f" --store {_quoted(without_secrets(settings.store))}" if settings.store else ""
+        given = f" --store {quote(without_secrets(settings.store))}" if settings.store else ""
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {dump_command(name, request)}{given}"
@@ -190,12 +158,10 @@ def check_start(chosen: ViewSpec, request: Request, at: str) -> None:
             " agent:NAME, or mark both with m, then = and Enter"
         )
     if request.sides and not chosen.sides:
-        raise UsageError(
-            f"{name} is not about two sides; riff-tui ui compare {' '.join(map(_quoted, request.sides))} is"
-        )
+        raise UsageError(f"{name} is not about two sides; riff-tui ui compare {' '.join(map(quote, request.sides))} is")
     if request.aspect and not chosen.aspects:
         raise UsageError(
-            f"--aspect: {name} is not about one aspect; riff-tui ui effects --aspect {_quoted(request.aspect)} is"
+            f"--aspect: {name} is not about one aspect; riff-tui ui effects --aspect {quote(request.aspect)} is"
         )
     if at and chosen.screen.kind != "conversation":
         raise UsageError(
@@ -206,18 +172,9 @@ def check_start(chosen: ViewSpec, request: Request, at: str) -> None:
 
 def has_terminal() -> bool:
     """Return whether the explorer can be drawn and steered here: Textual draws on stderr, `serve` on a page."""
-    import os
-    import sys
-
     if is_in_browser():
         return True
     try:
         return sys.stdin.isatty() and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     except (AttributeError, ValueError):
         return False
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)

@@ -8,22 +8,27 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-import typer
-
 from riff_tui.commands import completion
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, settings_for
+from riff_tui.commands.options import (
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    apply_limits,
+    flag,
+    option,
+    settings_for,
+    time_of,
+)
 from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
     from riff_runner.run.prices import Cost
-    from riff_runner.run.status.run_reader import RunReader
     from riff_runner.run.status.run_status import RunStatus
     from riff_tui.output.streams import Output
-    from riff_tui.watching.early_verdict import EarlyVerdict, EarlyVerdicts
+    from riff_tui.watching.early_verdict import EarlyVerdict
 
 
 EXAMPLES = (
@@ -36,42 +41,16 @@ _LISTED = 100
 
 
 RunOption = Annotated[
-    str,
-    typer.Option(
-        "--run",
-        metavar="R",
-        autocompletion=completion.runs,
-        help="A run's directory, or the id of a run in the store, or latest.",
-        show_default=False,
-    ),
+    str, option("--run", "R", "A run's directory, or the id of a run in the store, or latest.", completion.runs)
 ]
 BaselineOption = Annotated[
-    str | None,
-    typer.Option(
-        "--baseline",
-        metavar="RUN",
-        autocompletion=completion.runs,
-        help="The run to compare with so far; else the one before it.",
-        show_default=False,
-    ),
+    str | None, option("--baseline", "RUN", "The run to compare with so far; else the one before it.", completion.runs)
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON: one object, with --follow one a line.", show_default=False)
-]
-SinceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--since", metavar="T", help="List only calls that changed after this time (as_of).", show_default=False
-    ),
-]
-TextOption = Annotated[
-    bool, typer.Option("--text", help="Show the last words of calls that are over as well.", show_default=False)
-]
+JsonOption = Annotated[bool, flag("--json", "Print JSON: one object, with --follow one a line.")]
+SinceOption = Annotated[str | None, option("--since", "T", "List only calls that changed after this time (as_of).")]
+TextOption = Annotated[bool, flag("--text", "Show the last words of calls that are over as well.")]
 FollowOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--follow/--once", help="Go on until the run ends, or look once; else by the terminal.", show_default=False
-    ),
+    bool | None, flag("--follow/--once", "Go on until the run ends, or look once; else by the terminal.")
 ]
 
 
@@ -96,7 +75,7 @@ def watch(
 
     settings = settings_for(store, ascii=ascii_only)
     apply_limits()
-    after = _time(since)
+    after = None if since is None else time_of("--since", since) / 1_000_000
     location = store_location(settings)
     watched = _Watched(_directory(run, location), location, baseline, asked=store is not None, text=text, since=after)
     out = standard_output(ascii_only=bool(settings.ascii))
@@ -105,47 +84,16 @@ def watch(
     elif follow if follow is not None else out.width is not None:
         _follow(watched, out)
     else:
-        _print_lines(watched.look().lines(out.width, None, ascii_only=out.ascii_only), out)
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Hold what one look at a run found."""
-
-    status: RunStatus
-    reader: RunReader
-    verdict: EarlyVerdict
-    cost: Cost | None
-    since: float | None
-    text: bool
-
-    def lines(self, width: int | None, height: int | None, *, ascii_only: bool) -> list[str]:
-        """Return the look as lines for people."""
-        from riff_tui.text.glyphs import glyphs
-        from riff_tui.watching.report import UNCUT, WatchedRun, report
-
-        calls, _ = self.reader.calls(self.status, _LISTED, self.since)
-        listed = [call for call in calls if self.text or self.since is not None or call.status != "done"]
-        said = {}
-        for call in listed if self.text else ():
-            if (words := self.reader.last_words(call)) is not None:
-                said[call.flow, call.conversation_id] = words
-        run = WatchedRun(self.status, listed, self.verdict, self.cost, said)
-        return report(run, width or UNCUT, height, glyphs(ascii_only))
-
-    def json(self) -> str:
-        """Return the look as one line of JSON for programs."""
-        import json
-
-        from riff_tui.text.safe_text import escaped_hidden
-        from riff_tui.watching.report import envelope
-
-        found = envelope(self.status, self.reader, self.verdict, since=self.since, cost=self.cost, text=self.text)
-        return escaped_hidden(json.dumps(found, ensure_ascii=False))
+        watched.look()
+        _print_lines(watched.lines(out.width, None, ascii_only=out.ascii_only), out)
 
 
 class _Watched:
-    """Look at a run again and again."""
+    """Look at a run again and again, and print what the last look found."""
+
+    status: RunStatus
+    verdict: EarlyVerdict
+    cost: Cost | None
 
     def __init__(
         self, directory: Path, location: str, baseline: str | None, *, asked: bool, text: bool, since: float | None
@@ -157,22 +105,46 @@ class _Watched:
 
         self._reader = RunReader(directory)
         self._prices = model_prices(settings.prices())
-        self._verdicts: EarlyVerdicts = EarlyVerdicts(location, baseline, asked=asked)
+        self._verdicts = EarlyVerdicts(location, baseline, asked=asked)
         self._text = text
         self._since = since
 
-    def look(self) -> _Look:
-        """Return where the run stands; raises `UsageError` where its files are gone."""
-        import time
-
+    def look(self) -> bool:
+        """Find out where the run is, and return whether it goes on; raises `UsageError` where its files are gone."""
         from riff_runner.run.prices import total_cost
         from riff_tui.errors import UsageError
 
         status = self._reader.read(time.time())
         if status is None:
             raise UsageError(f"{self._reader.directory}: there is no run here any more")
-        cost = total_cost(status.spent, self._prices)
-        return _Look(status, self._reader, self._verdicts.of(status.run_id), cost, self._since, self._text)
+        self.status, self.cost = status, total_cost(status.spent, self._prices)
+        self.verdict = self._verdicts.of(status.run_id)
+        return status.phase == "running"
+
+    def lines(self, width: int | None, height: int | None, *, ascii_only: bool) -> list[str]:
+        """Return what was found as lines for people."""
+        from riff_tui.text.glyphs import glyphs
+        from riff_tui.watching.report import UNCUT, WatchedRun, report
+
+        calls, _ = self._reader.calls(self.status, _LISTED, self._since)
+        listed = [call for call in calls if self._text or self._since is not None or call.status != "done"]
+        said = {}
+        for call in listed if self._text else ():
+            if (words := self._reader.last_words(call)) is not None:
+                said[call.flow, call.conversation_id] = words
+        run = WatchedRun(self.status, listed, self.verdict, self.cost, said)
+        return report(run, width or UNCUT, height, glyphs(ascii_only))
+
+    def json(self) -> str:
+        """Return what was found as one line of JSON for programs."""
+        import json
+
+        from riff_tui.text.safe_text import escaped_hidden
+        from riff_tui.watching.report import envelope
+
+        since, text = self._since, self._text
+        found = envelope(self.status, self._reader, self.verdict, since=since, cost=self.cost, text=text)
+        return escaped_hidden(json.dumps(found, ensure_ascii=False))
 
 
 def _directory(run: str, location: str) -> Path:
@@ -194,29 +166,15 @@ def _directory(run: str, location: str) -> Path:
         ) from error
 
 
-def _time(text: str | None) -> float | None:
-    from riff_ingest.coercion import parse_time
-    from riff_tui.errors import UsageError
-
-    if text is None:
-        return None
-    found = parse_time(text)
-    if found is None:
-        raise UsageError(f"--since: {text!r} is not a time such as 2026-06-22T03:00:00Z")
-    return found / 1_000_000
-
-
 def _print_json(watched: _Watched, out: Output, *, follow: bool) -> None:
-    import time
-
     before = ""
     while True:
-        look = watched.look()
-        line = look.json()
+        goes_on = watched.look()
+        line = watched.json()
         if _without_time(line) != before:
             before = _without_time(line)
             _print_lines([line], out)
-        if not follow or look.status.phase != "running":
+        if not follow or not goes_on:
             return
         time.sleep(LOOK_S)
 
@@ -229,8 +187,6 @@ def _without_time(line: str) -> str:
 
 
 def _follow(watched: _Watched, out: Output) -> None:
-    import os
-
     from riff_tui.errors import writing
 
     if out.width is None or os.environ.get("TERM", "") in ("", "dumb"):
@@ -239,26 +195,26 @@ def _follow(watched: _Watched, out: Output) -> None:
     drawn = LiveLines(out.stream)
     with terminal_keys() as keys, writing("stdout"):
         while True:
-            look = watched.look()
+            goes_on = watched.look()
             size = os.get_terminal_size(out.stream.fileno())
-            drawn.draw(look.lines(size.columns, size.lines - 1, ascii_only=out.ascii_only), (size.columns, size.lines))
-            if look.status.phase != "running" or "q" in keys.wait(LOOK_S):
+            drawn.draw(
+                watched.lines(size.columns, size.lines - 1, ascii_only=out.ascii_only), (size.columns, size.lines)
+            )
+            if not goes_on or "q" in keys.wait(LOOK_S):
                 return
 
 
 def _follow_lines(watched: _Watched, out: Output) -> None:
     """Print the head of the run whenever it changed, for a log that nothing can be drawn over in."""
-    import time
-
     from riff_tui.text.glyphs import in_ascii
     from riff_tui.watching.growing_run import whole_head_line
 
     before = ""
     while True:
-        look = watched.look()
-        line = whole_head_line(look.status)
-        if look.status.phase != "running":
-            _print_lines(look.lines(None, None, ascii_only=out.ascii_only), out)
+        goes_on = watched.look()
+        line = whole_head_line(watched.status)
+        if not goes_on:
+            _print_lines(watched.lines(None, None, ascii_only=out.ascii_only), out)
             return
         if line != before:
             before = line
@@ -276,7 +232,6 @@ def _print_lines(lines: list[str], out: Output) -> None:
         out.stream.flush()
 
 
-# Keep some lines of a terminal up to date in place, and send no more than what changed.
 _CLEAR_REST = "\x1b[K"
 _CLEAR_BELOW = "\x1b[J"
 _CLEAR_ALL = "\x1b[2J\x1b[H"
@@ -336,7 +291,6 @@ def _rewritten(old: str, new: str) -> str:
     return f"{forward}{new[same:]}{_CLEAR_REST}"
 
 
-# Wait for a key of the terminal while something else goes on.
 class Keys:
     """Wait for keys on a file descriptor, or just wait where there is none."""
 

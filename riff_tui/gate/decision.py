@@ -1,4 +1,4 @@
-"""Hold what a gate decided: a check for each flow and aspect, and the flows that could not be compared."""
+"""Describe what a gate decided: a check for each flow and aspect, and the flows that could not be compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRAVEST_FIRST: tuple[CheckStatus, ...] = ("failed", "mixed", "allowed", "noise",
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Hold one aspect of one flow, baseline against candidate, in the aspect's own unit.
+    """Describe one aspect of one flow, baseline against candidate, in the aspect's own unit.
 
     `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go to the
     worse. `p_adjusted` is corrected over the checks of one gate that could be decided, and `None` beyond them;
@@ -71,7 +71,7 @@ class MissingFlow:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Hold the checks, gravest first, and the flows that only one of the two has.
+    """Describe the checks, gravest first, and the flows that only one of the two has.
 
     A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects
     were measured in no flow. Of the two, `excluded` calls were errored, and `alone` ones of flows that were

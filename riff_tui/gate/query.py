@@ -32,14 +32,13 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
     return _decided(store, baseline, candidate, calls, rules)[0]
 
 
-def told_decision_on(
+def decision_with_commands(
     store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules, store_name: str = ""
 ) -> Decision:
     """Decide as `decision_on` does, and tell of each check that failed or recovered which command opens its calls.
 
     Of one that failed it tells since which run as well. Commands name the store by `store_name`, if that is not empty.
     """
-
     with store.snapshot():
         decision, comparison = _decided(store, baseline, candidate, calls, rules)
         decision = with_first_runs(store, decision, comparison, calls, rules)
@@ -90,7 +89,6 @@ def _errored(store: Store, side: Side, calls: Predicate | None) -> dict[str, int
     return {flow: excluded for (flow,), (_, excluded) in counts.items() if flow is not None and excluded}
 
 
-# Name the command that opens the calls which a check rests on.
 _TOLD_APART_BY = ("trial", "agent", "scenario", "persona")
 
 

@@ -43,16 +43,13 @@ def _errors(decision: Decision) -> Iterator[str]:
     annotations = []
     for flow in decision.failing:
         failed = [check for check in decision.of("failed") if check.flow == flow]
-        message = [line for check in failed for line in _told(check)] or [_not_called(decision, flow)]
+        # What each check found, and the command that opens its calls.
+        found = (line for check in failed for line in (messages.figures(check), check.command) if line)
+        message = list(found) or [_not_called(decision, flow)]
         annotations.append(("error", _title(flow), message))
     if not annotations and not decision.passed:
         annotations.append(("error", "riff-tui gate", [messages.outcome(decision)]))
     return (_command(*each) for each in _most(annotations, "flows fail as well"))
-
-
-def _told(check: Check) -> list[str]:
-    """Return what a check found, and the command that opens its calls."""
-    return [messages.figures(check), *([check.command] if check.command else [])]
 
 
 def _most(annotations: Sequence[tuple[str, str, list[str]]], rest: str) -> list[tuple[str, str, list[str]]]:
@@ -72,15 +69,12 @@ def _title(flow: str) -> str:
 
 
 def _command(level: str, title: str, message: Sequence[str]) -> str:
-    return f"::{level} title={_property(title)}::{_message(chr(10).join(map(messages.unarmed, message)))}"
+    named = _message(one_line(title)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={named}::{_message(chr(10).join(map(messages.unarmed, message)))}"
 
 
 def _message(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _message(one_line(text)).replace(":", "%3A").replace(",", "%2C")
 
 
 def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTERS) -> str:
@@ -89,7 +83,8 @@ def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTE
     With no room for one row, there are none. Commands take half of the room at most.
     """
     options = Options(ascii_only=ascii_only)
-    table = replace(table, commands=_within(table.commands, most // 2))
+    taken = accumulate(len(of) + len(command) for of, command in table.commands)
+    table = replace(table, commands=table.commands[: sum(length <= most // 2 for length in taken)])
     whole = _printed(table, len(table.rows), options)
     if len(whole) <= most:
         return whole
@@ -99,12 +94,6 @@ def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTE
         middle = (low + high + 1) // 2
         low, high = (middle, high) if len(_printed(table, middle, options)) <= most else (low, middle - 1)
     return _printed(table, low, options)
-
-
-def _within(commands: Sequence[tuple[str, str]], most: int) -> Sequence[tuple[str, str]]:
-    """Return the first commands that take at most so many characters together."""
-    taken = list(accumulate(len(of) + len(command) for of, command in commands))
-    return commands[: sum(length <= most for length in taken)]
 
 
 def _printed(table: Table, count: int, options: Options) -> str:
@@ -148,7 +137,6 @@ def _gap(descriptor: int) -> str:
     return "\n" if os.pread(descriptor, 1, size - 1) == b"\n" else "\n\n"
 
 
-# Write a decision as JUnit XML, which most CI systems show as tests: a case for each flow and aspect.
 def write(decision: Decision, out: TextIO) -> None:
     """Write one test suite: a failed check with figures and command, one of too few calls skipped."""
     cases = [_case(check, decision) for check in decision.checks]
@@ -205,7 +193,6 @@ def _bare(flow: str, name: str) -> ElementTree.Element:
     return ElementTree.Element("testcase", classname=one_line(flow), name=one_line(name))
 
 
-# Write a decision as one message for a chat or a step's summary: what fails first, with the commands that open it.
 SHORT_CHARACTERS = 3_000
 """As much as Slack takes in one block of a message."""
 LISTED = 3

@@ -26,7 +26,7 @@ FORM = "it takes ASPECT=X, such as completion=5% or latency_p95=0.5"
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Hold how far an aspect may fall, in its own unit: points, seconds, or a share for `success_rate`.
+    """Describe how far an aspect may fall, in its own unit: points, seconds, or a share for `success_rate`.
 
     A `judge` restricts `humanness` to the judge of that name. One that was `explicit`ly named has to
     be measured somewhere.
@@ -137,6 +137,7 @@ def decide(
     _refuse_nothing(comparison, rows)
     _refuse_unmeasured(tolerances, rows, comparison)
     checks = [_check(difference, tolerance, min_n) for difference, tolerance in rows]
+    measured = {tolerance.aspect for _, tolerance in rows}
     return Decision(
         baseline=comparison.a.name,
         candidate=comparison.b.name,
@@ -144,7 +145,7 @@ def decide(
         checks=tuple(sorted(_corrected(checks, rows), key=_gravity)),
         missing=tuple(MissingFlow(flow, (errored or {}).get(flow, 0)) for flow in sorted(comparison.only_in_a)),
         added=tuple(sorted(comparison.only_in_b)),
-        unmeasured=tuple(_unmeasured(tolerances, rows)),
+        unmeasured=tuple(each.aspect for each in tolerances if each.aspect not in measured),
         excluded=(comparison.a.excluded, comparison.b.excluded),
         alone=_alone(comparison, {check.flow for check in checks if check.pairs is not None}),
         called=(comparison.a.called, comparison.b.called),
@@ -161,23 +162,15 @@ def _rows(comparison: Comparison, tolerances: Iterable[Tolerance]) -> Iterable[t
     """Yield the differences that are checked, each with what is allowed of it: what names its judge goes first."""
     known = {(tolerance.aspect, tolerance.judge): tolerance for tolerance in tolerances}
     for difference in comparison.differences:
-        judged = difference.judge is not None
-        if judged != _is_judged(difference.aspect):
+        metric = metric_of(difference.aspect)
+        if (difference.judge is not None) != (metric is not None and metric.kind == "judged"):
             continue
         aspect, judge = difference.aspect, difference.judge
-        found = known.get((aspect, judge)) or known.get((aspect, _bare(judge))) or known.get((aspect, None))
+        # Without the version of its prompt.
+        bare = None if judge is None else judge.rpartition("#")[0] or judge
+        found = known.get((aspect, judge)) or known.get((aspect, bare)) or known.get((aspect, None))
         if found is not None:
             yield difference, found
-
-
-def _is_judged(aspect: str) -> bool:
-    metric = metric_of(aspect)
-    return metric is not None and metric.kind == "judged"
-
-
-def _bare(judge: str | None) -> str | None:
-    """Return a judge's name without the version of its prompt."""
-    return None if judge is None else judge.rpartition("#")[0] or judge
 
 
 def _check(difference: Difference, tolerance: Tolerance, min_n: int) -> Check:
@@ -276,32 +269,22 @@ def _refuse_unmeasured(
     tolerances: Iterable[Tolerance], rows: Sequence[tuple[Difference, Tolerance]], comparison: Comparison
 ) -> None:
     measured = {tolerance.name for difference, tolerance in rows if difference.a.n and difference.b.n}
+    if any(tolerance.judge is not None for _, tolerance in rows):
+        measured.add("humanness")  # what goes for every judge counts for none where each has its own
     for tolerance in tolerances:
-        if tolerance.explicit and tolerance.name not in measured and tolerance.name not in _overruled(tolerances, rows):
+        if tolerance.explicit and tolerance.name not in measured:
             judges = sorted({row.judge for row in comparison.differences if row.judge is not None})
             known = f"; there are {', '.join(judges)}" if tolerance.judge and judges else ""
             raise UsageError(f"--max-drop {tolerance.name}: not measured on both sides in any flow{known}")
 
 
-def _overruled(tolerances: Iterable[Tolerance], rows: Iterable[tuple[Difference, Tolerance]]) -> set[str]:
-    """Return tolerances for every judge, where each judge has one of its own."""
-    special = {row.judge for row, tolerance in rows if tolerance.judge is not None}
-    return {"humanness"} if special else set()
-
-
-def _unmeasured(tolerances: Iterable[Tolerance], rows: Iterable[tuple[Difference, Tolerance]]) -> list[str]:
-    seen = {tolerance.aspect for _, tolerance in rows}
-    return [tolerance.aspect for tolerance in tolerances if tolerance.aspect not in seen]
-
-
-# Read the rules of a gate: flags go before `$RIFF_TUI_GATE_MAX_DROP`, that before `[gate]` of the settings file.
 VARIABLE = "RIFF_TUI_GATE_MAX_DROP"
 _KEYS = ("max_drop", "min_n")
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Hold what is checked with its tolerance, the calls that a check takes, and whether the gate is strict."""
+    """Describe what is checked with its tolerance, the calls that a check takes, and whether the gate is strict."""
 
     tolerances: tuple[Tolerance, ...]
     min_n: int = MIN_N
@@ -322,15 +305,16 @@ def configured(
     if unknown:
         raise UsageError(f"{_file(environ)}: [gate] has no key {unknown[0]!r}; known are {', '.join(_KEYS)}")
     listed = [part.strip() for part in environ.get(VARIABLE, "").split(",") if part.strip()]
-    return Rules(
-        merged(
-            _from_file(table.get("max_drop", {}), environ),
-            [read(text, f"${VARIABLE}") for text in listed],
-            [read(text) for text in max_drop],
-        ),
-        _least(table.get("min_n", MIN_N), environ) if min_n is None else min_n,
-        strict,
+    tolerances = merged(
+        _from_file(table.get("max_drop", {}), environ),
+        [read(text, f"${VARIABLE}") for text in listed],
+        [read(text) for text in max_drop],
     )
+    if min_n is None:
+        min_n = table.get("min_n", MIN_N)
+        if type(min_n) is not int or min_n < 1:
+            raise UsageError(f"{_file(environ)}: gate.min_n must be a whole number from 1")
+    return Rules(tolerances, min_n, strict)
 
 
 def _from_file(table: Any, environ: Mapping[str, str]) -> Iterator[Tolerance]:
@@ -340,12 +324,6 @@ def _from_file(table: Any, environ: Mapping[str, str]) -> Iterator[Tolerance]:
         if isinstance(amount, bool) or not isinstance(amount, str | int | float):
             raise UsageError(f"{_file(environ)}: gate.max_drop.{name} must be a number, or text such as '5%'")
         yield allow(name, amount, f"{_file(environ)}: gate.max_drop")
-
-
-def _least(value: Any, environ: Mapping[str, str]) -> int:
-    if type(value) is not int or value < 1:
-        raise UsageError(f"{_file(environ)}: gate.min_n must be a whole number from 1")
-    return value
 
 
 def _file(environ: Mapping[str, str]) -> str:

@@ -58,7 +58,6 @@ def user() -> str:
         return f"uid {os.getuid()}" if hasattr(os, "getuid") else ""
 
 
-# Clean what people type before it is kept: one line, without what a terminal would act on.
 LONGEST_CODE = 80
 LONGEST_NOTE = 10_000
 

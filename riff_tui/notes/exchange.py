@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Hold what is to be noted, and where in the call."""
+    """Describe what is to be noted, and where in the call."""
 
     verdict: str | None = None
     code: str | None = None
@@ -33,7 +33,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """Hold a note that is not written yet, its call, and sentences on what was made of what was given."""
+    """Describe a note that is not written yet, its call, and sentences on what was made of what was given."""
 
     note: Annotation
     call: Call
@@ -55,40 +55,22 @@ def draft(store: Store, where: str, given: Given, author: str, now: int) -> Draf
     A code given to a call on which its author has no verdict fails it. Raises `UsageError` where the filter selects no
     call or several, where the call has no such turn or state, and where nothing is to be noted.
     """
-    from riff_store.annotations import new_id
-    from riff_store.facts import Annotation
-    from riff_store.queries.conversation import conversation
-    from riff_tui.filters import parse
-    from riff_tui.views.conversation import find_call
+    from riff_store.write.names import CallNames
+    from riff_tui.notes.marks import Spot, Writer, note_line
+    from riff_tui.views.conversation import call_named
 
     given = _checked(given)
-    predicate = parse(where)
-    if predicate is None:
-        raise UsageError("a note is on one call: riff-tui notes add --where 'run=R conversation=C' --verdict fail")
-    call = find_call(store, predicate)
-    detail = conversation(store, call.run, call.conversation, call.told_by)
-    if detail is None:
-        raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
+    unnamed = "a note is on one call: riff-tui notes add --where 'run=R conversation=C' --verdict fail"
+    detail = call_named(store, where, unnamed)
+    call = detail.call
     remarks: list[str] = []
     code, verdict = _code(store, given.code, remarks), given.verdict
     if code and verdict is None and not any(note.verdict and note.author == author for note in detail.notes):
         verdict = "fail"
         remarks.append("The verdict is fail, for there is a code and was none of yours.")
-    note = Annotation(
-        id=new_id(),
-        conversation=call.conversation,
-        author=author,
-        run=call.run,
-        flow=call.flow,
-        agent=call.agent,
-        trial=call.trial,
-        turn=given.turn,
-        state=_state(detail, given),
-        verdict=verdict,
-        code=code,
-        note=given.note,
-        at=now,
-    )
+    writer = Writer(author, CallNames(call.run, call.flow, call.agent, call.conversation, call.trial), now, ())
+    spot = Spot(given.turn, _state(detail, given))
+    note = note_line(writer, spot, verdict=verdict, code=code, note=given.note)
     return Drafted(note, call, remarks)
 
 
@@ -148,7 +130,6 @@ def _state(detail: CallDetail, given: Given) -> str | None:
     return given.state
 
 
-# Find the state that a turn was in, for notes that name the turn alone.
 def with_states(store: Store, notes: Iterable[Annotation]) -> list[Annotation]:
     """Return notes, each on a turn with the state of that turn, as far as the store has its call and the call tells."""
     import msgspec
@@ -186,14 +167,13 @@ def _states_of_turns(store: Store, call: int) -> list[str | None]:
         return []
 
 
-# Merge files of notes into a store, and say what became of them.
 LISTED = 5
 _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Hold what one file brought, and what of it was left out."""
+    """Describe what one file brought, and what of it was left out."""
 
     written: Written
     left_out: Sequence[Skipped]
@@ -251,7 +231,6 @@ def of_no_call(store: Store) -> Iterator[str]:
         yield f"{counted(ambiguous, 'note')} in the store may be of several calls and {count} for none {which}."
 
 
-# Turn notes into records for spreadsheets and other programs.
 COLUMNS = (
     Column("id", "Id", kind="text"),
     Column("run", "Run", kind="name"),

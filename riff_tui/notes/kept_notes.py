@@ -61,7 +61,11 @@ def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
             if not stat.S_ISREG(found.st_mode):
                 raise OutputError(f"{path}: is not a plain file; move it away")
             try:
-                _write_all(descriptor, _ended(descriptor, found.st_size) + text.encode())
+                # A last line that was torn off is ended, so that no note is written behind it.
+                is_torn = found.st_size and os.pread(descriptor, 1, found.st_size - 1) != b"\n"
+                data = (b"\n" if is_torn else b"") + text.encode()
+                while data:
+                    data = data[os.write(descriptor, data) :]
                 os.fsync(descriptor)
             except OSError:
                 os.ftruncate(descriptor, found.st_size)  # what is not said to be kept shall not come back
@@ -95,14 +99,3 @@ def told_of_kept_notes(store: Store) -> str:
     noted = "1 note" if len(found) == 1 else f"{len(found):,} notes"
     command = shlex.join(["riff-tui", "notes", "import", str(path)])
     return f"{noted} on calls of this store lie in a file: {command} brings them in"
-
-
-def _ended(descriptor: int, size: int) -> bytes:
-    """Return what ends a last line that was torn off, so that no note is written behind it."""
-    return b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    written = os.write(descriptor, data)
-    while written < len(data):
-        written += os.write(descriptor, data[written:])

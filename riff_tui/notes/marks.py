@@ -20,14 +20,14 @@ class Spot(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Hold the lines to write, none where what was meant stands already, and what is to be known of that beside it."""
+    """Keep the lines to write, none where what was meant stands already, and what is to be known of that beside it."""
 
     lines: Sequence[Annotation]
     remark: str = ""
 
 
 class Writer(NamedTuple):
-    """Say who writes on which call, when, in microseconds since the epoch, and what stands of them there."""
+    """Describe who writes on which call, when, in microseconds since the epoch, and what stands of them there."""
 
     author: str
     call: CallNames
@@ -56,14 +56,14 @@ def give_verdict(writer: Writer, spot: Spot, verdict: str) -> Mark:
     """Judge the call at a spot; another verdict takes the place of the one before, whose code and words stay."""
     before = writer.verdict
     if before is None:
-        return Mark([_line(writer, spot, verdict=verdict)])
+        return Mark([note_line(writer, spot, verdict=verdict)])
     if before.verdict == verdict and (before.turn, before.state) == spot:
         return Mark([], f"{verdict} stands already")
     if before.code is None and before.note is None and not before.labels:
-        return Mark([_line(writer, spot, verdict=verdict, supersedes=before.id)])
+        return Mark([note_line(writer, spot, verdict=verdict, supersedes=before.id)])
     rest = _instead(writer, before, verdict=None)
     remark = f"{before.code} stays" if before.code else ""
-    return Mark([rest, _line(writer, spot, verdict=verdict)], remark)
+    return Mark([rest, note_line(writer, spot, verdict=verdict)], remark)
 
 
 def give_code(writer: Writer, spot: Spot, code: str) -> Mark:
@@ -77,33 +77,33 @@ def give_code(writer: Writer, spot: Spot, code: str) -> Mark:
             return Mark([], f"{code} stands already")
         return Mark([_instead(writer, before, turn=spot.turn, state=spot.state)], "moved here")
     if writer.verdict is None:
-        return Mark([_line(writer, spot, verdict=FAIL, code=code)], "and so fail")
+        return Mark([note_line(writer, spot, verdict=FAIL, code=code)], "and so fail")
     remark = "" if writer.verdict.verdict == FAIL else f"your verdict stays {writer.verdict.verdict}"
-    return Mark([_line(writer, spot, code=code)], remark)
+    return Mark([note_line(writer, spot, code=code)], remark)
 
 
 def remark_at(writer: Writer, spot: Spot) -> str:
     """Return what the author wrote at a spot, the latest, to be edited."""
-    line = _remark_line(writer, spot)
+    line = _remarknote_line(writer, spot)
     return (line.note or "") if line is not None else ""
 
 
 def give_remark(writer: Writer, spot: Spot, text: str) -> Mark:
     """Write words at a spot, in the place of those that the author wrote there before."""
-    before = _remark_line(writer, spot)
+    before = _remarknote_line(writer, spot)
     if not text:
         return Mark([], "nothing was typed, and nothing is written")
     if before is None:
-        return Mark([_line(writer, spot, note=text)])
+        return Mark([note_line(writer, spot, note=text)])
     return Mark([_instead(writer, before, note=text)]) if before.note != text else Mark([], "that stands already")
 
 
-def _remark_line(writer: Writer, spot: Spot) -> Annotation | None:
+def _remarknote_line(writer: Writer, spot: Spot) -> Annotation | None:
     there = (line for line in reversed(writer.lines) if line.note is not None and (line.turn, line.state) == spot)
     return next(there, None)
 
 
-def _line(
+def note_line(
     writer: Writer,
     spot: Spot,
     *,
@@ -112,6 +112,7 @@ def _line(
     note: str | None = None,
     supersedes: str | None = None,
 ) -> Annotation:
+    """Return a new line of the author on the call, at a spot."""
     call = writer.call
     return Annotation(
         id=new_id(),

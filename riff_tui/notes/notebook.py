@@ -21,7 +21,7 @@ _Act: TypeAlias = "list[tuple[Annotation, Annotation | None]]"
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Say what was written and where: in the store, or in the file `kept_in`, and then `why` not in the store."""
+    """Describe what was written and where: in the store, or in the file `kept_in`, and then `why` not in the store."""
 
     notes: Sequence[Annotation]
     kept_in: Path | None = None
@@ -129,7 +129,9 @@ class Notebook:
                 raise
             append_kept(self._kept_file, notes)
             self._waiting += notes
-            return Receipt(notes, self._kept_file, _reason(error))
+            busy = "another process is writing the store" if isinstance(error, StoreBusy) else str(error)
+            why = "the store is read-only here" if isinstance(error, StoreReadOnly) else busy
+            return Receipt(notes, self._kept_file, why)
         return Receipt(notes)
 
     def _put_into_store(self, notes: Sequence[Annotation], wait: float | None) -> None:
@@ -142,9 +144,3 @@ class Notebook:
                 store.wait_at_most(wait)
             add_notes(store, [*self._waiting, *notes])
         self._waiting.clear()
-
-
-def _reason(error: StoreError) -> str:
-    if isinstance(error, StoreReadOnly):
-        return "the store is read-only here"
-    return "another process is writing the store" if isinstance(error, StoreBusy) else str(error)

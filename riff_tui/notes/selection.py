@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LinesOnCalls(NamedTuple):
-    """Hold lines in the order in which they were written, and the call of each by its id."""
+    """Describe lines in the order in which they were written, and the call of each by its id."""
 
     lines: list[Annotation]
     calls: dict[str, Call]
@@ -88,7 +88,6 @@ def _unknown(code: str, used: set[str], where: str) -> str:
     return f"no note{there} has the code {code}; {'there is ' + ', '.join(near) if near else 'no code was given there'}"
 
 
-# Give a code another name, or merge it into one that is in use, by lines that supersede those with the old one.
 def renamed(lines: Iterable[Annotation], old: str, new: str, *, editor: str) -> list[Annotation]:
     """Return a line with the new code for every standing one with the old; `editor` is who renames.
 

@@ -8,14 +8,14 @@ import secrets
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeGuard
 
 from riff_tui.errors import OutputError, writing
 
 _ATTEMPTS = 20
 
 
-def write_whole(path: Path, write: Callable[[TextIO], None]) -> None:
+def write_whole(path: Path, write: Callable[[TextIO], object]) -> None:
     """Let `write` fill a draft next to `path`, then put it in its place.
 
     The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` where something
@@ -34,6 +34,24 @@ def write_whole(path: Path, write: Callable[[TextIO], None]) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(draft)
             raise
+
+
+def names_file(output: Path | None) -> TypeGuard[Path]:
+    """Return whether an output is a file: without one, and as `-`, it is stdout."""
+    return output is not None and str(output) != "-"
+
+
+def write_output(output: Path | None, write: Callable[[TextIO], object]) -> None:
+    """Let `write` fill a file, whole or not at all, or stdout where none is named."""
+    if names_file(output):
+        write_whole(output, write)
+        return
+    from riff_tui.output.streams import standard_output
+
+    with writing("stdout"):
+        stream = standard_output().stream
+        write(stream)
+        stream.flush()
 
 
 def _refuse_other_than_file(path: Path) -> None:

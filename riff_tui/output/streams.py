@@ -25,7 +25,7 @@ _COLUMNS = re.compile(r" *(?:\S+ {2,}){0,2}")
 
 
 class Output(NamedTuple):
-    """Hold a stream for data and what it can show; `width` is None where nothing may be cut."""
+    """Describe a stream for data and what it can show; `width` is None where nothing may be cut."""
 
     stream: TextIO
     width: int | None
@@ -117,7 +117,10 @@ def finish_output() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        _discard_output()
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
 
 
 def _fitted(line: str, width: int) -> list[str]:
@@ -135,13 +138,6 @@ def _fitted(line: str, width: int) -> list[str]:
 
 def _stream(number: int, mode: str) -> TextIO:
     return cast(TextIO, open(number, mode, encoding="utf-8", closefd=False))
-
-
-def _discard_output() -> None:
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 def _can_show(encoding: str | None, text: str) -> bool:

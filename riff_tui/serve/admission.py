@@ -21,7 +21,7 @@ _KEY_BYTES = 32
 
 
 class Asked(NamedTuple):
-    """Hold what decides on a request: every `Host` and `Origin` header it has, the token and the cookie if any."""
+    """Describe what decides on a request: every `Host` and `Origin` header it has, the token and the cookie if any."""
 
     method: str
     path: str
@@ -32,7 +32,7 @@ class Asked(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Say with which status and in which words a request is refused."""
+    """Describe a refusal: its status and its words."""
 
     status: int
     message: str
@@ -40,7 +40,7 @@ class Refusal(NamedTuple):
 
 @dataclass(slots=True)
 class Keys:
-    """Hold the token that the link brings, which opens once, and the cookie that it is swapped for."""
+    """Describe the token that the link brings, which opens once, and the cookie that it is swapped for."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_KEY_BYTES))
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(_KEY_BYTES))
@@ -103,12 +103,11 @@ def _same(given: str | None, right: str) -> bool:
     return hmac.compare_digest((given or "").encode("utf-8", "replace"), right.encode())
 
 
-# Say how much a page may ask for.
 _DIGITS = 9
 
 
 class Bounded(NamedTuple):
-    """Hold the bounds of a whole number and what it is where none is given."""
+    """Describe the bounds of a whole number and what it is where none is given."""
 
     lowest: int
     highest: int
@@ -138,7 +137,7 @@ COMPLAINT_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Hold how many explorers run at once, and after how many seconds one ends that nobody uses.
+    """Describe how many explorers run at once, and after how many seconds one ends that nobody uses.
 
     An explorer that is to end gets `patience_s` for each of the ways in which it is asked.
     """

@@ -18,7 +18,7 @@ _LONGEST = 4096
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Hold the view, its options by name and the two sides of a comparison; no view is where one was last."""
+    """Describe the view, its options by name and the two sides of a comparison; no view is where one was last."""
 
     view: str = ""
     options: tuple[tuple[str, str], ...] = ()

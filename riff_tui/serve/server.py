@@ -57,7 +57,7 @@ _LONGEST_REASON = 120
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Hold what is served: the `command` of an explorer, and where one begins that no link leads to.
+    """Describe what is served: the `command` of an explorer, and where one begins that no link leads to.
 
     `named` is the store as a page may show it, `arguments` are of every explorer and `start` of those at `/`, which
     begin at a `view`.
@@ -293,7 +293,6 @@ def _cut(reason: str) -> bytes:
     return encoded[: _LONGEST_REASON - 3].decode("utf-8", "ignore").encode() + "…".encode()
 
 
-# Say what a browser may do with a page, and whom it may tell of it: nobody.
 POLICY = "Content-Security-Policy"
 
 
@@ -324,7 +323,6 @@ def security_headers(origin: str, nonce: str = "") -> dict[str, str]:
     }
 
 
-# Say what the explorer behind a page gets to see of the server's environment.
 PASSED_ON = frozenset(
     (
         *("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"),
@@ -356,7 +354,6 @@ def is_passed_on(name: str) -> bool:
     return name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES)
 
 
-# Listen, say where, and run until a signal ends it with everything that it started.
 LOOPBACK = "127.0.0.1"
 
 
@@ -414,7 +411,6 @@ async def _serve(server: ExplorerServer, announce: Callable[[str], None]) -> Exi
             return await ended
 
 
-# Fill in the pages that lie in the folder beside this module.
 _ICON = quote(
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path d='M0 0h16v16H0z'/>"
     "<path stroke='#5fd7af' stroke-width='2' d='M2 7v2M6 3v10M10 5v6M14 7v2'/></svg>"

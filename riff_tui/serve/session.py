@@ -98,7 +98,8 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
             await self._pass_on(process.stdout)
         await asyncio.wait([complaints], timeout=self._limits.patience_s)
         complaints.cancel()
-        await self._ended(self._reason())
+        lines = self.complaint.decode("utf-8", "replace").strip().splitlines()
+        await self._ended(one_line(lines[-1]) if lines else "")
 
     async def stop(self) -> None:
         """End the process: ask it, then tell it, then kill it; what it was saving when it was asked is saved."""
@@ -179,37 +180,32 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         while data := await stderr.read(4096):
             self.complaint = (self.complaint + data)[-COMPLAINT_BYTES:]
 
-    def _reason(self) -> str:
-        """Return the last line that the explorer wrote on stderr, as the page may show it."""
-        lines = self.complaint.decode("utf-8", "replace").strip().splitlines()
-        return one_line(lines[-1]) if lines else ""
-
 
 # Read what a page sends: text frames that hold a JSON list, which may say anything.
 _PING_LENGTH = 32
 
 
 class Typed(NamedTuple):
-    """Hold what keys and the mouse sent, as a terminal would."""
+    """Describe what keys and the mouse sent, as a terminal would."""
 
     keys: bytes
 
 
 class Resized(NamedTuple):
-    """Hold how many cells the page has."""
+    """Describe how many cells the page has."""
 
     width: int
     height: int
 
 
 class Focused(NamedTuple):
-    """Say whether the page has the focus."""
+    """Describe whether the page has the focus."""
 
     has: bool
 
 
 class Ping(NamedTuple):
-    """Hold what is to be sent back."""
+    """Describe what is to be sent back."""
 
     text: str
 
@@ -241,12 +237,11 @@ def _resized(width: object, height: object) -> Resized | None:
     return Resized(WIDTH.clamp(width), HEIGHT.clamp(height))
 
 
-# Hand files of explorers to the browser, each of them once and whole.
 _PATIENCE_S = 30.0
 
 
 class Downloads(DownloadManager):  # type: ignore[misc]  # textual-serve has no types
-    """Hold the files that explorers offer, until they are fetched."""
+    """Keep the files that explorers offer, until they are fetched."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -59,6 +59,21 @@ def show(query: ViewQuery) -> Table:
     return query.result(FilterParts(), lambda _: table)
 
 
+def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
+    """Return the one call that a filter selects; raise `UsageError`, which says `unnamed` where there is no filter."""
+    from riff_store.queries.conversation import conversation
+    from riff_tui.filters import parse
+
+    predicate = parse(where)
+    if predicate is None:
+        raise UsageError(unnamed)
+    call = find_call(store, predicate)
+    detail = conversation(store, call.run, call.conversation, call.told_by)
+    if detail is None:
+        raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
+    return detail
+
+
 def find_call(store: Store, predicate: Predicate | None) -> Call:
     """Return the call; the beginning of its id, or the id as a bare word, is enough where no other has it.
 

@@ -20,7 +20,7 @@ _LEAST_PAUSE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class EarlyVerdict:
-    """Hold what a gate would decide on the calls that are there, or why they are not compared; it fails nothing.
+    """Describe what a gate would decide on the calls that are there, or why they are not compared; it fails nothing.
 
     Where there is no store to compare in, both are missing.
     """

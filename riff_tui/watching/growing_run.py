@@ -54,14 +54,13 @@ class GrowingRun:
         return partial(head_line, status) if status is not None and status.phase == "running" else None
 
 
-# Say in one line where a run stands.
 SEPARATOR = " · "
 _NAME_WIDTH = 32
 _CALLER = 6
 
 
 class _Part(NamedTuple):
-    """Hold a part of the line; where there is no room for all, those of the lowest rank are taken in first."""
+    """Describe a part of the line; where there is no room for all, those of the lowest rank are taken in first."""
 
     text: str
     rank: int
@@ -125,7 +124,6 @@ def _joined(parts: list[_Part]) -> str:
     return SEPARATOR.join(part.text for part in parts)
 
 
-# Find the directory of a run, by its path or by the calls of it that a store holds.
 _RUN_FILE = "run.json"
 _BEGIN = "riff-tui run --out DIR makes one, and --run takes its directory"
 

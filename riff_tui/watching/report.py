@@ -1,4 +1,4 @@
-"""Say where a run stands to people: its head, the calls under way, and what came of each flow."""
+"""Write where a run stands for people: its head, the calls under way, and what came of each flow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class WatchedRun:
-    """Hold what is said of a run: where it stands, the calls to list, and what a comparison says so far.
+    """Describe what is said of a run: where it stands, the calls to list, and what a comparison says so far.
 
     `said` are the words that ended calls, by flow and conversation id, where those were asked for.
     """
@@ -191,7 +191,6 @@ def _cell(name: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     return padded(text, width)
 
 
-# Say where a run stands to programs: one JSON object, without what people said unless that is asked for.
 MOST_CALLS = 100
 MOST_REASONS = 5
 WHY_WIDTH = 200

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from riff_runner import simulate as riff_runner_simulate
-from riff_runner.chat import ChatClient, NoSuchModel
 from riff_runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, SpokenText, ToldError, is_written_out
+from riff_runner.chat.client import ChatClient
 from riff_runner.chat.endpoint import LARGEST_BODY, Endpoint, retry_after
 from riff_runner.chat.http_client import environment_proxy
 from riff_runner.chat.protocol import (
@@ -15,6 +15,7 @@ from riff_runner.chat.protocol import (
     EndpointDown,
     EndpointGone,
     Message,
+    NoSuchModel,
     RequestWrong,
     Tool,
 )
@@ -156,18 +157,15 @@ from riff_runner.run.targets import (
     make_agent,
     make_caller,
     make_tools,
-    parse_agent,
-    parse_caller,
-    parse_tools,
+    parse_target,
 )
 from riff_runner.run.tools import StubbedTools, ToolFailed, ToolSession
-from riff_runner.simulate import NoSuchTransition, custom_run, flow_names, generate, planted
-from riff_runner.simulate import simulate as simulate_simulate
 from riff_runner.simulate.case import route, stage_of, weak_points
 from riff_runner.simulate.cast import Override, SimulatedRun, agents, personas
 from riff_runner.simulate.cast import runs as cast_runs
+from riff_runner.simulate.flow_file import flow_names, planted, read_flow
 from riff_runner.simulate.flow_file import load_flow as flow_file_load_flow
-from riff_runner.simulate.flow_file import read_flow
 from riff_runner.simulate.lexicon import phrases, pools
-from riff_runner.simulate.machine import Machine
-from riff_runner.simulate.suite import Suite, plan, weakened
+from riff_runner.simulate.machine import Machine, NoSuchTransition
+from riff_runner.simulate.suite import Suite, custom_run, generate, plan, weakened
+from riff_runner.simulate.suite import simulate as simulate_simulate

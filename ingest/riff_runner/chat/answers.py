@@ -36,7 +36,7 @@ class ToldError(RiffError):
 
 
 class ReadAnswer(NamedTuple):
-    """Hold what an answer says."""
+    """Describe what an answer says."""
 
     text: str
     tool_calls: tuple[ChatToolCall, ...]
@@ -70,12 +70,12 @@ class AnswerReader:
 
     @property
     def is_whole(self) -> bool:
-        """Say whether all that matters of a stream is there, even if its connection breaks."""
+        """Return whether all that matters of a stream is there, even if its connection breaks."""
         return self.is_done or self._finish is not None
 
     @property
     def has_words(self) -> bool:
-        """Say whether the model has begun to speak, where that can be told before the end."""
+        """Return whether the model has begun to speak, where that can be told before the end."""
         return self._said.has_words or any(piece.strip() for piece in self._refusal)
 
     def feed(self, piece: bytes) -> None:
@@ -105,7 +105,10 @@ class AnswerReader:
         Calls of tools that have no id get one that begins with the prefix.
         """
         if self._kind == "document":
-            self._take_document()
+            document = chunk_of(b"".join(self._pieces))
+            if document is None:
+                raise NotAnAnswer(_NOT_OF_THE_API)
+            self._take(document, is_whole=True)
         elif not self.is_done:
             self._take_line(self._line)
             if not self.is_whole:
@@ -117,12 +120,6 @@ class AnswerReader:
         if refusal:
             notes.append(ChatNote("refusal", refusal[:200]))
         return ReadAnswer(mended(text or refusal), self._calls.calls(prefix), self._finish, self._usage, tuple(notes))
-
-    def _take_document(self) -> None:
-        document = chunk_of(b"".join(self._pieces))
-        if document is None:
-            raise NotAnAnswer(_NOT_OF_THE_API)
-        self._take(document, is_whole=True)
 
     def _take_line(self, line: bytes) -> None:
         """Take a line of a stream: a field of an event, a comment, or the blank one that ends an event."""
@@ -200,8 +197,6 @@ def _count(tokens: Any) -> int | None:
     return tokens if type(tokens) is int and tokens >= 0 else None
 
 
-# Decode the documents of which answers are made, a chunk of a stream or the whole, in one pass over their bytes.
-#
 # Every part may be something else than the API says, so each one is looked at before it is used.
 Odd: TypeAlias = list[Any] | str | float | int | bool | None
 """What may stand where the API has an object."""
@@ -210,14 +205,14 @@ OddList: TypeAlias = dict[str, Any] | str | float | int | bool | None
 
 
 class FunctionPiece(msgspec.Struct, gc=False):
-    """Hold a piece of what is called."""
+    """Describe a piece of what is called."""
 
     name: Any = None
     arguments: Any = None
 
 
 class CallPiece(msgspec.Struct, gc=False):
-    """Hold a piece of a call of a tool."""
+    """Describe a piece of a call of a tool."""
 
     index: Any = None
     id: Any = None
@@ -225,7 +220,7 @@ class CallPiece(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    """Hold a message, or the next piece of it."""
+    """Describe a message, or the next piece of it."""
 
     content: Any = None
     refusal: Any = None
@@ -233,7 +228,7 @@ class Message(msgspec.Struct, gc=False):
 
 
 class Choice(msgspec.Struct, gc=False):
-    """Hold one of the answers to a request, in `delta` where it is streamed, else in `message`."""
+    """Describe one of the answers to a request, in `delta` where it is streamed, else in `message`."""
 
     index: Any = 0
     delta: Message | Odd = None
@@ -242,14 +237,14 @@ class Choice(msgspec.Struct, gc=False):
 
 
 class Usage(msgspec.Struct, gc=False):
-    """Hold how many tokens were counted."""
+    """Describe how many tokens were counted."""
 
     prompt_tokens: Any = None
     completion_tokens: Any = None
 
 
 class Chunk(msgspec.Struct, gc=False):
-    """Hold a document of an answer."""
+    """Describe a document of an answer."""
 
     choices: list[Choice | Odd] | OddList = None
     usage: Usage | Odd = None
@@ -265,19 +260,19 @@ def chunk_of(data: bytes) -> Chunk | None:
     try:
         document = _decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        spelled = object_of(data)
+        found = object_of(data)
         try:
-            document = _converted(spelled)
+            document = _converted(found)
         except UnicodeEncodeError:  # half a character where a name stands
-            document = _converted(clean(spelled, Counter()))
+            document = _converted(clean(found, Counter()))
     if isinstance(document, list) and document:  # an error of Gemini comes in a list
         document = document[0]
     return document if isinstance(document, Chunk) else None
 
 
-def _converted(spelled: Any) -> _Document:
+def _converted(found: Any) -> _Document:
     try:
-        document: _Document = msgspec.convert(spelled, _Document)
+        document: _Document = msgspec.convert(found, _Document)
     except (msgspec.MsgspecError, RecursionError):
         return None
     return document
@@ -295,7 +290,6 @@ def object_of(data: bytes) -> Any:
     return found[0] if isinstance(found, list) and found else found
 
 
-# Tell what a model says from what it thinks, as its words come in.
 _OPENS = "<think>"
 _CLOSES = "</think>"
 
@@ -365,7 +359,6 @@ def mended(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# Join the calls of tools in an answer, which arrive whole or in pieces.
 _NOTHING = FunctionPiece()
 
 
@@ -378,7 +371,7 @@ class _JoinedCall:
 
     @property
     def is_whole(self) -> bool:
-        """Say whether name and arguments could be all."""
+        """Return whether name and arguments could be all."""
         try:
             return bool(self.name) and isinstance(json.loads("".join(self.arguments)), dict)
         except ValueError:
@@ -440,7 +433,7 @@ class ToolCalls:
 
 
 def is_written_out(text: str, tools: Iterable[str]) -> bool:
-    """Say whether a text looks like the call of a tool that the model wrote instead of making it."""
+    """Return whether a text looks like the call of a tool that the model wrote instead of making it."""
     if "<tool_call>" in text:
         return True
     inner = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()

@@ -19,7 +19,7 @@ PATH = "chat/completions"
 
 
 class ChatClient:
-    """Complete chats at one endpoint, for many calls at once; described in `Chat`.
+    """Complete chats at one endpoint, for many calls at once.
 
     `timeout` is how many seconds an answer may take, `stream` whether it is asked for word by word.
     """
@@ -48,7 +48,10 @@ class ChatClient:
         self._hint: str | None = None
 
     async def check(self) -> str | None:
-        """Find out whether the endpoint can be reached; returns a hint where it does not list the model."""
+        """Find out whether the endpoint can be reached, without asking a model anything; raises `EndpointGone`.
+
+        Returns a hint where it does not list the model.
+        """
         from riff_runner.chat.retries import preflight
 
         self._hint = await preflight(self._http, self._endpoint, self._timeout)
@@ -64,7 +67,11 @@ class ChatClient:
         on_wait: Callable[[str], None] | None = None,
         waiting: Waiting = nullcontext,
     ) -> ChatReply:
-        """Return the answer to a chat."""
+        """Return the answer to a chat.
+
+        Before another try `on_wait` is told why there is one, and `on_retry` also the seconds that the last one took.
+        Raises `EndpointDown`, `EndpointGone`, `RequestWrong` and `ContextFull`.
+        """
         pace = self._pace = self._pace or pace_of(self._endpoint.base_url)
         failed = 0
         while True:
@@ -179,7 +186,6 @@ def _ms(seconds: float) -> float:
     return round(seconds * 1000, 1)
 
 
-# Spell a request for a chat completion, without what its endpoint refuses.
 _OPTIONAL = (
     "tool_choice", "parallel_tool_calls", "temperature", "seed", "max_completion_tokens", "max_tokens",
     "stream_options",

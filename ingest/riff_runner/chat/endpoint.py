@@ -73,7 +73,7 @@ class Endpoint:
 
 
 def may_pass(status: int) -> bool:
-    """Say whether the same request may be answered when it is sent again."""
+    """Return whether the same request may be answered when it is sent again."""
     return status in (408, 409, 425, 429) or status >= 500
 
 

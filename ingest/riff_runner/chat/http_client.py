@@ -40,7 +40,7 @@ class HttpFault(RiffError):
 
 
 class HttpAnswer:
-    """Hold the head of an answer, and give its body piece by piece."""
+    """Give the head of an answer, and its body piece by piece."""
 
     def __init__(self, response: Any, faults: _Faults, timeout: float) -> None:
         self.status: int = response.status
@@ -106,8 +106,15 @@ class HttpClient:
         """Send a request and give its answer; raises `HttpFault`, also where the answer takes longer than `timeout`."""
         if self._session is None:
             self._session = self._opened()
-        address = self._addresses.get(path) or self._address(path)
-        limits = self._limits.get(timeout) or self._limit(timeout)
+        # What is the same for every request is made once.
+        address, limits = self._addresses.get(path), self._limits.get(timeout)
+        if address is None:
+            parts = urlsplit(self._endpoint.base_url)
+            address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment="").geturl()
+            self._addresses[path] = address
+        if limits is None:
+            limits = self._library.ClientTimeout(total=timeout, sock_connect=min(timeout, CONNECT_S))
+            self._limits[timeout] = limits
         try:
             async with self._session.request(
                 method,
@@ -140,15 +147,6 @@ class HttpClient:
             trust_env=False,
         )
 
-    def _address(self, path: str) -> str:
-        parts = urlsplit(self._endpoint.base_url)
-        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment="").geturl()
-        return self._addresses.setdefault(path, address)
-
-    def _limit(self, timeout: float) -> Any:
-        limits = self._library.ClientTimeout(total=timeout, sock_connect=min(timeout, CONNECT_S))
-        return self._limits.setdefault(timeout, limits)
-
 
 def encoded(body: Mapping[str, Any]) -> bytes:
     """Return a body as JSON."""
@@ -171,7 +169,7 @@ def environment_proxy(base_url: str) -> str | None:
 
 
 class _Faults:
-    """Tell what the library raises, one of `kinds`, as a fault in plain words."""
+    """Turn what the library raises, one of `kinds`, into a fault in plain words."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
@@ -186,13 +184,10 @@ class _Faults:
         if isinstance(error, library.ClientSSLError):
             return HttpFault(f"no secure connection to the endpoint ({error.os_error})", reached=False)
         if isinstance(error, library.ClientConnectorError):
-            return HttpFault(f"no connection to the endpoint ({_reason(error.os_error)})", reached=False)
+            found: OSError = error.os_error
+            number = found.errno or 0
+            reason = os.strerror(number) if number > 0 else found.strerror or str(found)
+            return HttpFault(f"no connection to the endpoint ({reason})", reached=False)
         if isinstance(error, library.InvalidURL):
             return HttpFault("base_url is no address", reached=False)
         return HttpFault("the answer broke off")
-
-
-def _reason(error: OSError) -> str:
-    """Return why there is no connection, in the words of the system."""
-    number = error.errno or 0
-    return os.strerror(number) if number > 0 else error.strerror or str(error)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeAlias
 
 from riff_runner.protocol import CallProblem, CallRefused, EndpointRefused, Side, Unavailable
 from riff_store.errors import RiffError
@@ -18,7 +18,7 @@ Waiting: TypeAlias = Callable[[], AbstractContextManager[object]]
 
 
 class ChatToolCall(NamedTuple):
-    """Hold a call of a tool as the model wrote it; `id` is never empty, the arguments may be no JSON."""
+    """Describe a call of a tool as the model wrote it; `id` is never empty, the arguments may be no JSON."""
 
     id: str
     name: str
@@ -33,14 +33,14 @@ class ChatUsage(NamedTuple):
 
 
 class ChatNote(NamedTuple):
-    """Hold something about an answer that is worth keeping and ended nothing."""
+    """Describe something about an answer that is worth keeping and ended nothing."""
 
     kind: str
     message: str
 
 
 class ChatReply(NamedTuple):
-    """Hold an answer: what the model says, without what it thinks, and the tools that it calls.
+    """Describe an answer: what the model says, without what it thinks, and the tools that it calls.
 
     `ms` is what the request took that was answered, tries before it left out; `ttft_ms` when the first word of `text`
     was there, `None` without one or where the answer came as a whole. `dropped` are parameters that the endpoint
@@ -58,7 +58,7 @@ class ChatReply(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Say whether there is neither a word nor a call of a tool."""
+        """Return whether there is neither a word nor a call of a tool."""
         return not self.text and not self.tool_calls
 
     @property
@@ -68,35 +68,6 @@ class ChatReply(NamedTuple):
         if self.dropped:
             found["dropped"] = list(self.dropped)
         return found
-
-
-class Chat(Protocol):
-    """Complete chats; a client serves many calls at once."""
-
-    async def check(self) -> str | None:
-        """Find out whether the endpoint can be reached, without asking a model anything.
-
-        Returns a hint where something looks wrong that may be right. Raises `EndpointGone`.
-        """
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool] = (),
-        *,
-        seed: int | None = None,
-        on_retry: Callable[[str, float], None] | None = None,
-        on_wait: Callable[[str], None] | None = None,
-        waiting: Waiting = nullcontext,
-    ) -> ChatReply:
-        """Return the answer to a chat.
-
-        Before another try `on_wait` is told why there is one, and `on_retry` also the seconds that the last one took.
-        Raises `EndpointDown`, `EndpointGone`, `RequestWrong` and `ContextFull`.
-        """
-
-    async def close(self) -> None:
-        """Close the connections."""
 
 
 class ChatError(RiffError):
@@ -123,7 +94,6 @@ class ContextFull(RequestWrong):
     """Report that the chat is longer than the model can read."""
 
 
-# Turn what an endpoint did not do into a problem of the side of a call that it plays.
 def problem_of(side: Side, error: ChatError) -> CallProblem:
     """Return the problem of a call that an error at an endpoint is."""
     if isinstance(error, EndpointGone):

@@ -46,7 +46,6 @@ class RetryPolicy:
         return min(self.longest_pause_s, doubled) * (1 - 0.25 * chance.random())
 
 
-# Tell from what an endpoint answers in place of a completion whose fault it is, and whether another try may help.
 _CONTEXT = re.compile(
     r"context[_ ](length|window|size)|maximum context|prompt is too long|too many (input )?tokens|input is too long",
     re.I,
@@ -178,10 +177,15 @@ async def preflight(http: HttpClient, endpoint: Endpoint, timeout: float) -> str
     except HttpFault as fault:
         if fault.reached:
             return None
+        shown = urlsplit(endpoint.base_url)._replace(query="", fragment="").geturl()  # either may hold a secret
         hint = "see that the server runs and that the address after @ is right"
-        raise EndpointGone(f"{fault.reason}: {_shown(endpoint.base_url)}", hint) from None
+        raise EndpointGone(f"{fault.reason}: {shown}", hint) from None
     if 200 <= status < 300:
-        return _hint(endpoint.model, _listed(body))
+        listed = _listed(body)
+        if not listed or endpoint.model in listed:
+            return None
+        more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
+        return f"the endpoint lists {', '.join(sorted(listed)[:MOST_NAMED])}{more}, and no {endpoint.model}"
     refusal = fault_of(endpoint, status, headers, body)
     if isinstance(refusal, EndpointGone) and not isinstance(refusal, NoSuchModel):
         raise refusal
@@ -198,19 +202,6 @@ def _listed(body: bytes) -> list[str]:
     return [name for name in named if isinstance(name, str)]
 
 
-def _hint(model: str, listed: list[str]) -> str | None:
-    if not listed or model in listed:
-        return None
-    more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
-    return f"the endpoint lists {', '.join(sorted(listed)[:MOST_NAMED])}{more}, and no {model}"
-
-
-def _shown(address: str) -> str:
-    """Return an address without what may hold a secret."""
-    return urlsplit(address)._replace(query="", fragment="").geturl()
-
-
-# Hold back requests to a host that says there are too many.
 GOOD_ANSWERS = 20
 """Answers after which one more request may be under way at once."""
 

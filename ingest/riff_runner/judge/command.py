@@ -9,7 +9,7 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 
-from riff_runner.judge.protocol import Answer, Question, Refused, Signature, Unanswered
+from riff_runner.judge.protocol import Answer, Question, Refused, Unanswered
 from riff_runner.processes.child_process import last_words, signal_group
 from riff_runner.processes.reaper import reaper
 
@@ -21,16 +21,9 @@ _PIECE = 64 * 1024
 class CommandJudge:
     """Run a program once a try, without a shell, in a process group of its own that is killed where the try fails."""
 
-    def __init__(
-        self, argv: Sequence[str], model: str | None, prompt_hash: str, environ: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, argv: Sequence[str], environ: Mapping[str, str] | None = None) -> None:
         self._argv = tuple(argv)
         self._environ = os.environ if environ is None else environ
-        self._signature = Signature(model, prompt_hash)
-
-    def signature(self, run: str, conversation: str) -> Signature:
-        """Return the model and the prompt, for every call."""
-        return self._signature
 
     async def ask(self, question: Question) -> Answer:
         """Return what the program printed; raise `Unanswered` where it failed."""
@@ -53,7 +46,8 @@ class CommandJudge:
         if len(printed) > LARGEST_OUTPUT:
             raise Unanswered("the command printed too much", again=False)
         if code:
-            raise Unanswered(_failure(code, complained))
+            how, last = f"signal {-code}" if code < 0 else f"exit code {code}", last_words(complained)
+            raise Unanswered(f"the command ended with {how}{f': {last}' if last else ''}")
         return Answer(printed.decode(errors="replace"))
 
     async def close(self) -> None:
@@ -109,9 +103,3 @@ async def _end(process: Process) -> None:
 
 def _kill(process: Process) -> None:
     signal_group(process.pid, signal.SIGKILL)
-
-
-def _failure(code: int, complained: bytes) -> str:
-    how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    last = last_words(complained)
-    return f"the command ended with {how}{f': {last}' if last else ''}"

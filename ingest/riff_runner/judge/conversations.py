@@ -24,7 +24,7 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(slots=True)
 class FoundConversations:
-    """Hold the place of each conversation that can be judged, in the order of files and lines, and count the others."""
+    """Keep the place of each conversation that can be judged, in the order of files and lines, and count the others."""
 
     files: tuple[Path, ...] = ()
     places: dict[ConversationName, Place] = field(default_factory=dict)
@@ -78,8 +78,7 @@ def read_conversations(found: FoundConversations, names: Iterable[ConversationNa
                 continue
             line, call = each
             if lines.get(line) == _name(call):
-                name = lines[line]
-                yield CallToJudge(name.run, name.conversation, call.turns, name.flow, name.agent, name.trial)
+                yield CallToJudge(lines[line], call.turns)
             if line >= last:
                 break
 

@@ -20,24 +20,27 @@ LONGEST_BLOCK = 120_000
 _SPEAKERS = ("agent", "caller")
 SPELLED = 3
 """Hidden characters in a row that are spelled out; of more, only the number is told."""
+# Brackets that look like < or >, or become them under normalisation.
 _BRACKETS = (
     "<>\u00ab\u00bb\u02c2\u02c3\u1438\u1433\u2039\u203a\u2264-\u226b\u226e-\u2279\u227a-\u2281\u22d6-\u22d9\u22dc-\u22e1"
     "\u2329\u232a\u276c-\u2771\u27e8-\u27eb\u2991-\u2992\u29fc\u29fd\u2a7d-\u2aa2\u3008-\u300b\ufe3d-\ufe40\ufe64\ufe65"
     "\uff1c\uff1e\U00016f3f\U0001d236\U0001d237"
 )
 _BRACKET = re.compile(f"[{_BRACKETS}]")
+# Marks on letters, and blanks that take no room of their own.
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2028\u2029\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
 _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 _encode = json.JSONEncoder(ensure_ascii=False).encode
+# What scripts and emoji are written with.
 _JOINERS = frozenset(("\u200c", "\u200d", "\ufe0e", "\ufe0f", "\ufe0f\u200d"))
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Hold the JSON array that a judge sees, the numbers of the turns in it, and whether anything was left out."""
+    """Describe the JSON array that a judge sees, the numbers of the turns in it, and whether anything was left out."""
 
     document: str
     turns: frozenset[int]
@@ -52,7 +55,7 @@ class Evidence:
 
 
 def can_be_judged(turns: Sequence[Turn]) -> bool:
-    """Tell whether the agent said anything."""
+    """Return whether the agent said anything."""
     return any(turn.role == "agent" and turn.text.strip() for turn in turns)
 
 
@@ -100,11 +103,6 @@ def _fitting(sizes: Sequence[int]) -> tuple[int, int]:
     return first, last
 
 
-# Marks in the making: brackets that look like < or >, or become them under normalisation.
-# Marks on letters and blanks that take no room of their own.
-# Joiners and selectors that scripts and emoji are written with.
-
-
 def visible(text: str) -> str:
     """Return the text with `[U+001B]` for what would not be seen, `[40 hidden characters]` for many of them in a row.
 
@@ -117,7 +115,7 @@ def visible(text: str) -> str:
     before = ""
     for hidden, group in groupby(text, _is_hidden):
         found = "".join(group)
-        parts.append(found if not hidden or (found in _JOINERS and not before.isascii()) else _spelled(found))
+        parts.append(found if not hidden or (found in _JOINERS and not before.isascii()) else _as_numbers(found))
         before = found[-1]
     return "".join(parts)
 
@@ -129,7 +127,7 @@ def without_brackets(document: str) -> str:
     return _BRACKET.sub(_escaped, document)
 
 
-def _spelled(found: str) -> str:
+def _as_numbers(found: str) -> str:
     if len(found) > SPELLED:
         return f"[{len(found)} hidden characters]"
     return "".join(f"[U+{ord(character):04X}]" for character in found)

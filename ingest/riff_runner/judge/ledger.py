@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterable
@@ -20,7 +19,7 @@ from typing import Any
 import msgspec
 
 from riff_ingest.source import run_of
-from riff_ingest.transcript_writer import encode_line
+from riff_ingest.transcript_writer import encode_line, replace_file
 from riff_runner.judge.protocol import ConversationName, Signature
 from riff_store.errors import NO_ROOM, OutputError, naming
 
@@ -49,7 +48,7 @@ _decoder = msgspec.json.Decoder(_LedgerLine)
 
 @dataclass(slots=True)
 class Known:
-    """Hold what one judge has said already, of calls by as much of their names as stands there."""
+    """Describe what one judge has said already, of calls by as much of their names as stands there."""
 
     scored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
     unscored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
@@ -151,7 +150,7 @@ class _File:
             if not content:
                 self._path.unlink(missing_ok=True)
             elif (ordered := _ordered(content, self._path, judge)) != content:
-                self._replace(ordered)
+                replace_file(self._path, ordered)
         finally:
             os.close(self._descriptor)
 
@@ -167,19 +166,6 @@ class _File:
             os.ftruncate(self._descriptor, start)
         else:
             self.append(b"\n")
-
-    def _replace(self, content: bytes) -> None:
-        draft = self._path.with_name(f".{self._path.name[:80]}.{secrets.token_hex(6)}.part")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, self._path)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
 
 
 def _locked(path: Path) -> int:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from riff_runner.chat.endpoint import NO_QUOTA, BadAddress, Endpoint, may_pass, retry_after
 from riff_runner.chat.http_client import ClientMissing, HttpClient, HttpFault, encoded, environment_proxy
-from riff_runner.judge.protocol import Answer, Misconfigured, Question, Refused, Signature, Unanswered, Usage
+from riff_runner.judge.protocol import Answer, Misconfigured, Question, Refused, Unanswered, Usage
 
 _PATH = "chat/completions"
 _NOT_OF_THE_API = "the endpoint did not answer in the form of the API"
@@ -18,7 +18,7 @@ _NOT_OF_THE_API = "the endpoint did not answer in the form of the API"
 class OpenAIJudge:
     """Ask for one chat completion a try. Nothing but the prompt and the key leaves, to this one host."""
 
-    def __init__(self, endpoint: Endpoint, prompt_hash: str, timeout: float, *, json_mode: bool = True) -> None:
+    def __init__(self, endpoint: Endpoint, timeout: float, *, json_mode: bool = True) -> None:
         """Raise `Misconfigured` for an address that is none, and where the HTTP client is missing."""
         try:
             endpoint.check()
@@ -27,15 +27,10 @@ class OpenAIJudge:
         self._endpoint = endpoint
         self._timeout = timeout
         self._json_mode = json_mode
-        self._signature = Signature(endpoint.model, prompt_hash)
         try:
             self._http = HttpClient(endpoint, proxy=_proxy(endpoint.base_url), extra="judge")
         except ClientMissing as error:
             raise Misconfigured(f"it needs the HTTP client: {error.hint}") from error
-
-    def signature(self, run: str, conversation: str) -> Signature:
-        """Return the model and the prompt, for every call."""
-        return self._signature
 
     async def ask(self, question: Question) -> Answer:
         """Return the model's words, or why there are none."""
@@ -102,7 +97,9 @@ def _answer(body: bytes) -> Answer:
         text, refusal, finish = message.get("content"), message.get("refusal"), choice.get("finish_reason")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return Answer(fault=_NOT_OF_THE_API)
-    usage = _usage(document.get("usage"))
+    counted = document.get("usage")
+    counts = (counted.get(key) for key in ("prompt_tokens", "completion_tokens")) if isinstance(counted, dict) else ()
+    usage = Usage(*(count if type(count) is int and count >= 0 else 0 for count in counts))
     if finish == "length":
         return Answer(fault="the answer was cut off at the model's limit", usage=usage)
     if finish == "content_filter":
@@ -110,10 +107,3 @@ def _answer(body: bytes) -> Answer:
     if not isinstance(text, str) or not text.strip():
         return Answer(fault="the model refused to answer" if refusal else "the answer is empty", usage=usage)
     return Answer(text, usage=usage)
-
-
-def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, dict):
-        return Usage()
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return Usage(*(count if type(count) is int and count >= 0 else 0 for count in counts))

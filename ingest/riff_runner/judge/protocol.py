@@ -60,7 +60,7 @@ The evidence has ended. Answer with the JSON object."""
 
 
 class JudgePrompt(NamedTuple):
-    """Hold the two messages that a judge gets: the rubric, and the call in its block."""
+    """Describe the two messages that a judge gets: the rubric, and the call in its block."""
 
     rubric: str
     call: str
@@ -72,7 +72,7 @@ class JudgePrompt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """Hold the criteria with the rules about evidence and answer, which hold whatever the criteria are."""
+    """Describe the criteria with the rules about evidence and answer, which hold whatever the criteria are."""
 
     criteria: str = CRITERIA
 
@@ -116,13 +116,13 @@ class ConversationName(NamedTuple):
         return self[:2]
 
     def may_be(self, call: ConversationName) -> bool:
-        """Say whether nothing that this name says speaks against a call."""
+        """Return whether nothing that this name says speaks against a call."""
         pairs = zip(self, call, strict=True)
         return all(mine == theirs or mine is None or theirs is None for mine, theirs in pairs)
 
 
 class Signature(NamedTuple):
-    """Hold what has to be the same for a score to count as given already."""
+    """Describe what has to be the same for a score to count as given already."""
 
     model: str | None
     prompt_hash: str | None
@@ -141,24 +141,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Hold one call to be judged, and the prompt that asks for it."""
+    """Describe one call to be judged, and the prompt that asks for it."""
 
-    run: str
-    conversation: str
+    name: ConversationName
     prompt: JudgePrompt
-    flow: str | None = None
-    agent: str | None = None
-    trial: int | None = None
-
-    @property
-    def name(self) -> ConversationName:
-        """Return the name of the call."""
-        return ConversationName(self.run, self.conversation, self.flow, self.agent, self.trial)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Hold what came back: `text` to be read as a verdict, or the `fault` for which there is none.
+    """Describe what came back: `text` to be read as a verdict, or the `fault` for which there is none.
 
     `judged_at` is the time of a verdict that was given earlier.
     """
@@ -171,9 +162,6 @@ class Answer:
 
 class Judge(Protocol):
     """Answer prompts; a judge knows neither files nor retries."""
-
-    def signature(self, run: str, conversation: str) -> Signature | None:
-        """Return how the answer will be signed; `None` where this judge has nothing to say of the call."""
 
     async def ask(self, question: Question) -> Answer:
         """Try once to answer; raises `Unanswered` where there was no answer and `Refused` where there will be none."""

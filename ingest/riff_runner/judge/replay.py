@@ -47,12 +47,8 @@ class ReplayJudge:
             known = f"; there are verdicts of {', '.join(sorted(others))} (recorded_as)" if others else ""
             raise Misconfigured(f"path holds no verdict of {recorded_as}{known}")
 
-    def signature(self, run: str, conversation: str) -> Signature | None:
+    def signature(self, call: ConversationName) -> Signature | None:
         """Return the signature of the recorded verdict; `None` for a call of which none is recorded."""
-        return self.signature_of(ConversationName(run, conversation))
-
-    def signature_of(self, call: ConversationName) -> Signature | None:
-        """Return the same, of a call that is told apart from others of its id."""
         found = self._verdict(call)
         return found.signature if found else None
 

@@ -27,7 +27,7 @@ class Malformed(RiffError):
 
 @dataclass(frozen=True, slots=True)
 class JudgeVerdict:
-    """Hold a score from 0 to 10, the numbers of the turns that decided it, and the judge's reason."""
+    """Describe a score from 0 to 10, the numbers of the turns that decided it, and the judge's reason."""
 
     score: float
     evidence: tuple[int, ...]
@@ -47,17 +47,13 @@ def parse(answer: str, turns: Collection[int]) -> JudgeVerdict:
     if not text:
         raise Malformed("the answer is empty")
     fenced = _FENCED.fullmatch(text)
-    value = _load(fenced[1] if fenced else text)
+    try:
+        value = json.loads(fenced[1] if fenced else text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise Malformed("the answer is not JSON") from error
     if not isinstance(value, dict) or value.keys() != _KEYS:
         raise Malformed("the answer is not an object of score, evidence and reason alone")
     return JudgeVerdict(_score(value["score"]), _evidence(value["evidence"], turns), _reason(value["reason"]))
-
-
-def _load(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise Malformed("the answer is not JSON") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,24 +106,15 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CallToJudge:
-    """Hold a conversation to be judged."""
+    """Describe a conversation to be judged."""
 
-    run: str
-    conversation: str
+    name: ConversationName
     turns: Sequence[Turn]
-    flow: str | None = None
-    agent: str | None = None
-    trial: int | None = None
-
-    @property
-    def name(self) -> ConversationName:
-        """Return the name of the conversation."""
-        return ConversationName(self.run, self.conversation, self.flow, self.agent, self.trial)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgingOutcome:
-    """Hold what came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
+    """Keep what came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
 
     verdict: JudgeVerdict | None
     unscored: str | None = None
@@ -159,11 +146,11 @@ class Retry:
         for attempt in range(MALFORMED_TRIES):
             if attempt and self.stopping.is_set():
                 raise RunStopped
-            prompt = evidence.prompt(self.rubric)
-            question = Question(call.run, call.conversation, prompt, call.flow, call.agent, call.trial)
             try:
-                answer = await self._answer(question)
-                verdict = _read(answer, evidence.turns)
+                answer = await self._answer(Question(call.name, evidence.prompt(self.rubric)))
+                if answer.fault is not None:
+                    raise Malformed(answer.fault)
+                verdict = parse(answer.text, evidence.turns)
             except Unanswered as error:
                 return JudgingOutcome(None, error.reason, answered=False, is_cut=evidence.is_cut)
             except Malformed as error:
@@ -217,12 +204,6 @@ class Retry:
                 return
         if self.stopping.is_set():
             raise RunStopped
-
-
-def _read(answer: Answer, turns: frozenset[int]) -> JudgeVerdict:
-    if answer.fault is not None:
-        raise Malformed(answer.fault)
-    return parse(answer.text, turns)
 
 
 def _now() -> float:

@@ -133,7 +133,7 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(slots=True)
 class JudgingPlan:
-    """Hold which calls to ask about, and how many need not be asked."""
+    """Describe which calls to ask about, and how many need not be asked."""
 
     due: list[ConversationName] = field(default_factory=list)
     scored_before: int = 0
@@ -144,7 +144,7 @@ class JudgingPlan:
 
 @dataclass(slots=True)
 class RunEnd:
-    """Hold what came of a run: reasons with their counts for what stayed unscored, and what ended it early."""
+    """Describe what came of a run: reasons with their counts for what stayed unscored, and what ended it early."""
 
     progress: RunProgress
     unscored: Counter[str]
@@ -178,7 +178,7 @@ class Session:
         self.config.expect(self.found.places)
         plan = JudgingPlan()
         for name in self.found.places:
-            signature = self.config.sign(*name)
+            signature = self.config.sign(name)
             if signature is None:
                 plan.unrecorded += 1
             elif (name, signature) in scored:
@@ -218,7 +218,7 @@ class Session:
         ended = RunEnd(progress, Counter())
 
         def keep(call: CallToJudge, outcome: JudgingOutcome) -> None:
-            self.ledger.keep(call.run, self._line(call, outcome))
+            self.ledger.keep(call.name.run, self._line(call, outcome))
             if outcome.unscored is not None:
                 ended.unscored[outcome.unscored] += 1
 
@@ -230,14 +230,14 @@ class Session:
 
     def _line(self, call: CallToJudge, outcome: JudgingOutcome) -> dict[str, Any]:
         """Return a line of a humanness file (docs/formats.md, section 2)."""
-        signature = self.config.sign(*call.name) or Signature(None, None)
+        signature = self.config.sign(call.name) or Signature(None, None)
         verdict = outcome.verdict
         line: dict[str, Any] = {
-            "run_id": call.run,
-            "conversation_id": call.conversation,
-            "flow": call.flow,
-            "agent_model": call.agent,
-            "trial": call.trial,
+            "run_id": call.name.run,
+            "conversation_id": call.name.conversation,
+            "flow": call.name.flow,
+            "agent_model": call.name.agent,
+            "trial": call.name.trial,
             "judge": self.config.name,
             "score": verdict.score if verdict else None,
             "judged_at": self.judged_at

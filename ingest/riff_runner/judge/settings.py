@@ -63,7 +63,7 @@ _WORDS: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Hold what a million tokens cost; `None` where the settings do not say."""
+    """Describe what a million tokens cost; `None` where the settings do not say."""
 
     input: float | None = None
     output: float | None = None
@@ -78,7 +78,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """Hold a judge's description, checked; `base` is the directory that relative paths in it start from."""
+    """Describe a judge's description, checked; `base` is the directory that relative paths in it start from."""
 
     name: str
     kind: str
@@ -89,20 +89,10 @@ class JudgeSettings:
     at_once: int
     prices: Prices
 
-    def sign(
-        self,
-        run: str,
-        conversation: str,
-        flow: str | None = None,
-        agent: str | None = None,
-        trial: int | None = None,
-    ) -> Signature | None:
-        """Return how a verdict on a call will be signed.
-
-        `None` where there will be none. Needs neither key nor client.
-        """
+    def sign(self, call: ConversationName) -> Signature | None:
+        """Return how a verdict on a call will be signed, `None` where there will be none; it needs no key."""
         if self.kind == "replay":
-            return self._replay.signature_of(ConversationName(run, conversation, flow, agent, trial))
+            return self._replay.signature(call)
         return Signature(self.values.get("model"), self.rubric.prompt_hash)
 
     def expect(self, calls: Iterable[ConversationName]) -> None:
@@ -117,7 +107,7 @@ class JudgeSettings:
             from riff_runner.judge.command import CommandJudge
 
             seen = _environment(values.get("environment"), environ)
-            return CommandJudge(values["argv"], values.get("model"), self.rubric.prompt_hash, seen)
+            return CommandJudge(values["argv"], seen)
         if self.kind == "replay":
             return self._replay
         from riff_runner.chat.endpoint import Endpoint
@@ -130,8 +120,7 @@ class JudgeSettings:
             values.get("key_variable"),
             values.get("extra", {}),
         )
-        json_mode = values.get("json_mode", True)
-        return OpenAIJudge(endpoint, self.rubric.prompt_hash, self.retry_policy.timeout, json_mode=json_mode)
+        return OpenAIJudge(endpoint, self.retry_policy.timeout, json_mode=values.get("json_mode", True))
 
     @cached_property
     def _replay(self) -> ReplayJudge:

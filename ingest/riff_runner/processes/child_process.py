@@ -65,7 +65,6 @@ def without_secrets(text: str, environ: Mapping[str, str]) -> str:
     return text
 
 
-# Take the signals that end a process inside an event loop, so that work can be ended in order.
 TERMINATED_SECONDS = 5.0
 """How long work that is under way may go on after a signal that nobody types: SIGTERM, SIGHUP."""
 _SAME_SECONDS = 0.25

@@ -107,8 +107,8 @@ class LineProcess:
                 raise ProcessFailed(channel.problem)
             if channel.silent:
                 raise ProcessFailed(await self._how_it_ended())
-            channel.news.clear()
-            await channel.news.wait()
+            channel.arrived.clear()
+            await channel.arrived.wait()
         try:
             return decoded(channel.next_line(), os.environ)
         except BadLine as error:
@@ -161,7 +161,8 @@ class LineProcess:
             async with asyncio.timeout(_LINGER_S):
                 await self._channel.closed[_STDERR].wait()
         code = self._transport.get_returncode() or 0
-        how = f"killed by {_signal_name(-code)}" if code < 0 else f"exit status {code}"
+        names = {each.value: each.name for each in signal.Signals}
+        how = f"killed by {names.get(-code, f'signal {-code}')}" if code < 0 else f"exit status {code}"
         last = last_words(bytes(self._channel.complained))
         return f"it ended, {how}{f': {last}' if last else ''}"
 
@@ -174,7 +175,7 @@ class _Channel(asyncio.SubprocessProtocol):
         self.complained = bytearray()
         self.problem: str | None = None
         self.silent = False
-        self.news = asyncio.Event()
+        self.arrived = asyncio.Event()
         self.exited = asyncio.Event()
         self.writable = asyncio.Event()
         self.writable.set()
@@ -204,7 +205,7 @@ class _Channel(asyncio.SubprocessProtocol):
             except BadLine as error:
                 self.problem = str(error)
                 self._stdout.close()
-            self.news.set()
+            self.arrived.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         self.closed[fd].set()
@@ -239,14 +240,7 @@ class _Channel(asyncio.SubprocessProtocol):
 
     def _fall_silent(self) -> None:
         self.silent = True
-        self.news.set()
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+        self.arrived.set()
 
 
 # Read and write the lines in which programs and the runner speak: one JSON object each, in UTF-8.

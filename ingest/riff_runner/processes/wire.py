@@ -1,4 +1,4 @@
-"""Hold the line to a program that plays one part of calls, within the time that it has for each turn."""
+"""Speak with a program that plays one part of calls, within the time that it has for each turn."""
 
 from __future__ import annotations
 
@@ -42,16 +42,20 @@ class Wire:
     ) -> dict[str, Any]:
         """Send what a call begins with and return the answer; what comes before it goes to `take`.
 
-        Raises `Unavailable`, and `EndpointRefused` where the program speaks another version of the protocol.
+        Raises `Unavailable`, and `EndpointRefused` where the program speaks another version of the protocol; then the
+        program has ended.
         """
-        async with self.turn('"ready" in answer to "start"'):
-            await self.send({"type": "start", "protocol": PROTOCOL, **start})
-            while (message := await self.receive()).get("type") != "ready":
-                await take(message)
-        if (spoken := message.get("protocol", PROTOCOL)) != PROTOCOL:
-            raise EndpointRefused(
-                self._side, f"the program speaks protocol {str(spoken)[:20]}, and riff-tui protocol {PROTOCOL}"
-            )
+        try:
+            async with self.turn('"ready" in answer to "start"'):
+                await self.send({"type": "start", "protocol": PROTOCOL, **start})
+                while (message := await self.receive()).get("type") != "ready":
+                    await take(message)
+            if (spoken := message.get("protocol", PROTOCOL)) != PROTOCOL:
+                told = f"the program speaks protocol {str(spoken)[:20]}, and riff-tui protocol {PROTOCOL}"
+                raise EndpointRefused(self._side, told)
+        except BaseException:
+            await self._process.close()
+            raise
         return message
 
     @contextlib.asynccontextmanager
@@ -130,10 +134,6 @@ class Wire:
                             pass
         finally:
             await self._process.close()
-
-    async def abandon(self) -> None:
-        """End the program of a call that did not begin."""
-        await self._process.close()
 
 
 async def look_up(side: Side, program: Program) -> None:

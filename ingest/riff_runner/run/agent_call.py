@@ -26,7 +26,7 @@ CallStatus: TypeAlias = Literal["running", "retrying", "done", "errored"]
 
 
 class CallProgress(NamedTuple):
-    """Say where a call of a run stands."""
+    """Describe where a call of a run stands."""
 
     conversation_id: str
     flow: str
@@ -127,7 +127,7 @@ class AgentCall:
             self.tell("running")
 
     def waits(self, why: str) -> None:
-        """Say, for those who watch the run, that a request is about to be tried again."""
+        """Report, for those who watch the run, that a request is about to be tried again."""
         self.tell("retrying", why)
 
     def requested(self, details: Mapping[str, Any]) -> None:
@@ -212,7 +212,7 @@ class AgentCall:
         return self.driver.finish(self.case.conversation_id, self.flow.name, **facts)
 
     def tell(self, status: CallStatus, why: str | None = None) -> None:
-        """Tell those who watch the run where the call stands."""
+        """Report where the call stands to those who watch the run."""
         self._report(CallProgress(self.case.conversation_id, self.flow.name, status, self.state, self.turns, why))
 
     def _taken(self) -> float:

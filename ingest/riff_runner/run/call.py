@@ -38,7 +38,7 @@ from riff_runner.run.tools import Tools, ToolSession
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """Hold how a call ended; `error` makes it one that is in no mean."""
+    """Describe how a call ended; `error` makes it one that is in no mean."""
 
     reason: StopReason
     completed: bool | None = False
@@ -48,7 +48,7 @@ class CallEnd:
 
 @dataclass(frozen=True, slots=True)
 class MadeCall:
-    """Hold a call that was made; `extra` is what its line says beyond the conversation."""
+    """Describe a call that was made; `extra` is what its line says beyond the conversation."""
 
     case: CallCase
     conversation: Conversation
@@ -57,7 +57,7 @@ class MadeCall:
 
 @dataclass(frozen=True, slots=True)
 class CallSetting:
-    """Hold what all calls of a run share."""
+    """Describe what all calls of a run share."""
 
     agent: Agent
     caller: Caller
@@ -237,7 +237,6 @@ async def _hung_up(
         return await session.end(reason) if session is not None else None
 
 
-# Check what a caller did: whether it gave its facts, true to what it was told.
 SAME_LINES = 3
 """Lines of a caller in a row that are the same before it counts as repeating itself."""
 _AGENTS_WORDS = re.compile(
@@ -308,7 +307,6 @@ class CheckedCaller:
         return None
 
 
-# Read the numbers that people say, in digits or in words.
 _UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
@@ -408,19 +406,21 @@ class FactsGiven:
         return any(digits in known or (len(known) >= LONG_NUMBER and digits.endswith(known)) for known in self._digits)
 
     def _differs(self, value: str, fact: SpokenFact) -> bool:
-        """Tell whether a caller said a value that the fact does not hold, before anybody else did."""
+        """Return whether a caller said a value that the fact does not hold, before anybody else did."""
         told = f"{fact.value} {fact.say}"
         digits = "".join(re.findall(r"[0-9]", value))
         if len(digits) >= SHARED and re.search(r"[0-9]{3}", told):
-            return not self._is_known(digits) and self._said_digits(digits)
-        if not _is_name(str(fact.value)) or not _may_be_name(value):  # whole sentences are the agent's doing
+            said = (groups for line, _ in self._said for groups in spoken_numbers(line))
+            return not self._is_known(digits) and any(digits in "".join(groups) for groups in said)
+        known, words = str(fact.value).split(), value.split()
+        if not all(word[:1].isupper() for word in known):
             return False
-        return not _words(value) & _words(told) and self._said_first(value)
+        for name in (known, words):  # whole sentences are the agent's doing
+            if not 0 < len(name) <= NAME_WORDS or not all(word.isalpha() for word in name):
+                return False
+        return not _words(value) & _words(told) and self._was_first(value)
 
-    def _said_digits(self, digits: str) -> bool:
-        return any(digits in "".join(groups) for line, _ in self._said for groups in spoken_numbers(line))
-
-    def _said_first(self, value: str) -> bool:
+    def _was_first(self, value: str) -> bool:
         wanted = f" {' '.join(_WORD.findall(_plain(value)))} "
         for line, heard in self._said:
             if wanted in _spaced(line):
@@ -453,16 +453,6 @@ def _plain(text: str) -> str:
     for pattern, sign in _SPOKEN_MAIL:
         bare = pattern.sub(sign, bare) if sign == "@" and " dot " in bare else bare
     return _SPOKEN_MAIL[1][0].sub(".", bare) if "@" in bare else bare
-
-
-def _is_name(value: str) -> bool:
-    words = value.split()
-    return 0 < len(words) <= NAME_WORDS and all(word[:1].isupper() and word.isalpha() for word in words)
-
-
-def _may_be_name(value: str) -> bool:
-    words = value.split()
-    return 0 < len(words) <= NAME_WORDS and all(word.isalpha() for word in words)
 
 
 def _words(text: str) -> set[str]:

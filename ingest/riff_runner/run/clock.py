@@ -1,4 +1,4 @@
-"""Tell the time to a run, and measure how long agents take."""
+"""Give a run the time, and measure how long agents take."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORDS_PER_SECOND = 2.6
 
 
 class RunClock(Protocol):
-    """Tell the time of a run."""
+    """Give the time of a run."""
 
     def now(self) -> str:
         """Return the time of day, RFC 3339."""
@@ -22,7 +22,7 @@ class RunClock(Protocol):
 
 
 class SystemClock:
-    """Tell the time of the machine."""
+    """Give the time of the machine."""
 
     def now(self) -> str:
         """Return the time of day in UTC, to the second."""
@@ -34,7 +34,7 @@ class SystemClock:
 
 
 class FixedClock:
-    """Say that it is always the same time and measure nothing, so that the same answers make the same bytes."""
+    """Give the same time always and measure nothing, so that the same answers make the same bytes."""
 
     def __init__(self, moment: str) -> None:
         self._moment = moment

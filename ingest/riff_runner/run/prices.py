@@ -1,4 +1,4 @@
-"""Say what the tokens of a run cost, where prices are known."""
+"""Compute what the tokens of a run cost, where prices are known."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _KEYS = ("input", "output", "currency")
 
 
 class Cost(NamedTuple):
-    """Hold an amount of money."""
+    """Describe an amount of money."""
 
     amount: float
     currency: str
 
 
 class SpentTokens(NamedTuple):
-    """Hold what a model took; `None` where its endpoint did not say."""
+    """Describe what a model took; `None` where its endpoint did not say."""
 
     model: str
     input: int | None

@@ -27,7 +27,7 @@ _COMPARED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Hold what a run is to be made of; without `out` its calls stay in memory.
+    """Describe what a run is to be made of; without `out` its calls stay in memory.
 
     With `resume` calls that `out` holds already are not made again, but for errored ones; with `force` also where the
     file of a flow has changed since. `sync` forces each call to the disk.
@@ -53,7 +53,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """Hold the calls that are to be made, how many there are already, and how many of the due ones were errored."""
+    """Describe the calls that are to be made, how many there are already, and how many of the due ones were errored."""
 
     due: tuple[CallCase, ...]
     before: int

@@ -103,7 +103,9 @@ class RunTally:
         if call.errored:
             count_reason(self.reasons, reason_of(call.error))
         self.flows.setdefault(call.flow, CallTally()).add(call)
-        self.retried += "attempts" in made.extra or _has_retried(call)
+        noted = call.errors if isinstance(call.errors, list) else []
+        was_retried = any(isinstance(error, dict) and error.get("kind") == RETRIED for error in noted)
+        self.retried += was_retried or "attempts" in made.extra
 
 
 def reason_of(error: str | None) -> str:
@@ -115,11 +117,6 @@ def count_reason(reasons: Counter[str], reason: str, calls: int = 1) -> None:
     """Count calls that were errored for a reason; of more reasons than anybody reads the later ones are left out."""
     if reason in reasons or len(reasons) < _MOST_REASONS:
         reasons[reason] += calls
-
-
-def _has_retried(call: Conversation) -> bool:
-    noted = call.errors if isinstance(call.errors, list) else []
-    return any(isinstance(error, dict) and error.get("kind") == RETRIED for error in noted)
 
 
 def _sum(known: int | None, more: Any) -> int | None:

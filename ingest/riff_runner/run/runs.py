@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from riff_ingest.conversation import Conversation
 from riff_runner.processes.child_process import TERMINATED_SECONDS, stop_signals
@@ -20,7 +20,7 @@ from riff_runner.run.agent_call import CallProgress, CallStatus
 from riff_runner.run.call import Call, CallSetting, MadeCall
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.files.progress_file import ProgressFile
-from riff_runner.run.files.run_document import Invocation, InvocationEnd, RunDocument, write_run
+from riff_runner.run.files.run_document import Invocation, RunDocument, write_run
 from riff_runner.run.files.run_files import RunFiles
 from riff_runner.run.run_plan import RunPlan, RunRequest, plan_run
 from riff_runner.run.run_tally import RunTally
@@ -28,7 +28,7 @@ from riff_runner.run.run_tally import RunTally
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """Hold what came of a run: `error` ended it early, `signal` did, or neither.
+    """Describe what came of a run: `error` ended it early, `signal` did, or neither.
 
     `conversations` are those of a run without a directory, `cut` the bytes of unfinished lines that were cut off.
     """
@@ -63,7 +63,7 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
     if not plan.due:
         hooks.began(plan, tally)
         return RunEnd(plan, tally)
-    kept = _InMemory() if request.out is None else _InDirectory(request.out, sync=request.sync)
+    kept = _Kept(request.out, sync=request.sync)
     setting = CallSetting(request.agent, request.caller, request.tools, request.limits, request.clock, kept.report)
     with RunLoop(setting, tally, at_once=request.settings.concurrency, in_order=request.in_order) as loop:
         hints = loop.check()
@@ -83,83 +83,49 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
                 hooks.tick()
 
             def keep(made: MadeCall) -> None:
-                kept.keep(_stamped(made, plan.document))
+                call, run = made.conversation, plan.document
+                call.run_id, call.run_label, call.commit, call.branch = run.run_id, run.label, run.commit, run.branch
+                kept.keep(made)
 
-            loop.make(plan.due, keep, LoopHooks(tick, hooks.stopped, hooks.beside))
+            loop.make(plan.due, keep, replace(hooks, tick=tick))
             invocation.calls, invocation.errored = tally.total.calls, tally.total.errored
-            invocation.ended_at, invocation.ended = request.clock.now(), _ended(loop)
-            _describe_end(kept, plan.document, loop)
+            invocation.ended_at = request.clock.now()
+            invocation.ended = "done" if loop.signal is None else "interrupted"
+            if loop.error is not None:
+                invocation.ended = "refused" if isinstance(loop.error, EndpointRefused) else "failed"
+            try:
+                kept.describe(plan.document)
+            except OSError as error:
+                loop.error = loop.error or error
     return RunEnd(plan, tally, loop.error, loop.signal, tuple(kept.conversations), kept.cut)
 
 
-def _stamped(made: MadeCall, document: RunDocument) -> MadeCall:
-    call = made.conversation
-    call.run_id = document.run_id
-    call.run_label, call.commit, call.branch = document.label, document.commit, document.branch
-    return made
+class _Kept:
+    """Keep the calls of a run: in files of its directory, which say where each call is, else for whoever made it."""
 
-
-def _describe_end(kept: _InMemory, document: RunDocument, loop: RunLoop) -> None:
-    try:
-        kept.describe(document)
-    except OSError as error:
-        loop.error = loop.error or error
-
-
-def _ended(loop: RunLoop) -> InvocationEnd:
-    if loop.error is not None:
-        return "refused" if isinstance(loop.error, EndpointRefused) else "failed"
-    return "done" if loop.signal is None else "interrupted"
-
-
-class _InMemory:
-    """Keep the calls of a run for whoever made it."""
-
-    def __init__(self) -> None:
+    def __init__(self, directory: Path | None, *, sync: bool) -> None:
         self.conversations: list[Conversation] = []
         self.cut: dict[Path, int] = {}
-
-    def open(self) -> None:
-        """Need nothing."""
-
-    def describe(self, document: RunDocument) -> None:
-        """Say nothing of the run, for there is no place for it."""
-
-    def keep(self, made: MadeCall) -> None:
-        """Keep a call."""
-        self.conversations.append(made.conversation)
-
-    def report(self, progress: CallProgress) -> None:
-        """Say nothing of a call, for nobody watches."""
-
-    def flush(self) -> None:
-        """Hold nothing back."""
-
-    def close(self) -> None:
-        """Hold nothing."""
-
-
-class _InDirectory(_InMemory):
-    """Keep the calls of a run in files, and say there where each call stands."""
-
-    def __init__(self, directory: Path, *, sync: bool) -> None:
-        super().__init__()
         self._directory = directory
         self._sync = sync
         self._files: RunFiles | None = None
         self._progress: ProgressFile | None = None
 
     def open(self) -> None:
-        self._files = RunFiles(self._directory, sync=self._sync)
-        self.cut = self._files.cut
-        self._progress = ProgressFile(self._directory)
+        if self._directory is not None:
+            self._files = RunFiles(self._directory, sync=self._sync)
+            self.cut = self._files.cut
+            self._progress = ProgressFile(self._directory)
 
     def describe(self, document: RunDocument) -> None:
-        write_run(self._directory, document)
+        if self._directory is not None:
+            write_run(self._directory, document)
 
     def keep(self, made: MadeCall) -> None:
-        assert self._files is not None
-        self._files.keep(made)
+        if self._files is not None:
+            self._files.keep(made)
+        else:
+            self.conversations.append(made.conversation)
 
     def report(self, progress: CallProgress) -> None:
         if self._progress is not None:
@@ -176,23 +142,9 @@ class _InDirectory(_InMemory):
             self._files.close()
 
 
-# Make many calls at once, and end a run in every way that it can end.
 ATTEMPTS = 3
 """How often a call is made where one side cannot be asked, before it is kept as errored."""
 TICK_SECONDS = 0.25
-
-
-class _Closes(Protocol):
-    async def close(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class LoopHooks:
-    """Tell others of a run: `tick` now and then, `stopped` when a first signal came; `beside` runs along with it."""
-
-    tick: Callable[[], None] = lambda: None
-    stopped: Callable[[], None] = lambda: None
-    beside: Callable[[], Coroutine[Any, Any, None]] | None = None
 
 
 class RunLoop:
@@ -207,7 +159,7 @@ class RunLoop:
         self._tally = tally
         self._at_once = at_once
         self._in_order = in_order
-        self._hooks = LoopHooks()
+        self._hooks = RunHooks()
         self._workers: list[asyncio.Task[None]] = []
         self._is_stopping = False
         self.error: Exception | None = None
@@ -230,7 +182,7 @@ class RunLoop:
         """
         return self._runner.run(self._check())
 
-    def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: LoopHooks) -> None:
+    def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: RunHooks) -> None:
         """Make all calls, and keep each that ends.
 
         A first Ctrl-C lets those end that are under way, a second one drops them; so do SIGTERM and SIGHUP after some
@@ -300,8 +252,9 @@ class RunLoop:
         return made if attempts == 1 else replace(made, extra={**made.extra, "attempts": attempts})
 
     def _tell(self, case: CallCase, status: CallStatus, call: Conversation) -> None:
+        turns = sum(turn.role == "agent" for turn in call.turns)
         self._setting.report(
-            CallProgress(case.conversation_id, case.flow.name, status, call.final_state, _turns(call), call.error)
+            CallProgress(case.conversation_id, case.flow.name, status, call.final_state, turns, call.error)
         )
 
     @contextlib.contextmanager
@@ -334,17 +287,13 @@ class RunLoop:
             await asyncio.sleep(TICK_SECONDS)
 
     async def _close(self) -> None:
-        parts: tuple[_Closes, ...] = (self._setting.agent, self._setting.caller, self._setting.tools)
-        await asyncio.gather(*(part.close() for part in parts), return_exceptions=True)
+        setting = self._setting
+        closing = (setting.agent.close(), setting.caller.close(), setting.tools.close())
+        await asyncio.gather(*closing, return_exceptions=True)
 
 
-def _turns(call: Conversation) -> int:
-    return sum(turn.role == "agent" for turn in call.turns)
-
-
-# Hand calls on as they end, or in the order in which they were planned.
 class PlanOrder:
-    """Hold back what ended before an earlier call did, at most `bound` calls; with `None` nothing is held back."""
+    """Keep back what ended before an earlier call did, at most `bound` calls; with `None` nothing is kept back."""
 
     def __init__(self, keep: Callable[[MadeCall], None], bound: int | None) -> None:
         self._keep = keep

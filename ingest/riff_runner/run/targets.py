@@ -21,7 +21,7 @@ from riff_store.errors import UsageError
 if TYPE_CHECKING:
     from riff_runner.chat.endpoint import Endpoint
     from riff_runner.processes.process import Program
-    from riff_runner.protocol import Agent, Caller
+    from riff_runner.protocol import Agent, Caller, Side
     from riff_runner.run.tools import Tools
 
 
@@ -45,7 +45,7 @@ _AT_ADDRESS = re.compile(r"(?P<model>.*)@(?P<url>https?://.*)", re.IGNORECASE | 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Say who plays a part in calls; `command` is an argv, `module` and `attribute` name an object of Python."""
+    """Describe who plays a part in calls; `command` is an argv, `module` and `attribute` name an object of Python."""
 
     kind: TargetKind
     model: str | None = None
@@ -57,7 +57,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PartOptions:
-    """Hold what else is known of a part: its name, the variable that its key is in, and what a program may see.
+    """Describe what else is known of a part: its name, the variable that its key is in, and what a program may see.
 
     `env` names variables of `environ` that a program gets besides those that every program gets. A turn of the part
     may take `turn_timeout_s`; `stream` is whether a model is asked to answer word by word,
@@ -71,21 +71,6 @@ class PartOptions:
     stream: bool = True
     advance: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-
-
-def parse_agent(text: str) -> Target:
-    """Return what `--agent` names; raises `UsageError`."""
-    return _parse(text, "agent")
-
-
-def parse_caller(text: str) -> Target:
-    """Return what `--caller` names; raises `UsageError`."""
-    return _parse(text, "caller")
-
-
-def parse_tools(text: str) -> Target:
-    """Return what `--tools` names; raises `UsageError`."""
-    return _parse(text, "tools")
 
 
 def make_agent(target: Target, options: PartOptions) -> Agent:
@@ -162,7 +147,8 @@ def _program(target: Target, options: PartOptions, part: str) -> Program:
     return Program(target.command, environment_of(options.env, options.environ, option=f"--{part}-env"))
 
 
-def _parse(text: str, part: str) -> Target:
+def parse_target(text: str, part: Side) -> Target:
+    """Return what the option of a part names, such as `--agent`; raises `UsageError`."""
     word, colon, rest = text.strip().partition(":")
     kind = next((known for known in _KINDS[part] if known == word), None)
     if kind is None or bool(colon) != (":" in _FORMS[kind]):
@@ -174,7 +160,11 @@ def _parse(text: str, part: str) -> Target:
     if kind == "command":
         return _by_command(rest, part)
     if kind == "python":
-        return _in_python(rest, part)
+        module, _, attribute = (word.strip() for word in rest.rpartition(":"))
+        if not module or not attribute.replace(".", "_").isidentifier():
+            what = "it takes a module, or a file that ends in .py, and the name of an object in it"
+            raise _wrong(part, "python", what)
+        return Target("python", module=module, attribute=attribute)
     return Target(kind)
 
 
@@ -209,18 +199,10 @@ def _by_command(rest: str, part: str) -> Target:
     return Target("command", command=argv)
 
 
-def _in_python(rest: str, part: str) -> Target:
-    module, _, attribute = rest.rpartition(":")
-    if not module.strip() or not attribute.strip().replace(".", "_").isidentifier():
-        raise _wrong(part, "python", "it takes a module, or a file that ends in .py, and the name of an object in it")
-    return Target("python", module=module.strip(), attribute=attribute.strip())
-
-
 def _wrong(part: str, kind: str, what: str) -> UsageError:
     return UsageError(f"--{part} {kind}: {what}", f"write {_FORMS[kind]}")
 
 
-# Find an object of Python by the module, or the file, and the name that a user gave.
 def import_object(module: str, attribute: str) -> Any:
     """Return what a module of the search path or of the working directory, or a file, calls by this name.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Protocol
 
+from riff_runner.protocol import InProcess
 from riff_runner.run.cases.case import CallCase
 from riff_store.errors import RiffError
 
@@ -36,18 +37,12 @@ class Tools(Protocol):
         """Give back what is held."""
 
 
-class StubbedTools:
+class StubbedTools(InProcess):
     """Answer with what the flow file says that a tool returns, picked by the case."""
-
-    async def check(self) -> None:
-        """Need nothing but the flow file."""
 
     async def begin(self, case: CallCase) -> ToolSession:
         """Begin a call."""
         return _StubbedSession(case, case.random("tools"))
-
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
 
 
 class _StubbedSession:

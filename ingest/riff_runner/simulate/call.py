@@ -190,7 +190,11 @@ class SimulatedCall:
             self._say(self._agent.says(self._phrases.waits))
             self._reply(self._caller.pick(self._phrases.fine))
         if self._random() < agent.errors:
-            self._meet_trouble(script)
+            if script.tool is None:
+                self._driver.failed(*self._caller.pick(TROUBLES), t=self._now)
+            else:
+                self._call_tool(script.tool, TOOL_TROUBLE)
+                self._driver.failed("tool", f"{script.tool}: {TOOL_TROUBLE}", t=self._now)
         if script.tool:
             self._call_tool(script.tool)
         if script.guard:
@@ -251,13 +255,6 @@ class SimulatedCall:
         heard = self._machine.heard
         arguments = {slot: heard[slot] for slot in list(heard)[-3:]}
         self._driver.called(tool, arguments, t=self._now, error=error)
-
-    def _meet_trouble(self, script: StateScript) -> None:
-        if script.tool is None:
-            self._driver.failed(*self._caller.pick(TROUBLES), t=self._now)
-            return
-        self._call_tool(script.tool, TOOL_TROUBLE)
-        self._driver.failed("tool", f"{script.tool}: {TOOL_TROUBLE}", t=self._now)
 
     def _early(self) -> list[str]:
         share = self._case.persona.early

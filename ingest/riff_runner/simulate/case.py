@@ -17,7 +17,7 @@ from riff_runner.simulate.machine import Guard
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Hold a flow, ready to be played; `pools` by scenario and slot."""
+    """Describe a flow, ready to be played; `pools` by scenario and slot."""
 
     flow: SimulatedFlow
     contract: Contract
@@ -105,7 +105,6 @@ def _all_heard(slots: tuple[str, ...], heard: Mapping[str, Any]) -> bool:
     return all(slot in heard for slot in slots)
 
 
-# Say what the two sides of a simulated call say.
 T = TypeVar("T")
 
 
@@ -160,7 +159,7 @@ class CallerVoice(_Voice):
         return text + self._habit(self._persona.after)
 
     def answers(self, slots: Sequence[str]) -> str:
-        """Say what these slots hold."""
+        """Return words for what these slots hold."""
         before = self._habit(self._persona.before)
         if self._persona.brief:
             first, *others = (self._said[slot] for slot in slots)
@@ -172,7 +171,7 @@ class CallerVoice(_Voice):
         return sentence(before + body) + self._habit(self._persona.after)
 
     def replies(self, options: Sequence[str]) -> str:
-        """Say one of these, now and then with something on top."""
+        """Return one of these, now and then with something on top."""
         text = self.pick(options)
         return text + self._habit(self._persona.after) if self._random() < 0.3 else text
 

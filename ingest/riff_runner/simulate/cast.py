@@ -11,6 +11,8 @@ import msgspec
 
 from riff_runner.simulate.flow_file import Weakness
 
+T = TypeVar("T")
+
 
 class AgentProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Describe how an agent behaves; the fields are explained in speech/agents.toml."""
@@ -58,38 +60,26 @@ class SimulatedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     overrides: list[Override] = []
 
 
-class _Agents(msgspec.Struct):
-    agents: list[AgentProfile]
-
-
-class _Personas(msgspec.Struct):
-    personas: list[CallerPersona]
-
-
-class _Runs(msgspec.Struct):
-    runs: list[SimulatedRun]
-
-
-T = TypeVar("T")
-
-
-def _load(name: str, shape: type[T]) -> T:
-    return msgspec.toml.decode(resources.files(__package__).joinpath(name).read_bytes(), type=shape)
+def _load(name: str, shape: type[T]) -> tuple[T, ...]:
+    """Return the one list that a file holds."""
+    content = resources.files(__package__).joinpath(name).read_bytes()
+    (found,) = msgspec.toml.decode(content, type=dict[str, list[shape]]).values()  # type: ignore[valid-type]
+    return tuple(found)
 
 
 @lru_cache(maxsize=1)
 def agents() -> tuple[AgentProfile, ...]:
     """Return the four agents."""
-    return tuple(_load("speech/agents.toml", _Agents).agents)
+    return _load("speech/agents.toml", AgentProfile)
 
 
 @lru_cache(maxsize=1)
 def personas() -> tuple[CallerPersona, ...]:
     """Return the five personas; `front_loader` says most of its slots before it is asked."""
-    return tuple(_load("speech/personas.toml", _Personas).personas)
+    return _load("speech/personas.toml", CallerPersona)
 
 
 @lru_cache(maxsize=1)
 def runs() -> tuple[SimulatedRun, ...]:
     """Return the ten runs, in order of time."""
-    return tuple(_load("runs.toml", _Runs).runs)
+    return _load("runs.toml", SimulatedRun)

@@ -92,7 +92,7 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Hold a flow file as it stands."""
+    """Describe a flow file as it stands."""
 
     flow: str
     archetype: str

@@ -14,7 +14,7 @@ EXPANSIONS = 400
 
 
 class SpokenValue(msgspec.Struct, frozen=True):
-    """Hold a value of a slot, how a caller says it, and how an agent mentions it where the words differ."""
+    """Describe a value of a slot, how a caller says it, and how an agent mentions it where the words differ."""
 
     value: Any
     say: str
@@ -22,7 +22,7 @@ class SpokenValue(msgspec.Struct, frozen=True):
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """Hold what a slot can hold, how callers say it in passing, and how an agent asks for it alone."""
+    """Describe what a slot can hold, how callers say it in passing, and how an agent asks for it alone."""
 
     values: list[SpokenValue]
     clauses: list[str]
@@ -30,7 +30,7 @@ class Pool(msgspec.Struct, frozen=True):
 
 
 class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Hold what anybody says in any flow; `{}` stands for what is asked or known."""
+    """Describe what anybody says in any flow; `{}` stands for what is asked or known."""
 
     greetings: list[str]
     yes: list[str]

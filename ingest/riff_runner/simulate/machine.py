@@ -37,7 +37,7 @@ class Machine:
         self._emit(StateEntered(initial, clock()))
 
     def collect(self, slot: str, value: Any) -> None:
-        """Hold a value until the next transition; `0`, `False` and `""` are values, `None` is not."""
+        """Keep a value until the next transition; `0`, `False` and `""` are values, `None` is not."""
         if value is None:
             return
         self.heard[slot] = value

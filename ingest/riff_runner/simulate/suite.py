@@ -133,13 +133,12 @@ def _early_state(flow: str) -> str:
     return first if second in sick else second
 
 
-# Write a simulation as the files that a night of evaluation leaves behind.
 REPORT_EVERY = 100
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationSummary:
-    """Hold what a simulation wrote, and the weaknesses of its flows that are to be found in it."""
+    """Describe what a simulation wrote, and the weaknesses of its flows that are to be found in it."""
 
     files: tuple[Path, ...]
     conversations: int
@@ -163,15 +162,23 @@ def simulate(
     or a run's directory is a link.
     """
     suite = plan(flows, conversations, seed, run)
-    report = _Progress(progress, conversations)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None and done % REPORT_EVERY == 0:
+            progress(done, conversations)
+
     files: list[Path] = []
     for night in suite.runs:
-        files += _write_run(out, suite, night, report)
-    report.end()
-    return SimulationSummary(tuple(files), report.done, tuple(planted(suite.flows)))
+        files += _write_run(out, suite, night, step)
+    if progress is not None and done % REPORT_EVERY:
+        progress(done, conversations)
+    return SimulationSummary(tuple(files), done, tuple(planted(suite.flows)))
 
 
-def _write_run(out: Path, suite: Suite, run: SimulatedRun, report: _Progress) -> list[Path]:
+def _write_run(out: Path, suite: Suite, run: SimulatedRun, step: Callable[[], None]) -> list[Path]:
     written: list[Path] = []
     judged_at = suite.judged_at(run)
     with ExitStack() as judging:
@@ -182,7 +189,10 @@ def _write_run(out: Path, suite: Suite, run: SimulatedRun, report: _Progress) ->
             if first is None:
                 continue
             if not scores:
-                folder = _folder(out, run)
+                folder = out / run.id
+                if folder.is_symlink():
+                    raise OSError(f"{folder} is a link; not writing through it")
+                folder.mkdir(parents=True, exist_ok=True)
                 scores += [
                     judging.enter_context(LineFile(folder / f"humanness-{judge.name}.jsonl")) for judge in JUDGES
                 ]
@@ -192,33 +202,9 @@ def _write_run(out: Path, suite: Suite, run: SimulatedRun, report: _Progress) ->
                     lines.write(transcript_document(conversation))
                     for file, verdict in zip(scores, verdicts(conversation, suite.seed, judged_at), strict=True):
                         file.write(verdict)
-                    report.step()
+                    step()
             written.append(lines.path)
     return [*written, *(file.path for file in scores)]
-
-
-def _folder(out: Path, run: SimulatedRun) -> Path:
-    folder = out / run.id
-    if folder.is_symlink():
-        raise OSError(f"{folder} is a link; not writing through it")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-class _Progress:
-    def __init__(self, tell: Callable[[int, int], None] | None, total: int) -> None:
-        self._tell = tell
-        self._total = total
-        self.done = 0
-
-    def step(self) -> None:
-        self.done += 1
-        if self._tell is not None and self.done % REPORT_EVERY == 0:
-            self._tell(self.done, self._total)
-
-    def end(self) -> None:
-        if self._tell is not None and self.done % REPORT_EVERY:
-            self._tell(self.done, self._total)
 
 
 # Simulate judges: named as such, and blunt about it in their `model`.
@@ -226,7 +212,7 @@ MODEL = "simulated"
 
 
 class VerdictLine(TypedDict):
-    """Hold a line of a humanness file (docs/formats.md, section 2)."""
+    """Describe a line of a humanness file (docs/formats.md, section 2)."""
 
     run_id: str | None
     conversation_id: str

@@ -18,7 +18,7 @@ Tone: TypeAlias = Severity | Literal["thin"]
 
 
 class Piece(NamedTuple):
-    """Hold safe text with the cell of its line that it starts at and how many it fills; plain text has no `tone`."""
+    """Keep safe text with the cell of its line that it starts at and how many it fills; plain text has no `tone`."""
 
     start: int
     width: int
@@ -111,7 +111,6 @@ def _piece(start: int, text: str) -> Piece:
     return Piece(start, cell_width(text), text)
 
 
-# Fit columns to a terminal: what decides stays and comes first, what says nothing is told in a sentence instead.
 GAP = 2
 NARROWEST = 10
 NARROWEST_FIRST = 24
@@ -123,7 +122,7 @@ LISTED = 6
 
 @dataclass(slots=True, eq=False)
 class CellColumn:
-    """Hold a column with its title and the safe texts of its cells, as they are to be shown in `width` cells."""
+    """Describe a column with its title and the safe texts of its cells, as they are to be shown in `width` cells."""
 
     column: Column
     title: str
@@ -145,7 +144,7 @@ class CellColumn:
 
     @property
     def is_name(self) -> bool:
-        """Say whether its cells are names, which are cut where they are alike."""
+        """Return whether its cells are names, which are cut where they are alike."""
         return self.column.kind == "name"
 
     def without_prefix(self) -> int:
@@ -170,7 +169,7 @@ class CellColumn:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Hold the columns that are shown, and what the terminal cost.
+    """Describe the columns that are shown, and what the terminal cost.
 
     `empty` columns have nothing measured, `constant` ones the same text in every row, `left_out` ones no room.
     """
@@ -228,7 +227,9 @@ def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, g
         each.retitle(each.short or each.title)
     constant: list[CellColumn] = []
     if _total([each.width for each in shown]) > room:
-        constant = [each for each in shown if _is_constant(each)]
+        telling = ("number", "count")
+        constant = [each for each in shown if len(each.cells) > 1 and each.column.kind not in telling]
+        constant = [each for each in constant if len(set(each.cells)) == 1]
         shown = [each for each in shown if each not in constant] or list(columns[:1])
         constant = [each for each in constant if each not in shown]
     ranked = sorted(shown, key=lambda each: _rank(table, each))
@@ -236,10 +237,6 @@ def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, g
     left_out = [each for each in shown if each not in kept]
     _squeeze(kept if left_out else shown, room, glyphs.ellipsis)
     return Fit(kept if left_out else shown, empty, constant, left_out)
-
-
-def _is_constant(each: CellColumn) -> bool:
-    return len(each.cells) > 1 and each.column.kind not in ("number", "count") and len(set(each.cells)) == 1
 
 
 def _rank(table: Table, each: CellColumn) -> tuple[int, int]:

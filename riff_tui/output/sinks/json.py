@@ -13,6 +13,7 @@ from riff_tui.text.numbers import utc
 from riff_tui.text.safe_text import escaped_hidden
 
 SCHEMA_VERSION = 1
+_OF_COLUMNS = ("key", "title", "unit", "better")
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
@@ -21,7 +22,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         "view": table.view,
         "schema_version": SCHEMA_VERSION,
         "filter": table.filter,
-        "columns": [_column(column) for column in table.columns],
+        "columns": [{name: getattr(column, name) for name in _OF_COLUMNS} for column in table.columns],
     }
     counts = table.counts
     tail: dict[str, Any] = {
@@ -90,7 +91,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {_key(key): _plain(item) for key, item in value.items()}
+        return {
+            key if isinstance(key, str) else json.dumps(key, default=str): _plain(item) for key, item in value.items()
+        }
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, Set):
@@ -98,11 +101,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Iterable):
         return [_plain(item) for item in value]
     return str(value)
-
-
-def _key(key: Any) -> str:
-    return key if isinstance(key, str) else json.dumps(key, default=str)
-
-
-def _column(column: Column) -> dict[str, str | None]:
-    return {"key": column.key, "title": column.title, "unit": column.unit, "better": column.better}

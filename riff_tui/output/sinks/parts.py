@@ -71,7 +71,6 @@ def wrapped(text: str, room: int | None) -> list[str]:
     return [text] if room is None or cell_width(text) <= room else wrap(text, room)
 
 
-# Define what a sink takes.
 @dataclass(frozen=True, slots=True)
 class Options:
     """Describe how to print; a format ignores what means nothing to it."""
@@ -100,7 +99,6 @@ class Sink(Protocol):
         ...
 
 
-# Make lines of batches: a text once for each value, joined once for what rows share.
 def lines_of(
     batch: Batch, columns: Sequence[Column], text: Callable[[Column, Any], str], separator: str
 ) -> Iterator[str]:

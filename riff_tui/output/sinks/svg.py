@@ -30,7 +30,7 @@ _RUN = re.compile(r"[^ ]+(?: [^ ]+)*")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Hold pieces of one line, with a rule below them where they are a header."""
+    """Describe pieces of one line, with a rule below them where they are a header."""
 
     pieces: Sequence[Piece] = ()
     ruled: bool = False
@@ -39,7 +39,9 @@ class _Line:
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print title, drawing, rows and notes as one picture that is as wide as its rows."""
     body = list(_body(table, options))
-    cells = max([FIGURE_WIDTH, *(_end(line.pieces) for block in body for line in block)])
+    cells = max(
+        [FIGURE_WIDTH, *(piece.start + piece.width for block in body for line in block for piece in line.pieces[-1:])]
+    )
     commands = [f"{of}: {command}" for of, command in table.commands]
     said = [part for text in (*commands, *closing(table)) for part in wrapped(options.line(text), cells)]
     titles = wrapped(options.line(table.title), cells) if table.title else []
@@ -71,10 +73,6 @@ def _body(table: Table, options: Options) -> Iterator[list[_Line]]:
 
 def _words(text: str, *, strong: bool = False) -> _Line:
     return _Line([Piece(0, cell_width(text), text, strong=strong)])
-
-
-def _end(pieces: Sequence[Piece]) -> int:
-    return pieces[-1].start + pieces[-1].width if pieces else 0
 
 
 def _draw(line: _Line, top: int, width: int, out: TextIO) -> None:

@@ -32,8 +32,9 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts.append(wrapped(options.line(table.lead), options.width))
     shortened = 0
     if figure := figure_lines(table, options, options.width):
-        parts.append(_cut(figure, options))
-        shortened += _longer(figure, options)
+        cut = options.width
+        parts.append(figure if cut is None else [fit(line, cut, options.glyphs.ellipsis) for line in figure])
+        shortened += 0 if options.width is None else sum(cell_width(line) > options.width for line in figure)
     columns = Fit()
     is_long = len(table.rows) > MANY and not table.sections and bool(shown_columns(table))
     if table.sections:
@@ -43,7 +44,8 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts = []
     elif shown_columns(table):
         grid = Grid(table, options)
-        parts.append(_rows(grid, options))
+        lines = [_joined(pieces, options) for pieces in grid.lines()] or [fit("No rows.", options.width or 8, "")]
+        parts.append([_joined(grid.titles(), options), *lines])
         columns = grid.fit
     if table.commands:
         parts.append([line for of, text in table.commands for line in _to_paste(of, text, options)])
@@ -101,11 +103,6 @@ def _toned(line: Sequence[tuple[str, str | None]], options: Options) -> str:
     return "".join(_in_color(text, _COLORS.get(tone) if tone else None) for text, tone in line)
 
 
-def _rows(grid: Grid, options: Options) -> list[str]:
-    lines = [_joined(pieces, options) for pieces in grid.lines()]
-    return [_joined(grid.titles(), options), *(lines or [fit("No rows.", options.width or 8, "")])]
-
-
 def _lists(table: Table, options: Options) -> list[list[str]]:
     plain = replace(options, color=False)
     return [
@@ -122,27 +119,14 @@ def _joined(pieces: Sequence[Piece], options: Options) -> str:
     parts: list[str] = []
     at = 0
     for piece in pieces:
-        parts += " " * (piece.start - at), _colored(piece) if options.color else piece.text
+        color = _COLORS.get(piece.tone) if options.color and piece.tone is not None else None
+        parts += " " * (piece.start - at), _in_color(piece.text, color)
         at = piece.start + piece.width
     return "".join(parts)
 
 
-def _colored(piece: Piece) -> str:
-    return _in_color(piece.text, None if piece.tone is None else _COLORS.get(piece.tone))
-
-
 def _in_color(text: str, code: int | None) -> str:
     return text if code is None or not text or text.isspace() else f"\x1b[{code}m{text}\x1b[39m"
-
-
-def _longer(lines: Sequence[str], options: Options) -> int:
-    return 0 if options.width is None else sum(cell_width(line) > options.width for line in lines)
-
-
-def _cut(lines: Sequence[str], options: Options) -> list[str]:
-    if options.width is None:
-        return list(lines)
-    return [fit(line, options.width, options.glyphs.ellipsis) for line in lines]
 
 
 def _cost(columns: Fit, shortened: int, options: Options) -> list[str]:

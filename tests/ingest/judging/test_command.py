@@ -14,6 +14,7 @@ from tests.surface.ingest import Turn
 from tests.surface.runner import (
     CallToJudge,
     CommandJudge,
+    ConversationName,
     JudgePrompt,
     JudgingOutcome,
     Misconfigured,
@@ -21,18 +22,18 @@ from tests.surface.runner import (
     Refused,
     Retry,
     Rubric,
-    Signature,
     judge_settings,
     without_secrets,
 )
 from tests.surface.runner import RetryRetryPolicy as RetryPolicy
 
-CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning. ключ $HOME `id`"), Turn("caller", "Hello; rm -rf.")])
+NAME = ConversationName("run-1", "c-1")
+CALL = CallToJudge(NAME, [Turn("agent", "Good morning. ключ $HOME `id`"), Turn("caller", "Hello; rm -rf.")])
 GOOD = """print('{"score": 6, "evidence": [2], "reason": "Polite."}')"""
 
 
 def outcome_of(program: str, *, timeout: float = 120.0, tries: int = 1) -> JudgingOutcome:
-    judge = CommandJudge([sys.executable, "-c", program], None, "hash")
+    judge = CommandJudge([sys.executable, "-c", program])
     return asyncio.run(Retry(judge, Rubric(), RetryPolicy(timeout, tries, pause=0.01)).outcome(CALL))
 
 
@@ -111,15 +112,14 @@ def _is_alive(process: int) -> bool:
 
 def test_no_shell_sees_the_arguments(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
-    judge = CommandJudge([sys.executable, "-c", GOOD, f"; touch {trap}", f"$(touch {trap})"], "m", "hash")
+    judge = CommandJudge([sys.executable, "-c", GOOD, f"; touch {trap}", f"$(touch {trap})"])
     outcome = asyncio.run(Retry(judge, Rubric(), RetryPolicy(120.0, 1)).outcome(CALL))
     assert outcome.verdict is not None
     assert not trap.exists()
-    assert judge.signature("run-1", "c-1") == Signature("m", "hash")
 
 
 def test_a_program_that_is_not_there_stops_the_run() -> None:
-    judge = CommandJudge(["no-such-program-anywhere"], None, "hash")
+    judge = CommandJudge(["no-such-program-anywhere"])
     with pytest.raises(Refused, match="no-such-program-anywhere cannot be run: No such file"):
         asyncio.run(Retry(judge, Rubric(), RetryPolicy(120.0, 5)).outcome(CALL))
 
@@ -142,7 +142,7 @@ def test_a_program_sees_all_of_the_environment_or_what_was_named() -> None:
     environ = {**os.environ, "MODE": "1", "OTHER_KEY": "s3cret"}
     table = {"kind": "command", "argv": [sys.executable, "-c", told], "environment": ["MODE"]}
     judge = judge_settings("mine", {"mine": table}, Path()).judge(environ)
-    question = Question("run-1", "c-1", JudgePrompt("rubric", "call"))
+    question = Question(NAME, JudgePrompt("rubric", "call"))
     assert asyncio.run(judge.ask(question)).text == "MODE\n"
     with pytest.raises(Misconfigured, match="environment: there is no variable 'MODE' in the environment"):
         judge_settings("mine", {"mine": table}, Path()).judge({})

@@ -21,6 +21,7 @@ from tests.surface.ingest import Turn
 from tests.surface.runner import (
     LARGEST_BODY,
     CallToJudge,
+    ConversationName,
     JudgePrompt,
     JudgingOutcome,
     Misconfigured,
@@ -38,7 +39,7 @@ from tests.surface.runner import RetryRetryPolicy as RetryPolicy
 
 pytest.importorskip("aiohttp")
 
-CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
+CALL = CallToJudge(ConversationName("run-1", "c-1"), [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
 QUICK = RetryPolicy(timeout=60.0, tries=3, pause=0.01, longest_pause=0.02)
 GOOD = completion(verdict())
 SENT = {"host", "accept", "accept-encoding", "content-type", "content-length", "user-agent", "authorization"}
@@ -61,7 +62,7 @@ async def asked_of(
 ) -> tuple[JudgingOutcome, Retry]:
     described: dict[str, Any] = {"model": "played-1", "key": KEY, "key_variable": KEY_VARIABLE, **fields}
     address = Address(endpoint.url, **described)
-    judge = OpenAIJudge(address, Rubric().prompt_hash, policy.timeout, json_mode=json_mode)
+    judge = OpenAIJudge(address, policy.timeout, json_mode=json_mode)
     asking = Retry(judge, Rubric(), policy)
     try:
         return await asking.outcome(CALL), asking
@@ -271,17 +272,17 @@ def test_requests_go_through_the_proxy_that_the_environment_names(monkeypatch: p
 def test_a_proxy_of_another_kind_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("all_proxy", "socks5://me:secret@127.0.0.1:1080")
     with pytest.raises(Misconfigured, match="proxy of the kind socks5") as caught:
-        OpenAIJudge(Address("https://example.org/v1", "m"), "hash", 1.0)
+        OpenAIJudge(Address("https://example.org/v1", "m"), 1.0)
     assert "secret" not in str(caught.value)
 
 
 def test_half_a_character_in_what_was_said_does_not_end_the_call() -> None:
     with serving(lambda asked: GOOD) as endpoint:
-        judge = OpenAIJudge(Address(endpoint.url, "m", extra={"user": "\ud83d"}), "hash", 60.0)
+        judge = OpenAIJudge(Address(endpoint.url, "m", extra={"user": "\ud83d"}), 60.0)
 
         async def ask() -> str:
             try:
-                return (await judge.ask(Question("run-1", "c-1", JudgePrompt("rubric", "call")))).text
+                return (await judge.ask(Question(ConversationName("run-1", "c-1"), JudgePrompt("rubric", "call")))).text
             finally:
                 await judge.close()
 
@@ -318,7 +319,7 @@ def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:
 )
 def test_an_address_that_makes_no_sense_is_refused(url: str, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(Misconfigured, match=message) as caught:
-        OpenAIJudge(Address(url, "m", **fields), "hash", 1.0)
+        OpenAIJudge(Address(url, "m", **fields), 1.0)
     assert "secret" not in str(caught.value)
 
 
@@ -334,4 +335,4 @@ def without_library(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_library")
 def test_a_missing_client_library_is_named_with_what_to_install() -> None:
     with pytest.raises(Misconfigured, match=r"pip install 'riff-tui\[judge\]'"):
-        OpenAIJudge(Address("https://example.org/v1", "m"), "hash", 1.0)
+        OpenAIJudge(Address("https://example.org/v1", "m"), 1.0)

@@ -38,7 +38,7 @@ def line(conversation: str, **more: Any) -> dict[str, Any]:
 
 def outcome_of(judge: ReplayJudge, conversation: str) -> JudgingOutcome:
     asking = Retry(judge, Rubric(), RetryPolicy(5.0, 1))
-    return asyncio.run(asking.outcome(CallToJudge("run-1", conversation, TURNS)))
+    return asyncio.run(asking.outcome(CallToJudge(ConversationName("run-1", conversation), TURNS)))
 
 
 def test_a_verdict_comes_back_with_its_signature_and_its_time(tmp_path: Path) -> None:
@@ -48,9 +48,9 @@ def test_a_verdict_comes_back_with_its_signature_and_its_time(tmp_path: Path) ->
     assert outcome.verdict is not None
     assert (outcome.verdict.score, outcome.verdict.evidence, outcome.verdict.reason) == (4.5, (1,), "Stiff.")
     assert outcome.judged_at == "2026-01-01T00:00:00Z"
-    assert judge.signature("run-1", "c-1") == Signature("m-1", "abc")
-    assert judge.signature("run-1", "c-2") is None
-    assert judge.signature("run-2", "c-1") is None
+    assert judge.signature(ConversationName("run-1", "c-1")) == Signature("m-1", "abc")
+    assert judge.signature(ConversationName("run-1", "c-2")) is None
+    assert judge.signature(ConversationName("run-2", "c-1")) is None
 
 
 def test_a_plain_score_is_enough_and_the_run_may_be_that_of_the_directory(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_what_was_recorded_of_an_id_of_several_calls_is_given_to_none_of_them_wi
     calls = [ConversationName("run-1", "c-1", flow, "m", 0) for flow in ("dental", "garage")]
     other = ConversationName("run-1", "c-2", "garage", "m", 0)
     judge.expect([*calls, other])
-    assert [judge.signature_of(call) is not None for call in (*calls, other)] == [True, False, True]
+    assert [judge.signature(call) is not None for call in (*calls, other)] == [True, False, True]
     asking = Retry(judge, Rubric(), RetryPolicy(5.0, 1))
-    outcome = asyncio.run(asking.outcome(CallToJudge("run-1", "c-1", TURNS, "dental", "m", 0)))
+    outcome = asyncio.run(asking.outcome(CallToJudge(calls[0], TURNS)))
     assert outcome.verdict is not None
     assert outcome.verdict.score == 2

@@ -17,6 +17,7 @@ from tests.surface.runner import (
     MOST_IN_A_ROW,
     Answer,
     CallToJudge,
+    ConversationName,
     JudgingOutcome,
     Question,
     Refused,
@@ -24,7 +25,6 @@ from tests.surface.runner import (
     Rubric,
     Runner,
     RunProgress,
-    Signature,
     Unanswered,
     Usage,
     session,
@@ -44,12 +44,9 @@ class Played:
         self.under_way = 0
         self.closed = False
 
-    def signature(self, run: str, conversation: str) -> Signature:
-        return Signature("m", "h")
-
     async def ask(self, question: Question) -> Answer:
-        self.asked.append(question.conversation)
-        played = self._play(question.conversation, self.asked.count(question.conversation))
+        self.asked.append(question.name.conversation)
+        played = self._play(question.name.conversation, self.asked.count(question.name.conversation))
         self.under_way += 1
         self.most_at_once = max(self.most_at_once, self.under_way)
         try:
@@ -94,7 +91,7 @@ class Run:
         self.runner.run(_calls(calls), at_once)
 
     def _keep(self, call: CallToJudge, outcome: JudgingOutcome) -> None:
-        self.kept[call.conversation] = outcome
+        self.kept[call.name.conversation] = outcome
 
     def _stop(self, progress: RunProgress) -> None:
         self.stops.append(progress.under_way)
@@ -107,7 +104,7 @@ class Run:
 
 def _calls(count: int) -> Iterator[CallToJudge]:
     for number in range(count):
-        yield CallToJudge("run-1", f"c-{number}", [Turn("agent", "Good morning.")])
+        yield CallToJudge(ConversationName("run-1", f"c-{number}"), [Turn("agent", "Good morning.")])
 
 
 def test_every_call_is_asked_about_once_and_so_many_at_a_time() -> None:

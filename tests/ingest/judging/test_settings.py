@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from tests.surface.runner import PRESETS, Misconfigured, OpenAIJudge, Prices, Rubric, Signature, Usage, judge_settings
+from tests.surface.runner import (
+    PRESETS,
+    ConversationName,
+    Misconfigured,
+    OpenAIJudge,
+    Prices,
+    Rubric,
+    Signature,
+    Usage,
+    judge_settings,
+)
 
 HERE = Path()
 LOCAL = {"kind": "openai", "base_url": "http://127.0.0.1:8000/v1", "model": "m"}
@@ -17,7 +27,7 @@ LOCAL = {"kind": "openai", "base_url": "http://127.0.0.1:8000/v1", "model": "m"}
 def test_a_preset_needs_nothing_but_its_key(name: str) -> None:
     pytest.importorskip("aiohttp")
     config = judge_settings(name, {}, HERE)
-    assert config.sign("r", "c") == Signature(str(PRESETS[name]["model"]), Rubric().prompt_hash)
+    assert config.sign(ConversationName("r", "c")) == Signature(str(PRESETS[name]["model"]), Rubric().prompt_hash)
     variable = str(PRESETS[name]["key_variable"])
     assert isinstance(config.judge({variable: " sk-1\n"}), OpenAIJudge)
     for environ in ({}, {variable: " "}):
@@ -73,7 +83,7 @@ def test_criteria_of_ones_own_make_another_prompt(tmp_path: Path) -> None:
     (tmp_path / "strict.txt").write_text("Is it polite?\n", encoding="utf-8")
     config = judge_settings("mine", {"mine": {**LOCAL, "rubric": "strict.txt"}}, tmp_path)
     assert config.rubric.text.startswith("Is it polite?")
-    signature = config.sign("r", "c")
+    signature = config.sign(ConversationName("r", "c"))
     assert signature is not None
     assert signature.prompt_hash != Rubric().prompt_hash
     (tmp_path / "strict.txt").write_text(" \n", encoding="utf-8")
@@ -84,7 +94,7 @@ def test_criteria_of_ones_own_make_another_prompt(tmp_path: Path) -> None:
 def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
     config = judge_settings("old", {"old": {"kind": "replay", "path": "gone"}}, tmp_path)
     with pytest.raises(Misconfigured, match=r"path: there is no .*gone"):
-        config.sign("r", "c")
+        config.sign(ConversationName("r", "c"))
 
 
 def test_cost_is_known_only_where_both_prices_are() -> None:

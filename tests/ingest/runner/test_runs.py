@@ -347,7 +347,7 @@ def test_calls_that_wait_for_an_earlier_one_are_few(monkeypatch: pytest.MonkeyPa
     def keep(self: Any, made: MadeCall) -> None:
         kept.append(made.case.trial)
 
-    monkeypatch.setattr(runs._InMemory, "keep", keep)
+    monkeypatch.setattr(runs._Kept, "keep", keep)
     make_run(toy_request(ToyAgent(reply), trials=40, concurrency=4, in_order=True))
     assert kept == list(range(40))
     assert all(trial - done <= 8 for trial, done in began)

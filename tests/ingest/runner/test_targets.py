@@ -18,9 +18,7 @@ from tests.surface.runner import (
     make_agent,
     make_caller,
     make_tools,
-    parse_agent,
-    parse_caller,
-    parse_tools,
+    parse_target,
 )
 from tests.surface.store import UsageError
 
@@ -36,15 +34,15 @@ from tests.surface.store import UsageError
     ],
 )
 def test_an_agent_is_a_model_a_command_or_an_object_of_python(text: str, target: Target) -> None:
-    assert parse_agent(text) == target
+    assert parse_target(text, "agent") == target
 
 
 def test_callers_and_tools_have_forms_of_their_own() -> None:
-    assert parse_caller("scripted") == Target("scripted")
-    assert parse_caller("frozen") == Target("frozen")
-    assert parse_caller("command:caller").command == ("caller",)
-    assert parse_tools("stubbed") == Target("stubbed")
-    assert parse_tools("command:tools").command == ("tools",)
+    assert parse_target("scripted", "caller") == Target("scripted")
+    assert parse_target("frozen", "caller") == Target("frozen")
+    assert parse_target("command:caller", "caller").command == ("caller",)
+    assert parse_target("stubbed", "tools") == Target("stubbed")
+    assert parse_target("command:tools", "tools").command == ("tools",)
 
 
 @pytest.mark.parametrize(
@@ -69,34 +67,34 @@ def test_callers_and_tools_have_forms_of_their_own() -> None:
 )
 def test_what_makes_no_sense_is_refused_with_what_does(text: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parse_agent(text)
+        parse_target(text, "agent")
     assert said in str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["openai:m@https://s3cret@host/v1", "openai:m@https://u:s3cret@host", "opnai:s3cret"])
 def test_no_message_repeats_what_may_be_a_key(text: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parse_agent(text)
+        parse_target(text, "agent")
     assert "s3cret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["scripted:x", "python:m:n", "stubbed"])
 def test_a_caller_has_no_other_forms(text: str) -> None:
     with pytest.raises(UsageError, match="scripted; frozen; openai:MODEL@URL"):
-        parse_caller(text)
+        parse_target(text, "caller")
 
 
 def test_what_was_named_is_made() -> None:
     options = PartOptions(name="acme")
-    assert isinstance(make_agent(parse_agent("command:./mine.sh"), options), CommandAgent)
-    assert make_agent(parse_agent("command:./mine.sh"), options).name == "acme"
-    assert make_agent(parse_agent("command:./mine.sh"), PartOptions()).name == "mine.sh"
-    assert make_agent(parse_agent("python:tests.support.toy_calls:walks"), PartOptions()).name == "walks"
-    assert isinstance(make_caller(parse_caller("scripted"), options), ScriptedCaller)
-    assert isinstance(make_caller(parse_caller("frozen"), options), FrozenCaller)
-    assert isinstance(make_caller(parse_caller("command:./caller"), options), CommandCaller)
-    assert isinstance(make_tools(parse_tools("stubbed"), options), StubbedTools)
-    assert isinstance(make_tools(parse_tools("command:./tools"), options), CommandTools)
+    assert isinstance(make_agent(parse_target("command:./mine.sh", "agent"), options), CommandAgent)
+    assert make_agent(parse_target("command:./mine.sh", "agent"), options).name == "acme"
+    assert make_agent(parse_target("command:./mine.sh", "agent"), PartOptions()).name == "mine.sh"
+    assert make_agent(parse_target("python:tests.support.toy_calls:walks", "agent"), PartOptions()).name == "walks"
+    assert isinstance(make_caller(parse_target("scripted", "caller"), options), ScriptedCaller)
+    assert isinstance(make_caller(parse_target("frozen", "caller"), options), FrozenCaller)
+    assert isinstance(make_caller(parse_target("command:./caller", "caller"), options), CommandCaller)
+    assert isinstance(make_tools(parse_target("stubbed", "tools"), options), StubbedTools)
+    assert isinstance(make_tools(parse_target("command:./tools", "tools"), options), CommandTools)
 
 
 def test_a_variable_that_a_program_should_see_has_to_be_set() -> None:
@@ -107,7 +105,7 @@ def test_a_variable_that_a_program_should_see_has_to_be_set() -> None:
 
 def test_a_model_is_made_with_the_key_that_its_variable_holds() -> None:
     pytest.importorskip("aiohttp")
-    target = parse_agent("openai:gpt-5-mini@https://host.example/v1")
+    target = parse_target("openai:gpt-5-mini@https://host.example/v1", "agent")
     options = PartOptions(key_env="KEY_OF_MINE", environ={"KEY_OF_MINE": "s3cret"})
     assert make_agent(target, options).name == "gpt-5-mini"
     assert make_agent(target, replace(options, name="mine")).name == "mine"
@@ -117,4 +115,4 @@ def test_a_model_is_made_with_the_key_that_its_variable_holds() -> None:
             make(target, replace(options, environ={"KEY_OF_MINE": ""}))
         assert "KEY_OF_MINE" in str(refused.value)
     with pytest.raises(UsageError, match="has to be https"):
-        make_caller(parse_caller("openai:m@http://host.example/v1"), options)
+        make_caller(parse_target("openai:m@http://host.example/v1", "caller"), options)

@@ -87,7 +87,7 @@ def test_judges_differ_and_prefer_calls_that_go_well(tmp_path: Path) -> None:
 def test_the_bytes_are_the_same_in_every_process(tmp_path: Path) -> None:
     simulate(tmp_path / "here", flows=["dog_grooming", "generic_inquiry"], conversations=200, seed=9)
     script = (
-        "import sys; from pathlib import Path; from riff_runner.simulate import simulate;"
+        "import sys; from pathlib import Path; from riff_runner.simulate.suite import simulate;"
         "simulate(Path(sys.argv[1]), flows=['generic_inquiry', 'dog_grooming'], conversations=200, seed=9)"
     )
     paths = os.pathsep.join(str(ROOT / part) for part in ("", "store", "ingest"))

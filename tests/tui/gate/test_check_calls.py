@@ -22,10 +22,10 @@ from tests.surface.tui import (
     Request,
     Row,
     configured,
+    decision_with_commands,
     one_line,
     parse,
     show,
-    told_decision_on,
     ui_command,
 )
 from tests.surface.tui import where as where_of
@@ -50,7 +50,7 @@ def store_of(path: Path, *items: Iterable[Item]) -> Store:
 
 
 def decided(store: Store, where: str = "", *drops: str, sides: tuple[str, str] = ("a", "b")) -> Decision:
-    return told_decision_on(store, *sides, parse(where), configured(drops, environ={}))
+    return decision_with_commands(store, *sides, parse(where), configured(drops, environ={}))
 
 
 def opened(store: Store, check: Check) -> Sequence[Row]:

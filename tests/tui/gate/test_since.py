@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.facts import call, fresh, put
 from tests.surface.store import ConversationFacts
-from tests.surface.tui import configured, told_decision_on
+from tests.surface.tui import configured, decision_with_commands
 
 ASPECTS = {
     "g": {"correctness": 10.0, "completion": 10.0, "errors": 10.0},
@@ -32,7 +32,7 @@ def since(path: Path, nights: str, **of_third: Any) -> dict[str, str | None]:
     with fresh(path / "store.db") as store:
         for number, kind in enumerate(nights):
             put(store, f"{number}.jsonl", night(number, kind, **(of_third if number == 2 else {})))
-        found = told_decision_on(store, "night-0", f"night-{len(nights) - 1}", None, configured((), environ={}))
+        found = decision_with_commands(store, "night-0", f"night-{len(nights) - 1}", None, configured((), environ={}))
     return {check.name: check.since for check in found.of("failed")}
 
 
@@ -62,7 +62,7 @@ def test_each_check_has_a_night_of_its_own(tmp_path: Path) -> None:
             kinds = {"x": "b" if number > 1 else "g", "y": "b" if number > 2 else "g"}
             items = [one for flow, kind in kinds.items() for one in night(number, kind, flow=flow)]
             put(store, f"{number}.jsonl", items)
-        found = told_decision_on(store, "night-0", "night-3", None, configured((), environ={}))
+        found = decision_with_commands(store, "night-0", "night-3", None, configured((), environ={}))
     assert {(check.flow, check.since) for check in found.of("failed")} == {("x", "night-2"), ("y", "night-3")}
 
 

@@ -46,11 +46,7 @@ class CommandAgent:
         """Start the program and tell it of the call; raises `Unavailable` and `EndpointRefused`."""
         wire = await Wire.open("agent", self._program, call.limits.turn_timeout_s, call.note)
         session = CommandSession(call, wire)
-        try:
-            await session.introduce()
-        except BaseException:
-            await wire.abandon()
-            raise
+        await session.introduce()
         return session
 
     async def close(self) -> None:
@@ -238,7 +234,6 @@ def _status_of(bye: Mapping[str, Any] | None) -> str | None:
     return status[:_LONGEST_NAME] if isinstance(status, str) and status else None
 
 
-# Answer the tools of a flow with a program that speaks JSON lines: one process a call.
 class CommandTools:
     """Start a program for each call; a result may take `timeout_s`."""
 
@@ -253,11 +248,20 @@ class CommandTools:
     async def begin(self, case: CallCase) -> CommandToolSession:
         """Start the program and tell it of the call; raises `Unavailable` and `EndpointRefused`."""
         wire = await Wire.open("tools", self._program, self._timeout_s, lambda kind, message: None)
-        try:
-            await wire.introduce(_start(case), _leave_out)
-        except BaseException:
-            await wire.abandon()
-            raise
+        start = {
+            "conversation_id": case.conversation_id,
+            "flow": case.flow.name,
+            "scenario": case.scenario.name,
+            "trial": case.trial,
+            "seed": case.seed,
+            "facts": {slot: fact.value for slot, fact in case.facts.items()},
+            "tools": list(case.flow.tools),
+        }
+
+        async def leave_out(message: dict[str, Any]) -> None:
+            return None
+
+        await wire.introduce(start, leave_out)
         return CommandToolSession(wire)
 
     async def close(self) -> None:
@@ -294,19 +298,3 @@ class CommandToolSession:
             if message.get("type") == "tool_result" and message.get("id", call_id) == call_id:
                 return message
         raise Unavailable("tools", f"it sent {MOST_MESSAGES:,} messages, and none of them is the result")
-
-
-def _start(case: CallCase) -> dict[str, Any]:
-    return {
-        "conversation_id": case.conversation_id,
-        "flow": case.flow.name,
-        "scenario": case.scenario.name,
-        "trial": case.trial,
-        "seed": case.seed,
-        "facts": {slot: fact.value for slot, fact in case.facts.items()},
-        "tools": list(case.flow.tools),
-    }
-
-
-async def _leave_out(message: dict[str, Any]) -> None:
-    return None

@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from riff_runner.chat import ChatClient, ChatError, RetryPolicy
+from riff_runner.chat.client import ChatClient
 from riff_runner.chat.endpoint import Endpoint
-from riff_runner.chat.protocol import Chat, ChatReply, ChatToolCall, ContextFull, Message, problem_of
+from riff_runner.chat.protocol import ChatError, ChatReply, ChatToolCall, ContextFull, Message, problem_of
+from riff_runner.chat.retries import RetryPolicy
 from riff_runner.protocol import AgentReply, AgentStopped, StopReason
 from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.agents.tool_use import Offers, ToolUse, spelled_name
+from riff_runner.run.agents.tool_use import Offers, ToolUse, api_name
 from riff_runner.run.flows.flow import FlowState, RunnableFlow
 
 
@@ -59,7 +60,6 @@ class ModelAgent:
         await self._chat.close()
 
 
-# Tell a model who it is on the telephone, what to do in the state that it is in, and what is known.
 _ROLE = "You answer the telephone for a business and help the people who call."
 _RULES = (
     "You are heard, not read: one or two short sentences at a time, without lists, markup or emoji.",
@@ -115,14 +115,13 @@ def _completed(text: str, flow: RunnableFlow, known: Mapping[str, Any]) -> str:
     return _BLANK.sub(value, text)
 
 
-# Be a model in one call: keep the chat, ask for answers, and run the tools that they call.
 SILENCE = "(The caller says nothing.)"
 
 
 class ModelSession:
     """Let a model answer one call; the state that it is in decides what it is told and which tools it has."""
 
-    def __init__(self, call: AgentCall, chat: Chat, offers: Offers) -> None:
+    def __init__(self, call: AgentCall, chat: ChatClient, offers: Offers) -> None:
         self._call = call
         self._chat = chat
         self._offers = offers
@@ -201,7 +200,7 @@ class ModelSession:
         try:
             answer = await self._chat.complete(
                 [self._system, *self._messages],
-                self._offered.spelled,
+                self._offered.for_api,
                 seed=self._seed,
                 on_retry=call.retried,
                 on_wait=call.waits,
@@ -235,5 +234,5 @@ def _sendable(made: ChatToolCall) -> dict[str, Any]:
         is_object = isinstance(json.loads(made.arguments_text), dict)
     except (ValueError, RecursionError):
         is_object = False
-    function = {"name": spelled_name(made.name), "arguments": made.arguments_text if is_object else "{}"}
+    function = {"name": api_name(made.name), "arguments": made.arguments_text if is_object else "{}"}
     return {"id": made.id, "type": "function", "function": function}

@@ -32,7 +32,8 @@ def as_agent(thing: Any, name: str | None = None) -> Agent:
     What goes wrong in it is `Unavailable`, and so is a turn that takes longer than a turn may.
     """
     if inspect.isclass(thing) and hasattr(thing, "begin"):
-        thing = _without_arguments(thing)
+        _refuse_unless_it_takes(thing)
+        thing = thing()
     if hasattr(thing, "begin"):
         if type(thing).__module__.startswith(_OURS) and name is None:
             return thing  # type: ignore[no-any-return]
@@ -152,11 +153,6 @@ def _told(error: BaseException) -> str:
     place = next((frame for frame in reversed(frames) if _OUR_PACKAGES.isdisjoint(Path(frame.filename).parts)), None)
     where = f" ({Path(place.filename).name}, line {place.lineno})" if place is not None else ""
     return f"{words}{where}"
-
-
-def _without_arguments(kind: type) -> Any:
-    _refuse_unless_it_takes(kind)
-    return kind()
 
 
 def _refuse_unless_it_takes(thing: Callable[..., Any], *what: str) -> None:

@@ -1,4 +1,4 @@
-"""Say in what arguments do not fit a JSON schema, for as much of it as descriptions of tools use."""
+"""Find in what arguments do not fit a JSON schema, for as much of it as descriptions of tools use."""
 
 from __future__ import annotations
 

@@ -47,14 +47,16 @@ class ToolUse:
         if tool.kind == "tool":
             return await self._flow_tool(tool.target, arguments)
         if tool.kind == "end_call":
-            return self._hang_up(arguments)
+            self.has_hung_up = True
+            self.status = (arguments.get("status") or "").strip()[:_LONGEST_NAME] or self.status
+            return {"ok": True}
         return self._go(made, tool.target or arguments["to"], arguments)
 
     def _fill(self, made: ChatToolCall, tool: OfferedTool, arguments: dict[str, Any]) -> Any:
-        """Hold the values of slots; those that a model leaves blank were not said."""
+        """Keep the values of slots; those that a model leaves blank were not said."""
         given = {slot: value for slot, value in arguments.items() if value is not None}
-        spelled = {slot: value if isinstance(value, list | dict) else str(value) for slot, value in given.items()}
-        if wrong := violation(tool.parameters, spelled):
+        texts = {slot: value if isinstance(value, list | dict) else str(value) for slot, value in given.items()}
+        if wrong := violation(tool.parameters, texts):
             return self._mistake(made, f"arguments do not fit: {wrong}")
         for slot, value in given.items():
             self._collect(slot, value)
@@ -84,11 +86,6 @@ class ToolUse:
             return result
         blocked = self._move(edge.to_state, name if edge.field is None else f"{name}: {edge.field}")
         return {"result": result, "error": blocked} if blocked else result
-
-    def _hang_up(self, arguments: Mapping[str, Any]) -> Any:
-        self.has_hung_up = True
-        self.status = (arguments.get("status") or "").strip()[:_LONGEST_NAME] or self.status
-        return {"ok": True}
 
     def _move(self, to_state: str, reason: str | None) -> str | None:
         """Enter a state, or return why the guard of this one keeps it from being left.
@@ -123,7 +120,8 @@ class ToolUse:
         error = (
             f"no edge from {self._state.name} to {to_state}" if is_way else f"no such tool in state {self._state.name}"
         )
-        return self._mistake(made, error, f"{error}; there {_listed(self._offered)}")
+        offered = f"are {', '.join(self._offered)}" if self._offered else "is none"
+        return self._mistake(made, error, f"{error}; there {offered}")
 
     def _mistake(self, made: ChatToolCall, error: str, told: str | None = None) -> Any:
         name, arguments = made.name[:_LONGEST_NAME] or "(no name)", made.arguments_text[:LARGEST_RESULT]
@@ -140,11 +138,6 @@ def _way_on(edges: Sequence[FlowEdge], result: Any) -> FlowEdge | None:
     return next((edge for edge in edges if not edge.cases), None)
 
 
-def _listed(offered: Mapping[str, OfferedTool]) -> str:
-    return f"are {', '.join(offered)}" if offered else "is none"
-
-
-# Decide which tools a model is offered in a state of its flow: what to note, what to look up, where to go.
 ToolKind: TypeAlias = Literal["fill", "go", "advance", "end_call", "tool"]
 
 FILL = "fill"
@@ -167,7 +160,7 @@ class OfferedTool:
     target: str = ""
 
     @property
-    def spelled(self) -> dict[str, Any]:
+    def for_api(self) -> dict[str, Any]:
         """Return the tool as the API spells it."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return {"type": "function", "function": function}
@@ -177,7 +170,7 @@ def offered_tools(flow: RunnableFlow, state: FlowState, *, advance: bool = False
     """Return the tools of a state by name; with `advance` one tool leads to all next states, instead of one each."""
     offered: dict[str, OfferedTool] = {}
     for tool in _tools(flow, state, advance):
-        name = spelled_name(tool.name)
+        name = api_name(tool.name)
         while name in offered:
             name = f"{name[: _LONGEST_TOOL_NAME - 1]}_"
         offered[name] = OfferedTool(name, tool.kind, tool.description, tool.parameters, tool.target)
@@ -185,10 +178,10 @@ def offered_tools(flow: RunnableFlow, state: FlowState, *, advance: bool = False
 
 
 class Offer(NamedTuple):
-    """Hold the tools of a state by name, and as the API spells them."""
+    """Describe the tools of a state by name, and as the API spells them."""
 
     tools: Mapping[str, OfferedTool]
-    spelled: Sequence[Tool]
+    for_api: Sequence[Tool]
 
 
 class Offers:
@@ -203,7 +196,7 @@ class Offers:
         _, known = self._flows.setdefault(id(flow), (flow, {}))  # which keeps the flow, and so its id its own
         if state.name not in known:
             tools = offered_tools(flow, state, advance=self._advance)
-            known[state.name] = Offer(tools, tuple(tool.spelled for tool in tools.values()))
+            known[state.name] = Offer(tools, tuple(tool.for_api for tool in tools.values()))
         return known[state.name]
 
 
@@ -212,7 +205,7 @@ def noted_slots(flow: RunnableFlow, state: FlowState) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*state.required_slots, *sorted(flow.contract.wanted_slots())]))
 
 
-def spelled_name(name: str) -> str:
+def api_name(name: str) -> str:
     """Return the name of a tool as the API allows it."""
     return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_TOOL_NAME] or "_"
 
@@ -261,8 +254,8 @@ def _end_call(flow: RunnableFlow) -> OfferedTool:
 def _way(flow: RunnableFlow, edge: FlowEdge) -> str:
     if edge.description:
         return edge.description
-    spelled = edge.to_state.replace("_", " ")
+    words = edge.to_state.replace("_", " ")
     outcome = flow.outcome_of(edge.to_state)
     if outcome == "escalation":
-        return f"Hand the caller over to a person ({spelled})."
-    return f"The call has reached its goal ({spelled})." if outcome == "success" else f"Go on to: {spelled}."
+        return f"Hand the caller over to a person ({words})."
+    return f"The call has reached its goal ({words})." if outcome == "success" else f"Go on to: {words}."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from riff_runner.run.callers.utterance import SlotWords, Utterance, slot_words
+from riff_runner.run.callers.utterance import Utterance, slot_words
 from riff_runner.run.cases.case import CallCase
-from riff_runner.run.flows.flow import FlowState
+from riff_runner.run.flows.flow import FlowState, in_words
 from riff_runner.simulate.lexicon import Pool, pools
 
 PLAIN_SAYINGS = 3
@@ -15,12 +15,14 @@ PLAIN_SAYINGS = 3
 
 
 class Agenda:
-    """Hold the facts and the tasks of a caller; `told` counts how often each fact was said."""
+    """Keep the facts and the tasks of a caller; `told` counts how often each fact was said."""
 
     def __init__(self, case: CallCase) -> None:
         self.told: Counter[str] = Counter()
         self._case = case
-        self._words = _slot_words(case)
+        known = pools()
+        questions = {slot: known[pool].question for slot, pool in case.scenario.pools.items() if pool in known}
+        self._words = {slot: slot_words(slot, questions.get(slot, "")) for slot in case.facts}
         self._stages = [[slot for slot in stage if slot in case.facts] for stage in _stages(case)]
         self._tasks = list(case.scenario.tasks)
         self._hub_entered: int | None = None
@@ -42,7 +44,7 @@ class Agenda:
         return self._stages[self._taken]
 
     def may_tell(self, slot: str) -> bool:
-        """Tell whether an agent of unknown state may mean this slot; a menu of tasks names some that it does not."""
+        """Return whether an agent of unknown state may mean this slot; a menu of tasks names some that it does not."""
         return not self.has_tasks or slot in self.due or slot in self.stage
 
     def known(self, slots: Iterable[str]) -> list[str]:
@@ -55,7 +57,7 @@ class Agenda:
 
     @property
     def has_tasks(self) -> bool:
-        """Tell whether the caller names its tasks one by one in this flow."""
+        """Return whether the caller names its tasks one by one in this flow."""
         return len(self._stages) > 1
 
     @property
@@ -70,7 +72,7 @@ class Agenda:
         return self._tasks[0] if self._tasks else None
 
     def is_offered_task(self, heard: Utterance) -> bool:
-        """Tell whether the agent names the task that is next, as one of a menu."""
+        """Return whether the agent names the task that is next, as one of a menu."""
         return self._has_task and not self.due and self._tasks[0].casefold() in heard.text
 
     def take_task(self) -> str | None:
@@ -87,7 +89,7 @@ def word_pools(case: CallCase) -> dict[str, Pool]:
     found = {}
     for slot, fact in case.facts.items():
         pool = everything.get(case.scenario.pools.get(slot, ""))
-        words = " ".join(slot.replace("_", " ").replace("-", " ").split())
+        words = in_words(slot)
         stands_alone = len(fact.say.split()) >= PLAIN_SAYINGS
         found[slot] = pool or Pool([], ["{}" if stands_alone else f"the {words} is {{}}"], words)
     return found
@@ -127,9 +129,3 @@ def _stages(case: CallCase) -> list[list[str]]:
     if not path or path[-1].outcome is None or not any(stages):
         return [list(case.flow.slots)]
     return [list(dict.fromkeys(stage)) for stage in stages]
-
-
-def _slot_words(case: CallCase) -> dict[str, SlotWords]:
-    known = pools()
-    questions = {slot: known[pool].question for slot, pool in case.scenario.pools.items() if pool in known}
-    return {slot: slot_words(slot, questions.get(slot, "")) for slot in case.facts}

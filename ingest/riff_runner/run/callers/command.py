@@ -37,11 +37,7 @@ class CommandCaller:
 
         wire = await Wire.open("caller", self._program, self._turn_timeout_s, note)
         session = CommandCallerSession(wire)
-        try:
-            await wire.introduce(_start(case), session.take)
-        except BaseException:
-            await wire.abandon()
-            raise
+        await wire.introduce(_start(case), session.take)
         return session
 
     async def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from riff_runner.protocol import CallerFailed, CallerNotes, CallerTurn, CallView, StopReason
+from riff_runner.protocol import CallerFailed, CallerNotes, CallerTurn, CallView, InProcess, StopReason
 from riff_runner.run.cases.case import CallCase
 from riff_store.errors import UsageError
 
@@ -18,24 +18,18 @@ def refuse_unrecorded(cases: Iterable[CallCase]) -> None:
         )
 
 
-class FrozenCaller:
+class FrozenCaller(InProcess):
     """Play the lines of scenarios that were made of calls."""
 
     name = "frozen"
-
-    async def check(self) -> None:
-        """Do nothing: there is nothing to reach."""
 
     async def begin(self, case: CallCase, notes: CallerNotes) -> FrozenSession:
         """Begin a call."""
         return FrozenSession(case)
 
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
-
 
 class FrozenSession:
-    """Say the recorded lines one after the other and hang up with the last of them.
+    """Describe the recorded lines one after the other and hang up with the last of them.
 
     A line makes sense only where it was said: in another state than the recorded one the call has diverged.
     """

@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riff_runner.chat.endpoint import Endpoint
-from riff_runner.chat.protocol import Chat, ChatError, ChatReply, EndpointGone, Message, RequestWrong, Tool
-from riff_runner.protocol import (
-    CallerNotes,
-    CallerTurn,
-    CallProblem,
-    CallRefused,
-    CallView,
-    EndpointRefused,
-    StopReason,
-    Unavailable,
-)
+from riff_runner.chat.protocol import ChatError, ChatReply, Message, Tool, problem_of
+from riff_runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
 from riff_runner.run.callers.agenda import openings
 from riff_runner.run.cases.case import CallCase
+from riff_runner.run.flows.flow import in_words
 from riff_runner.simulate.cast import CallerPersona
+
+if TYPE_CHECKING:
+    from riff_runner.chat.client import ChatClient
 
 TEMPERATURE = 0.7
 """How freely a caller talks; one that says the most likely thing sounds like every other."""
@@ -58,7 +53,7 @@ class ModelCaller:
     The chat is the run's own and is closed with the caller. What the model thinks of how a call went is a note.
     """
 
-    def __init__(self, chat: Chat, name: str) -> None:
+    def __init__(self, chat: ChatClient, name: str) -> None:
         self._chat = chat
         self._name = name
 
@@ -68,7 +63,7 @@ class ModelCaller:
 
         Raises `UsageError` for an address that is none, and where the HTTP client is missing.
         """
-        from riff_runner.chat import ChatClient
+        from riff_runner.chat.client import ChatClient
 
         chat = ChatClient(endpoint, timeout=timeout, stream=False, temperature=TEMPERATURE)
         return cls(chat, endpoint.model)
@@ -83,7 +78,7 @@ class ModelCaller:
         try:
             return await self._chat.check()
         except ChatError as error:
-            raise EndpointRefused("caller", str(error)) from error
+            raise problem_of("caller", error) from error
 
     async def begin(self, case: CallCase, notes: CallerNotes) -> ModelCallerSession:
         """Begin a call."""
@@ -97,7 +92,7 @@ class ModelCaller:
 class ModelCallerSession:
     """Speak for the caller of one case; to its model the agent is the user, from the first word on."""
 
-    def __init__(self, chat: Chat, case: CallCase, notes: CallerNotes) -> None:
+    def __init__(self, chat: ChatClient, case: CallCase, notes: CallerNotes) -> None:
         self._chat = chat
         self._notes = notes
         self._seed = case.seed + case.trial
@@ -106,7 +101,9 @@ class ModelCallerSession:
     async def say(self, heard: str, view: CallView) -> CallerTurn:
         """Return what the model says next; raises `Unavailable`, `CallRefused` and `EndpointRefused`."""
         if view.again:
-            self._forget_last()
+            # What made no sense shall not speak for itself in what the model reads.
+            if self._messages[-1]["role"] == "assistant":
+                self._messages.pop()
         else:
             silence = _SILENCE if len(self._messages) > 1 else _CONNECTED
             self._messages.append({"role": "user", "content": heard.strip() or silence})
@@ -128,14 +125,9 @@ class ModelCallerSession:
                 on_retry=self._notes.retried,
             )
         except ChatError as error:
-            raise _as_callers(error) from error
+            raise problem_of("caller", error) from error
         self._notes.request(reply.details)
         return reply
-
-    def _forget_last(self) -> None:
-        """Take back what made no sense, so that it does not speak for itself in what the model reads."""
-        if self._messages[-1]["role"] == "assistant":
-            self._messages.pop()
 
 
 def turn_of(reply: ChatReply) -> CallerTurn:
@@ -169,16 +161,6 @@ def _opinion(arguments: str) -> tuple[bool | None, str | None]:
     return success if isinstance(success, bool) else None, reason if isinstance(reason, str) and reason else None
 
 
-def _as_callers(error: ChatError) -> CallProblem:
-    """Return what a failure of the endpoint means for the call."""
-    if isinstance(error, EndpointGone):
-        return EndpointRefused("caller", str(error))
-    if isinstance(error, RequestWrong):
-        return CallRefused("caller", str(error))
-    return Unavailable("caller", str(error))
-
-
-# Tell a model whom it plays in a call, what it wants, and what it knows.
 _TEMPLATE = """\
 You play a person who calls a service by telephone. You are the caller, never the agent: you do not offer help, you \
 do not look anything up, and you never speak for the other side.
@@ -210,7 +192,7 @@ _IMPATIENT = 4
 def system_prompt(case: CallCase) -> str:
     """Return what the model is told before the call."""
     opening = openings(case)[0]
-    facts = [f"- {_in_words(slot)}: {fact.say}" for slot, fact in case.facts.items()]
+    facts = [f"- {in_words(slot)}: {fact.say}" for slot, fact in case.facts.items()]
     return _TEMPLATE.format(
         goal=case.scenario.goal or opening,
         opening=opening,
@@ -232,7 +214,3 @@ def manner(persona: CallerPersona) -> str:
     if asides:
         ways.append("Now and then you add something like: " + " / ".join(dict.fromkeys(asides)))
     return " ".join(way for way in ways if way) or "You are friendly and take your time."
-
-
-def _in_words(slot: str) -> str:
-    return " ".join(slot.replace("_", " ").replace("-", " ").split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riff_runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
+from riff_runner.protocol import CallerNotes, CallerTurn, CallView, InProcess, StopReason
 from riff_runner.run.callers.agenda import Agenda, openings, word_pools
 from riff_runner.run.callers.utterance import Utterance
 from riff_runner.run.cases.case import CallCase
@@ -20,20 +20,14 @@ IMPATIENT, FRUSTRATED = 2, 3
 """How often an agent has to ask for the same again before the caller says what it thinks of it."""
 
 
-class ScriptedCaller:
+class ScriptedCaller(InProcess):
     """Play the callers of a run; all chance comes from the case."""
 
     name = "scripted"
 
-    async def check(self) -> None:
-        """Do nothing: there is nothing to reach."""
-
     async def begin(self, case: CallCase, notes: CallerNotes) -> ScriptedSession:
         """Begin a call."""
         return ScriptedSession(case)
-
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
 
 
 class ScriptedSession:
@@ -53,7 +47,7 @@ class ScriptedSession:
         self._mood = Mood(case.persona.patience)
         self._phrases = phrases()
         self._lines: list[str] = []
-        self._told_news = True
+        self._told_more = True
         self._misheard = 0
         self._waited = 0
         self._has_parted = False
@@ -63,7 +57,9 @@ class ScriptedSession:
     async def say(self, heard: str, view: CallView) -> CallerTurn:
         """Return what the caller says next."""
         turn = self._opening() if not self._lines else self._turn(heard.strip(), view)
-        text = self._never_thrice(turn.text)
+        text = turn.text
+        if self._lines[-2:] == [text, text]:
+            text = f"{self._new(self._phrases.impatient)} {text}"
         self._lines.append(text)
         return CallerTurn(text, turn.ends, reason=turn.reason)
 
@@ -72,18 +68,15 @@ class ScriptedSession:
 
     def _opening(self) -> CallerTurn:
         if self._case.scenario.script:
-            return CallerTurn(self._opening_of_record())
+            # As a caller did once, with whatever facts were in that.
+            line = self._voice.pick(openings(self._case))
+            said = line.casefold()
+            self._agenda.told.update(slot for slot, fact in self._case.facts.items() if fact.say.casefold() in said)
+            return CallerTurn(line)
         share = self._case.persona.early
         early = [slot for slot in self._agenda.untold if self._rng.random() < share] if share else []
         self._agenda.told.update(early)
         return CallerTurn(self._voice.opens(early))
-
-    def _opening_of_record(self) -> str:
-        """Open as a caller did once, with whatever facts were in that."""
-        line = self._voice.pick(openings(self._case))
-        said = line.casefold()
-        self._agenda.told.update(slot for slot, fact in self._case.facts.items() if fact.say.casefold() in said)
-        return line
 
     def _turn(self, text: str, view: CallView) -> CallerTurn:
         if not text:
@@ -93,8 +86,8 @@ class ScriptedSession:
         state = self._case.flow.states.get(view.state or "")
         slots = self._wanted(heard, view, state)
         again = slots if all(self._agenda.told[slot] for slot in slots) else []
-        self._mood.hears(heard, view, told_news=self._told_news, asked_again=again)
-        self._told_news = False
+        self._mood.hears(heard, view, told_more=self._told_more, asked_again=again)
+        self._told_more = False
         if self._mood.is_over:
             return self._hangs_up()
         if self._mood.is_at_last_try:
@@ -134,12 +127,12 @@ class ScriptedSession:
         return missing
 
     def _answer(self, slots: Sequence[str]) -> str:
-        """Say what slots hold: the first one, and each of the others as it is this caller's way."""
+        """Return words for what slots hold: the first one, and each of the others as it is this caller's way."""
         everything = self._mood.annoyance > 0 or all(self._agenda.told[slot] for slot in slots)
         self._has_just_named = False
         share = self._case.persona.full_answer
         given = [slot for place, slot in enumerate(slots) if place == 0 or everything or self._rng.random() < share]
-        self._told_news = any(not self._agenda.told[slot] for slot in given)
+        self._told_more = any(not self._agenda.told[slot] for slot in given)
         self._agenda.told.update(given)
         return self._voice.answers(given)
 
@@ -180,7 +173,7 @@ class ScriptedSession:
         if slots := self._agenda.due or (self._agenda.stage if has_just_named else ()):
             return CallerTurn(self._answer(slots))
         if task := self._agenda.take_task():
-            self._told_news = self._has_just_named = True
+            self._told_more = self._has_just_named = True
             return CallerTurn(self._voice.commands(task))
         is_asked_for_more = heard.anything_else or (self._agenda.has_tasks and heard.asks_openly)
         if is_asked_for_more or self._waited > WAITING:
@@ -219,7 +212,7 @@ class ScriptedSession:
         if not misheard or self._mood.annoyance or heard.farewell or self._misheard == MISHEARD:
             return False
         self._misheard += 1
-        self._told_news = True  # that the agent says it again is no fault of the agent
+        self._told_more = True  # that the agent says it again is no fault of the agent
         return True
 
     def _new(self, options: Sequence[str]) -> str:
@@ -230,13 +223,7 @@ class ScriptedSession:
         last = " ".join(self._lines[-2:])
         return [option for option in options if option not in last] or options
 
-    def _never_thrice(self, text: str) -> str:
-        if self._lines[-2:] != [text, text]:
-            return text
-        return f"{self._new(self._phrases.impatient)} {text}"
 
-
-# Measure how a caller bears an agent that does not move on.
 IDLE_TURNS = 12
 """Turns without anything new, whatever is said in them, after which a caller ends the call."""
 _SAME = 2
@@ -262,19 +249,19 @@ class Mood:
 
     @property
     def is_at_last_try(self) -> bool:
-        """Tell whether the next turn that leads nowhere is the last one."""
+        """Return whether the next turn that leads nowhere is the last one."""
         return self.annoyance == self._patience - 1
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the caller has had enough."""
+        """Return whether the caller has had enough."""
         return max(self.annoyance, self.silences - 1) >= self._patience or self.idle >= IDLE_TURNS
 
     def hears_nothing(self) -> None:
         """Take in that the agent is silent."""
         self.silences += 1
 
-    def hears(self, heard: Utterance, view: CallView, *, told_news: bool, asked_again: Sequence[str]) -> None:
+    def hears(self, heard: Utterance, view: CallView, *, told_more: bool, asked_again: Sequence[str]) -> None:
         """Take in what the agent said to a line in which the caller told something new, or did not.
 
         `asked_again` are the slots that the agent wants to hear though all of them were told.
@@ -285,10 +272,10 @@ class Mood:
         same = heard.words in self._heard or (bool(asked_again) and asked_again == self._asked)
         self._mark, self._asked = mark, asked_again
         self._heard.add(heard.words)
-        self.idle = 0 if moved or told_news else self.idle + 1
-        if moved or (told_news and not same):
+        self.idle = 0 if moved or told_more else self.idle + 1
+        if moved or (told_more and not same):
             self._weight = 0
-        elif same and not told_news:
+        elif same and not told_more:
             self._weight += _SAME
         elif asked_again:
             self._weight += _OTHER

@@ -1,4 +1,4 @@
-"""Tell from an agent's words what it wants to hear, where that is plain."""
+"""Find in an agent's words what it wants to hear, where that is plain."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SlotWords:
-    """Hold the words by which a slot is asked for: those of its name, and those of a usual question."""
+    """Describe the words by which a slot is asked for: those of its name, and those of a usual question."""
 
     own: frozenset[str]
     head: str
@@ -59,7 +59,7 @@ def slot_words(slot: str, question: str = "") -> SlotWords:
 
 
 class Utterance:
-    """Hold what an agent said, with what it asks for."""
+    """Describe what an agent said, with what it asks for."""
 
     def __init__(self, text: str) -> None:
         self.text = text.casefold().replace("\u2019", "'")
@@ -73,19 +73,19 @@ class Utterance:
 
     @property
     def asks(self) -> bool:
-        """Tell whether there is a question in it."""
+        """Return whether there is a question in it."""
         return any(_is_question(part) for part in self._sentences)
 
     @property
     def asks_openly(self) -> bool:
-        """Tell whether the last question wants to know something that neither yes nor no answers."""
+        """Return whether the last question wants to know something that neither yes nor no answers."""
         last = self._last_question
         is_open = _OPEN.search(last) or (_REQUEST.search(last) and not _WANTS_YES.search(last))
         return bool(is_open) and not _APPROVAL.search(last)
 
     @property
     def asks_preference(self) -> bool:
-        """Tell whether the last question leaves a choice to the caller."""
+        """Return whether the last question leaves a choice to the caller."""
         return bool(_PREFERENCE.search(self._last_question)) and not _APPROVAL.search(self._last_question)
 
     @property
@@ -94,17 +94,17 @@ class Utterance:
 
     @property
     def anything_else(self) -> bool:
-        """Tell whether it asks for what else there is."""
+        """Return whether it asks for what else there is."""
         return any(_ANYTHING_ELSE.search(part) for part in self._asking)
 
     @property
     def offers_help(self) -> bool:
-        """Tell whether it asks why one calls."""
+        """Return whether it asks why one calls."""
         return any(_OFFERS_HELP.search(part) for part in self._sentences)
 
     @property
     def farewell(self) -> bool:
-        """Tell whether the agent takes its leave."""
+        """Return whether the agent takes its leave."""
         return not self.asks and bool(_FAREWELL.search(self.text))
 
     def asked_for(self, slots: Mapping[str, SlotWords], known: Iterable[str] = ()) -> list[str]:

@@ -38,7 +38,7 @@ class CaseOrigin(_Part, frozen=True):
 
 
 class CaseFailure(_Part, frozen=True):
-    """Say where the call first went wrong: in which state, how, and after which state that was left well."""
+    """Describe where the call first went wrong: in which state, how, and after which state that was left well."""
 
     state: str
     reason: str | None = None
@@ -47,21 +47,21 @@ class CaseFailure(_Part, frozen=True):
 
 
 class CaseFact(_Part, frozen=True):
-    """Hold what the caller knew of a slot, and how it was said; without that the value itself is said."""
+    """Describe what the caller knew of a slot, and how it was said; without that the value itself is said."""
 
     value: Any
     say: str = ""
 
 
 class CaseLine(_Part, frozen=True):
-    """Hold something that the caller said, and the state that the agent was in."""
+    """Describe something that the caller said, and the state that the agent was in."""
 
     text: str
     state: str | None = None
 
 
 class CaseFile(_Part, frozen=True, kw_only=True, rename={"origin": "from", "case_schema": "schema"}):
-    """Hold a case as its file does.
+    """Describe a case as its file does.
 
     `says` are ways to open the call, the first line where there are none. `tasks` are what the caller wants, in order,
     where the flow turns on that; else they are those of the scenario that the call had. `path` are the states up to the
@@ -103,7 +103,7 @@ class CaseFile(_Part, frozen=True, kw_only=True, rename={"origin": "from", "case
 
 
 def is_case_file(named: str) -> bool:
-    """Say whether what was named as a scenario is the file of a case."""
+    """Return whether what was named as a scenario is the file of a case."""
     return named.endswith(CASE_ENDING)
 
 
@@ -148,7 +148,6 @@ def _told(error: msgspec.ValidationError) -> str:
     return f"{place[1]}: {said}" if place and place[1] else said
 
 
-# Write a case as TOML that people can read and mend.
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WHOLE = 2**63
 _HEAD = (

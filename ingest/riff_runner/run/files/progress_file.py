@@ -1,4 +1,4 @@
-"""Say in `progress.jsonl` where each call of a run stands, for those who watch it."""
+"""Write into `progress.jsonl` where each call of a run stands, for those who watch it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RETRY_SECONDS = 5.0
 
 
 class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
-    """Say where a call stands at `t`; of several lines of a conversation the last one counts.
+    """Describe where a call stands at `t`; of several lines of a conversation the last one counts.
 
     Times are RFC 3339 with milliseconds; `since` is when the call got into this status and state.
     """
@@ -85,9 +85,6 @@ class ProgressFile:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _time(self) -> str:
-        return _spelled(self._now())
-
     def _write(self, standing: _Standing) -> None:
         standing.pending = False
         standing.written = self._clock()
@@ -95,13 +92,14 @@ class ProgressFile:
             if self._clock() >= self._silent_until:
                 self._begin()
             return
-        line = msgspec.json.encode(standing.line(self._time())) + b"\n"
+        line = msgspec.json.encode(standing.line(_rfc3339(self._now()))) + b"\n"
         try:
             if os.write(self._descriptor, line) != len(line):
                 raise OSError("a line was written in part")
             self._size += len(line)
         except OSError:
-            self._give_up()
+            self.close()
+            self._silent_until = self._clock() + _RETRY_SECONDS
             return
         if self._size > self._bound:
             self._begin()
@@ -109,7 +107,7 @@ class ProgressFile:
     def _begin(self) -> None:
         """Write the file anew with the calls that are under way, in one step."""
         draft = self._path.with_name(f".{PROGRESS_FILE}.{secrets.token_hex(6)}.part")
-        now = self._time()
+        now = _rfc3339(self._now())
         lines = [msgspec.json.encode(standing.line(now)) + b"\n" for standing in self._calls.values()]
         content = b"".join(lines)
         self.close()
@@ -130,10 +128,6 @@ class ProgressFile:
             return
         self._descriptor, self._size = descriptor, len(content)
         self._bound = max(LARGEST_FILE, 4 * self._size)
-
-    def _give_up(self) -> None:
-        self.close()
-        self._silent_until = self._clock() + _RETRY_SECONDS
 
 
 class _Standing:
@@ -162,12 +156,12 @@ class _Standing:
             conversation_id=conversation_id,
             flow=flow,
             status=status,
-            since=_spelled(self.since),
+            since=_rfc3339(self.since),
             state=state,
             turn=turn,
             why=why,
         )
 
 
-def _spelled(time: datetime) -> str:
+def _rfc3339(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

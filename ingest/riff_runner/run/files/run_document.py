@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,6 +12,7 @@ import msgspec
 
 from riff_ingest.limits import limits
 from riff_ingest.sources.transcripts import RUN_FILE
+from riff_ingest.transcript_writer import replace_file
 from riff_store.errors import UsageError, naming
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class RunSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Hold what a run was asked to do; keys and passwords are not in it.
+    """Describe what a run was asked to do; keys and passwords are not in it.
 
     `scenarios` and `personas` are the names that were asked for, or `all`; no persona means one per scenario.
     """
@@ -140,23 +139,7 @@ def read_run(directory: Path) -> RunDocument | None:
 def write_run(directory: Path, document: RunDocument) -> None:
     """Put `run.json` in place in one step, readable by its owner only; raises `OSError`."""
     path = directory / RUN_FILE
-    draft = path.with_name(f".{RUN_FILE}.{secrets.token_hex(6)}.part")
+    members = {name: value for name, value in msgspec.to_builtins(document).items() if value is not None}
+    told = {"schema": document.schema, **members}  # first, for whoever reads the file
     with naming(path):
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(_sparse(document)), indent=2) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink()
-            raise
-
-
-def _sparse(document: RunDocument) -> dict[str, object]:
-    """Return the document with its schema first and without what is not known."""
-    spelled: dict[str, object] = msgspec.to_builtins(document)
-    known = {name: value for name, value in spelled.items() if value is not None and name != "schema"}
-    return {"schema": document.schema, **known}
+        replace_file(path, msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")

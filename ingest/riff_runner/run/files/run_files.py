@@ -78,7 +78,7 @@ def transcripts(directory: Path) -> list[Path]:
 
 
 class RunFiles:
-    """Hold the directory of a run for this process alone, and add calls to it.
+    """Keep the directory of a run for this process alone, and add calls to it.
 
     `cut` says how many bytes of an unfinished line were cut off which file, since a process ended while it wrote it.
     With `sync` each line is forced to the disk before the next call is kept. Raises `UsageError` where another process

@@ -17,7 +17,7 @@ StateOutcome: TypeAlias = Literal["success", "escalation", "end"]
 
 @dataclass(frozen=True, slots=True)
 class SpokenFact:
-    """Hold a fact of a caller: the value that a slot should get, and how the caller says it."""
+    """Describe a fact of a caller: the value that a slot should get, and how the caller says it."""
 
     value: Any
     say: str
@@ -97,7 +97,7 @@ class RunScenario:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedLine:
-    """Hold a line that a caller said, and the state that the agent was in when it was said."""
+    """Describe a line that a caller said, and the state that the agent was in when it was said."""
 
     text: str
     state: str | None = None
@@ -105,7 +105,7 @@ class ScriptedLine:
 
 @dataclass(frozen=True)
 class RunnableFlow:
-    """Hold a flow, ready to be run; `digest` is the SHA-256 of its file, `source` where it came from."""
+    """Describe a flow, ready to be run; `digest` is the SHA-256 of its file, `source` where it came from."""
 
     name: str
     contract: Contract
@@ -146,7 +146,6 @@ class RunnableFlow:
         return "success" if state in self.contract.successes() else None
 
 
-# Report what keeps a flow file from being run.
 LONGEST = 500
 """The characters of a sentence about a flow, in whose file names may be of any length."""
 
@@ -159,7 +158,7 @@ class FlowProblem(RiffError):
 
 
 def near_or_all(name: str, known: Iterable[str]) -> str:
-    """Say which known name was meant, or which names there are."""
+    """Return which known name was meant, or which names there are."""
     names = list(known)
     if near := nearest(name, names):
         return f"did you mean {near}?"
@@ -171,7 +170,11 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=likeness)), None)
 
 
-# Work out what follows from the states and the edges of a flow: where it ends, and which way leads to its goal.
+def in_words(name: str) -> str:
+    """Return the name of a slot or a flow as words."""
+    return " ".join(name.replace("_", " ").replace("-", " ").split())
+
+
 LISTED = 5
 """States that a sentence names."""
 

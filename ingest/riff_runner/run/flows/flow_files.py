@@ -15,7 +15,7 @@ from riff_runner import simulate
 from riff_runner.run.flows.flow import FlowProblem, RunnableFlow
 from riff_runner.run.flows.native_flow import native_flow
 from riff_runner.run.flows.pipecat_flow import pipecat_flow
-from riff_runner.simulate import flow_names
+from riff_runner.simulate.flow_file import flow_names
 from riff_store.errors import UsageError
 
 BUILT_IN = "built-in"

@@ -6,7 +6,7 @@ The code of their functions is not there, so the runner answers for them: with t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -102,7 +102,13 @@ def _edges(functions: list[NodeFunction]) -> list[FlowEdge]:
 def _tools(config: FlowConfig, ways: Mapping[str, str]) -> dict[str, StubbedTool]:
     """Return the functions that have code, by name; one of several nodes answers so that each of them leads on."""
     found: dict[str, StubbedTool] = {}
-    for node, function in _with_code(config):
+    with_code = (
+        (node.name, function)
+        for node in config.nodes.values()
+        for function in (*node.functions, *config.shared_by(node))
+        if not function.by_choice
+    )
+    for node, function in with_code:
         result = _leading_on(function, ways.get(node, ""))
         other = found.get(function.name)
         if other is None:
@@ -110,13 +116,6 @@ def _tools(config: FlowConfig, ways: Mapping[str, str]) -> dict[str, StubbedTool
         elif isinstance(other.returns[0], dict):
             found[function.name] = replace(other, returns=({**result, **other.returns[0]},))
     return found
-
-
-def _with_code(config: FlowConfig) -> Iterator[tuple[str, NodeFunction]]:
-    for node in config.nodes.values():
-        for function in (*node.functions, *config.shared_by(node)):
-            if not function.by_choice:
-                yield node.name, function
 
 
 def _tool(function: NodeFunction, result: dict[str, Any]) -> StubbedTool:

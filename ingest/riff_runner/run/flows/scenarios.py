@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from riff_runner.run.flows.flow import FlowProblem, RunnableFlow, RunScenario, SpokenFact, near_or_all
+from riff_runner.run.flows.flow import FlowProblem, RunnableFlow, RunScenario, SpokenFact, in_words, near_or_all
 from riff_runner.simulate.cast import personas
 from riff_runner.simulate.flow_file import CallScenario
 from riff_runner.simulate.lexicon import pools
@@ -48,7 +48,7 @@ def _scenario(flow: RunnableFlow, given: CallScenario, named: Mapping[str, str])
     pool_names = {**named, **given.slots}
     if missing := next((pool for pool in pool_names.values() if pool not in pools()), None):
         raise FlowProblem(f"{place}: no pool {missing!r}; {near_or_all(missing, pools())}")
-    says = tuple(given.says) or (f"I'm calling about {_in_words(flow.name)}.",)
+    says = tuple(given.says) or (f"I'm calling about {in_words(flow.name) or flow.name}.",)
     return RunScenario(
         name=given.name,
         tasks=tuple(given.tasks),
@@ -62,7 +62,7 @@ def _scenario(flow: RunnableFlow, given: CallScenario, named: Mapping[str, str])
 
 
 def _goal(opening: str, tasks: Sequence[str]) -> str:
-    """Say what a caller wants: the reason it opens with, and its tasks where there are several."""
+    """Return what a caller wants: the reason it opens with, and its tasks where there are several."""
     in_order = f" You have this to get done, one after the other: {', '.join(tasks)}." if len(tasks) > 1 else ""
     return f"Get done what you call about: {opening}{in_order}"
 
@@ -77,11 +77,6 @@ def _said(value: Any) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _in_words(name: str) -> str:
-    return " ".join(name.replace("_", " ").replace("-", " ").split()) or name
-
-
-# Choose what callers know: a value for each slot of a flow, the same whenever a case is made.
 _MEANT = {
     "birth_date": {"birth", "birthday", "birthdate", "dob", "born"},
     "email": {"email", "mail"},

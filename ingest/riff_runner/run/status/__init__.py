@@ -1,1 +1,1 @@
-"""Say where a run stands, from the files of its directory."""
+"""Find out where a run stands, from the files of its directory."""

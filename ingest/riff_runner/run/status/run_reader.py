@@ -16,7 +16,6 @@ from riff_runner.run.files.run_document import Invocation, RunDocument, read_run
 from riff_runner.run.status.run_status import CallCounts, FlowStatus, RunPhase, RunStatus, WatchedCall
 from riff_runner.run.status.tallies import (
     LONGEST_LINE,
-    CallKey,
     ProgressTally,
     TranscriptTally,
     counted,
@@ -74,7 +73,13 @@ class RunReader:
     def _status(self, document: RunDocument, now: float) -> RunStatus:
         last = document.invocations[-1] if document.invocations else None
         is_running = self._has_process(document, now)
-        under_way = [call for key, call in self._progress.under_way.items() if self._is_open(key)]
+        finished = self._transcripts.finished
+        under_way = [
+            # A call's line may be there before its progress says so.
+            call
+            for key, call in self._progress.under_way.items()
+            if key not in finished or finished[key].errored
+        ]
         if not is_running:
             under_way = [replace(call, status="dropped") for call in under_way]
         flows = self._by_flow([*document.settings.flows, *sorted(document.flows)], under_way)
@@ -110,11 +115,6 @@ class RunReader:
         others = (self.directory / PROGRESS_FILE, *self._transcripts.paths)
         written = max(described, *(_written_at(path) for path in others))
         return is_working(document.invocations[-1], now, described_at=described, written_at=written)
-
-    def _is_open(self, key: CallKey) -> bool:
-        """Return whether a call is under way: its line may be there before its progress says so."""
-        finished = self._transcripts.finished.get(key)
-        return finished is None or finished.errored
 
     def _by_flow(self, named: Iterable[str], under_way: Iterable[WatchedCall]) -> list[FlowStatus]:
         """Count the calls of each flow; an errored call that is made again is not done."""
@@ -159,7 +159,6 @@ def _order(call: WatchedCall) -> tuple[int, float, str, str]:
     return place, moment if place < 2 else -moment, call.flow, call.conversation_id
 
 
-# Find out whether the process that works on a run is still there.
 SILENT_SECONDS = 900.0
 """How long a run on another machine may write nothing until it counts as stopped."""
 _CLOCK_SLACK = 5.0

@@ -1,4 +1,4 @@
-"""Say where a run stands: how many of its calls are done, what came of them, and how long the rest will take."""
+"""Describe where a run stands: how many of its calls are done, what came of them, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WatchedStatus: TypeAlias = CallStatus | Literal["dropped"]
 
 @dataclass(frozen=True, slots=True)
 class WatchedCall:
-    """Say where a call stands; times are seconds since the epoch.
+    """Describe where a call stands; times are seconds since the epoch.
 
     `changed_at` is when it last gave a sign of life, `None` where that is not known any more; `completed` says what
     came of one that is over.
@@ -70,7 +70,7 @@ class FlowStatus:
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """Say where a run stands at `as_of`, in seconds since the epoch.
+    """Describe where a run stands at `as_of`, in seconds since the epoch.
 
     `under_way` are the calls that run or are retried, the ones that were silent longest first. `rate_per_min` is
     that of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None`

@@ -26,7 +26,7 @@ MOST_BYTES = 256 * CHUNK
 
 
 class PlacedLine(NamedTuple):
-    """Hold a line without its end, and where in the file it begins."""
+    """Describe a line without its end, and where in the file it begins."""
 
     start: int
     text: bytes
@@ -95,16 +95,6 @@ def line_at(path: Path, start: int, longest: int) -> bytes:
     return line[:-1] if line.endswith(b"\n") else b""
 
 
-def small_file(path: Path, longest: int) -> bytes | None:
-    """Return a file whole, `None` where there is none, or not a plain one, or more than `longest` bytes of it."""
-    opened = _opened(path)
-    if opened is None:
-        return None
-    with opened as file:
-        content = file.read(longest + 1)
-    return content if len(content) <= longest else None
-
-
 def _opened(path: Path) -> BinaryIO | None:
     # A pipe of that name must not keep the reader waiting.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -118,7 +108,6 @@ def _opened(path: Path) -> BinaryIO | None:
     return os.fdopen(number, "rb", buffering=0)
 
 
-# Count what came of the calls of a run, from what is added to its transcripts.
 MOST_FILES = 1000
 CallKey: TypeAlias = tuple[str, str]
 """The flow and the conversation id of a call."""
@@ -172,14 +161,11 @@ class TranscriptTally:
                 if tail.restarted:
                     return False
                 call = finished_call(line, CallPlace(path, start))
-                if call is not None and self._is_of_plan(call):
+                if call is not None and (call.agent in (None, self.agent) and call.caller in (None, self.caller)):
                     self._take(call)
             if tail.restarted:
                 return False
         return True
-
-    def _is_of_plan(self, call: FinishedCall) -> bool:
-        return call.agent in (None, self.agent) and call.caller in (None, self.caller)
 
     def _take(self, call: FinishedCall) -> None:
         for side, requests in call.requests.items():
@@ -208,7 +194,6 @@ def counted(call: FinishedCall) -> CallCounts:
     )
 
 
-# Follow in the progress file of a run which calls are under way, and how fast calls end.
 RECENT_SECONDS = 300.0
 RECENT_CALLS = 5
 """The rate is that of the last minutes, or of all that was seen where fewer calls than these ended in them."""
@@ -281,21 +266,20 @@ def _watched(line: ProgressLine) -> WatchedCall:
     )
 
 
-# Read from the transcripts of a run what came of its calls, a line each.
 LONGEST_LINE = 64 * 1024 * 1024
 LONGEST_NAME = 200
 LONGEST_WHY = 300
 
 
 class CallPlace(NamedTuple):
-    """Say where a call's line is."""
+    """Describe where a call's line is."""
 
     path: Path
     start: int
 
 
 class FinishedCall(NamedTuple):
-    """Hold what came of a call, and the requests of either side in which a model was asked."""
+    """Describe what came of a call, and the requests of either side in which a model was asked."""
 
     conversation_id: str
     flow: str
@@ -352,7 +336,7 @@ def finished_call(line: bytes, place: CallPlace) -> FinishedCall | None:
         completed=found.completed if isinstance(found.completed, bool) else None,
         errored=found.errored is True or caller_failed,
         caller_failed=caller_failed,
-        retried=_is_retried(found.errors, extra),
+        retried="attempts" in extra or any(each.get("kind") == RETRIED for each in _objects(found.errors)),
         error=error,
         began_at=seconds(found.started_at),
         agent=_text(extra.get("agent"), LONGEST_NAME),
@@ -388,10 +372,6 @@ def seconds(time: object) -> float | None:
     except (OverflowError, ValueError):
         return None
     return None if found is None else found / 1_000_000
-
-
-def _is_retried(errors: object, extra: dict[Any, Any]) -> bool:
-    return "attempts" in extra or any(each.get("kind") == RETRIED for each in _objects(errors))
 
 
 def _objects(values: object) -> list[dict[str, Any]]:

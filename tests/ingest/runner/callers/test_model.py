@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -15,6 +15,7 @@ from tests.surface.runner import (
     AgentReply,
     CallCase,
     CallerTurn,
+    ChatClient,
     ChatReply,
     ChatToolCall,
     ChatUsage,
@@ -84,7 +85,7 @@ def ends(text: str, arguments: str = '{"success": true, "reason": "it is booked"
 
 
 async def call(chat: FakeChat, agent: ToyAgent | None = None, case: CallCase | None = None) -> MadeCall:
-    return await play(agent or ToyAgent(stays), ModelCaller(chat, "some-model"), case=case)
+    return await play(agent or ToyAgent(stays), ModelCaller(cast(ChatClient, chat), "some-model"), case=case)
 
 
 def caller_lines(made: MadeCall) -> list[str]:
@@ -185,7 +186,7 @@ async def test_a_request_that_is_taken_for_wrong_is_no_fault_of_the_agent(failur
 
 async def test_the_endpoint_is_looked_for_before_the_run_and_left_after_it() -> None:
     chat = FakeChat(EndpointGone("refused"))
-    caller = ModelCaller(chat, "m")
+    caller = ModelCaller(cast(ChatClient, chat), "m")
     with pytest.raises(EndpointRefused, match="caller: refused"):
         await caller.check()
     await caller.close()
