@@ -27,13 +27,21 @@ from riff_tui.settings import Settings, state_directory, store_place, store_to_n
 from riff_tui.text.glyphs import UNICODE, Glyphs, glyphs
 from riff_tui.tui.actions.action import textual_keys
 from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.data.backend import Backend, CaseText, NameSource, NoteSource, ShowView
+from riff_tui.tui.data.backend import (
+    Backend,
+    CaseText,
+    KnownNames,
+    NameSource,
+    NotesOfCalls,
+    NoteSource,
+    ShowView,
+    StoreWatcher,
+)
 from riff_tui.tui.data.query_worker import QueryWorker, Work
 from riff_tui.tui.data.session import SessionFile, session_path
-from riff_tui.tui.data.store_watcher import KnownNames, NotesOfCalls, StoreWatcher
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.links import is_place, open_link
 from riff_tui.tui.navigation.location import START, Stack
+from riff_tui.tui.navigation.stacks import is_place, open_link
 from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_meta, write_sequence

@@ -24,31 +24,26 @@ from riff_tui.tui.actions.help import hints
 from riff_tui.tui.actions.registry import ACTIONS, BY_ID
 from riff_tui.tui.controllers import refresh
 from riff_tui.tui.controllers.detail import DetailController
-from riff_tui.tui.controllers.loading import DeferredLoad, Opening, PageLoader
-from riff_tui.tui.controllers.navigator import Navigator
+from riff_tui.tui.controllers.loading import DeferredLoad, Navigator, Opening, PageLoader
 from riff_tui.tui.controllers.notes import NoteWriter
 from riff_tui.tui.controllers.prompt import PromptController
 from riff_tui.tui.controllers.refresh import AutoRefresh, RunWatch
 from riff_tui.tui.controllers.search import Finder, Search
 from riff_tui.tui.data.backend import Backend
-from riff_tui.tui.data.list_state import ListState
+from riff_tui.tui.data.lists import ListState, PagedRows
 from riff_tui.tui.data.loader import LoadedView, is_begun
-from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.navigation.history import History, with_folding
-from riff_tui.tui.navigation.links import address_of, is_place, missing, row_at
 from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, noun
-from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.counts import count_text, empty_text
+from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
+from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.widgets.bars import BottomLine, TopLine
-from riff_tui.tui.widgets.dialog import Dialog
+from riff_tui.tui.widgets.bars import BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.menu import CheckList, Menu
-from riff_tui.tui.widgets.pane import Body, Pane
-from riff_tui.tui.widgets.reader import Reader
+from riff_tui.tui.widgets.pane import Body, Pane, Reader
 from riff_tui.tui.widgets.transcript import Transcript
 
 SMALLEST = (60, 10)

@@ -10,14 +10,13 @@ from textual.screen import Screen
 
 from riff_tui.table import Table
 from riff_tui.tui.controllers.detail import DetailController
-from riff_tui.tui.controllers.loading import DeferredLoad, Opening, PageLoader
-from riff_tui.tui.controllers.navigator import Navigator
+from riff_tui.tui.controllers.loading import DeferredLoad, Navigator, Opening, PageLoader
 from riff_tui.tui.controllers.notes import NoteWriter
 from riff_tui.tui.controllers.prompt import PromptController
 from riff_tui.tui.controllers.refresh import AutoRefresh, RunWatch
 from riff_tui.tui.controllers.search import Finder, Search
 from riff_tui.tui.data.backend import Backend
-from riff_tui.tui.data.list_state import ListState
+from riff_tui.tui.data.lists import ListState
 from riff_tui.tui.host import Host
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.styled_lines import Palette

@@ -29,7 +29,7 @@ from riff_tui.text.safe_text import block
 from riff_tui.tui.actions.action import Action, Controls
 from riff_tui.tui.data.backend import Backend
 from riff_tui.tui.host import Host
-from riff_tui.tui.navigation.links import link_to
+from riff_tui.tui.navigation.stacks import link_to
 from riff_tui.tui.render.columns import shown, text_of, visible_columns
 from riff_tui.tui.render.styled_lines import Palette
 from riff_tui.tui.widgets.bars import BottomLine

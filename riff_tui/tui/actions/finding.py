@@ -14,7 +14,7 @@ from riff_tui.tui.actions.action import (
     perform,
     reason_against,
 )
-from riff_tui.tui.navigation.narrowing import calls_around, pick, picked_name
+from riff_tui.tui.navigation.stacks import calls_around, pick, picked_name
 from riff_tui.tui.widgets.menu import MenuItem, MenuRequest
 
 FILTER = Action(

@@ -9,11 +9,20 @@ from functools import partial
 from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows
+from riff_tui.tui.data.lists import PAGE, PagedRows
 from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
-from riff_tui.tui.navigation.location import Location, below, descend, noun, state_of
-from riff_tui.tui.navigation.narrowing import choose, since_last_run, widening
-from riff_tui.tui.navigation.scope import Scope, about_calls_or_names, conjunction, name_term
+from riff_tui.tui.navigation.location import (
+    Location,
+    Scope,
+    about_calls_or_names,
+    below,
+    conjunction,
+    descend,
+    name_term,
+    noun,
+    state_of,
+)
+from riff_tui.tui.navigation.stacks import choose, since_last_run, widening
 from riff_tui.tui.render.details import is_voice
 from riff_tui.tui.render.headers import Fold
 from riff_tui.view_registry import spec_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 from riff_tui.table import Column, Table
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.action import IN_LISTS, NOT_READ, Action, Controls, Run, needs_order, needs_rows
-from riff_tui.tui.data.list_state import AS_IT_IS, INTERVAL, ColumnChoice, offered
+from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.data.loader import pair_ids, pair_location, swapped, tested_location
 from riff_tui.tui.navigation.location import fixed_columns, noun
 from riff_tui.tui.render.columns import all_columns, has_order, has_values, shown, title, visible_columns

@@ -20,7 +20,7 @@ from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.actions.action import IN_CALLS, Action, Controls
-from riff_tui.tui.data.list_state import ColumnChoice
+from riff_tui.tui.data.lists import ColumnChoice
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import all_columns
 from riff_tui.tui.widgets.field import FieldRequest

@@ -20,7 +20,7 @@ from riff_tui.notes.notebook import Notebook, Receipt
 from riff_tui.tui.data.loader import load_again
 
 if TYPE_CHECKING:
-    from riff_tui.tui.controllers.navigator import Navigator
+    from riff_tui.tui.controllers.loading import Navigator
     from riff_tui.tui.data.backend import Backend
     from riff_tui.tui.host import Host
 

@@ -14,17 +14,15 @@ from riff_tui.request import Request
 from riff_tui.table import Table, run_steps
 from riff_tui.tui.controllers.search import count_matches, moment_test
 from riff_tui.tui.data.loader import is_begun, load_all_rows
-from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.navigation.scope import keep_steps
-from riff_tui.tui.render.counts import nouns
+from riff_tui.tui.navigation.location import Location, keep_steps
+from riff_tui.tui.render.columns import nouns
 from riff_tui.tui.widgets.menu import Menu, MenuItem, MenuRequest
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from riff_tui.tui.controllers.loading import Opening
-    from riff_tui.tui.controllers.navigator import Navigator
+    from riff_tui.tui.controllers.loading import Navigator, Opening
     from riff_tui.tui.controllers.search import Search
     from riff_tui.tui.data.backend import NameSource
     from riff_tui.tui.host import Host

@@ -13,8 +13,8 @@ from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.vocabulary import split_name
 from riff_tui.filters import FilterError, parse, split
 from riff_tui.table import Row, Table
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_loaded, is_loaded
-from riff_tui.tui.render.matching import match_patterns
+from riff_tui.tui.data.lists import PAGE, PagedRows, all_loaded, is_loaded
+from riff_tui.tui.render.styled_lines import match_patterns
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
-from riff_tui.tui.data.list_state import INTERVAL
+from riff_tui.tui.data.lists import INTERVAL
 from riff_tui.tui.render.columns import TREND, shown, text_of
 from riff_tui.tui.render.styled_lines import Line, Palette, Piece, colored, cut, transcript_lines
 from riff_tui.views.parts.cells import ALIGNED, BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, UNALIGNED, WATCHED, WEAK_SCORE

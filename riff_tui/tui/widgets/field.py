@@ -23,8 +23,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, one_line
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import PALETTES, Palette, Piece, strip_of
-from riff_tui.tui.widgets.bars import Bar, BottomLine
-from riff_tui.tui.widgets.dialog import Dialog
+from riff_tui.tui.widgets.bars import Bar, BottomLine, Dialog
 
 LONGEST = 10_000
 

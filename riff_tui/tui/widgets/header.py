@@ -16,10 +16,10 @@ from riff_tui.charts.sparklines import Sparklines
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
-from riff_tui.tui.data.list_state import is_ranked
+from riff_tui.tui.data.lists import is_ranked
 from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.navigation.location import Location, center_on, heading
-from riff_tui.tui.navigation.narrowing import place_name
+from riff_tui.tui.navigation.stacks import place_name
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.headers import (
     Canvas,

@@ -15,8 +15,7 @@ from textual.strip import Strip
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
-from riff_tui.tui.data.paged_rows import index_of
+from riff_tui.tui.data.lists import AS_IT_IS, ColumnChoice, index_of
 from riff_tui.tui.render.columns import TREND, ColumnLayout, ColumnWidths, Slot, shown, text_of, visible_columns
 from riff_tui.tui.render.styled_lines import PALETTES, Palette, StyleRun, add_style, append_run, strip_of_runs
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines

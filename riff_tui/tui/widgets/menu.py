@@ -20,10 +20,8 @@ from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.matching import Fuzzy, FuzzyMatch, emphasised
-from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of
-from riff_tui.tui.widgets.bars import Bar, BottomLine
-from riff_tui.tui.widgets.dialog import Dialog
+from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, FuzzyMatch, Line, Palette, Piece, emphasised, strip_of
+from riff_tui.tui.widgets.bars import Bar, BottomLine, Dialog
 from riff_tui.tui.widgets.field import Asking
 
 _WIDEST_LEAD = 14

@@ -14,8 +14,7 @@ from textual.strip import Strip
 
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.render.matching import marked
-from riff_tui.tui.render.styled_lines import PALETTES, Palette, TranscriptLine, strip_of, transcript_lines
+from riff_tui.tui.render.styled_lines import PALETTES, Palette, TranscriptLine, marked, strip_of, transcript_lines
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, ScrollingLines
 
 _NOTHING = Table(view="conversation", title="", columns=(), rows=())

@@ -66,7 +66,7 @@ def test_other_stores_and_other_senders_are_not_heard(address: str, postgresql: 
 def test_a_store_that_is_taken_away_is_missed(
     address: str, postgresql: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("riff_tui.tui.data.store_watcher.ASKED_EVERY_S", 0.0)
+    monkeypatch.setattr("riff_tui.tui.data.backend.ASKED_EVERY_S", 0.0)
     with open_store(address) as opened:
         live = StoreWatcher(opened)
         assert live.look() == "same"
