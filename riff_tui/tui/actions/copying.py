@@ -26,7 +26,6 @@ from riff_tui.settings import state_directory
 from riff_tui.table import Column, Row, Table, run_steps
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import block
-from riff_tui.tui.actions.action import Action, Controls
 from riff_tui.tui.data.backend import Backend
 from riff_tui.tui.host import Host
 from riff_tui.tui.navigation.stacks import link_to
@@ -209,18 +208,3 @@ def _through_tmux(text: str) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
-
-
-def _ask_what_to_copy(controls: Controls) -> None:
-    table = controls.table
-    controls.host.push(CopyMenu(controls.host, controls.backend, table.under, table.palette, table.glyphs))
-
-
-COPY = Action(
-    "copy",
-    ("y",),
-    "copy",
-    "Copy the row, the cell, the table as Markdown, a command or a link.",
-    "Look",
-    _ask_what_to_copy,
-)

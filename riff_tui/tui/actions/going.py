@@ -10,6 +10,7 @@ from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
 from riff_tui.tui.data.lists import PAGE, PagedRows
+from riff_tui.tui.data.loader import is_voice
 from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
 from riff_tui.tui.navigation.location import (
     Location,
@@ -23,7 +24,6 @@ from riff_tui.tui.navigation.location import (
     state_of,
 )
 from riff_tui.tui.navigation.stacks import choose, since_last_run, widening
-from riff_tui.tui.render.details import is_voice
 from riff_tui.tui.render.headers import Fold
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import ViewSpec

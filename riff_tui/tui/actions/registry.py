@@ -10,19 +10,38 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from riff_tui.tui.actions.action import Action, Controls
-from riff_tui.tui.actions.copying import COPY
+from riff_tui.tui.actions.action import IN_CALLS, Action, Controls
 from riff_tui.tui.actions.finding import ANY_ACTION, FILTER, PICKS
 from riff_tui.tui.actions.going import OTHER_ROWS, OUT, STEPS, UP_AND_DOWN, action_of, to_view
 from riff_tui.tui.actions.help import error_lines, help_lines
 from riff_tui.tui.actions.listing import COLUMNS, MARKS, ORDERS
 from riff_tui.tui.actions.moving import IN_CALL, MATCHES, MOVES, PANES
 from riff_tui.tui.actions.noting import NOTES, RENAMES
-from riff_tui.tui.actions.writing import WRITES
 from riff_tui.tui.navigation.stacks import link_to
 from riff_tui.tui.render.styled_lines import next_palette
 from riff_tui.tui.widgets.pane import Reader
 from riff_tui.view_registry import origin_of, views
+
+# What copies and what writes files is loaded by the key for it: the first screen needs none of it.
+
+
+def _copy(controls: Controls) -> None:
+    from riff_tui.tui.actions.copying import CopyMenu
+
+    table = controls.table
+    controls.host.push(CopyMenu(controls.host, controls.backend, table.under, table.palette, table.glyphs))
+
+
+def _write(controls: Controls) -> None:
+    from riff_tui.tui.actions.writing import write_screen
+
+    write_screen(controls)
+
+
+def _write_case(controls: Controls) -> None:
+    from riff_tui.tui.actions.writing import write_case
+
+    write_case(controls)
 
 
 def _dump(controls: Controls) -> None:
@@ -52,6 +71,20 @@ def _theme(controls: Controls) -> None:
 
 
 LOOKS: tuple[Action, ...] = (
+    Action(
+        "copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", "Look", _copy
+    ),
+    Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look", _write),
+    Action(
+        "case",
+        ("W",),
+        "case",
+        "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
+        "Look",
+        _write_case,
+        lambda controls: "" if controls.backend.case_text is not None else "there is no store here to make a case from",
+        kinds=IN_CALLS,
+    ),
     Action(
         "dump",
         ("d",),
@@ -136,8 +169,6 @@ ACTIONS = _distinct(
         *RENAMES,
         *PANES,
         *COLUMNS,
-        COPY,
-        *WRITES,
         *LOOKS,
         ANY_ACTION,
         HELP,

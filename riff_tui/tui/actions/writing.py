@@ -19,7 +19,7 @@ from riff_tui.output.sinks import formats_of, render
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
-from riff_tui.tui.actions.action import IN_CALLS, Action, Controls
+from riff_tui.tui.actions.action import Controls
 from riff_tui.tui.data.lists import ColumnChoice
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import all_columns
@@ -255,7 +255,8 @@ def _into_empty_folder(write: WriteFile) -> WriteFile:
 # What is written
 
 
-def _write(controls: Controls) -> None:
+def write_screen(controls: Controls) -> None:
+    """Write what the screen shows, in the format that the ending of the file names."""
     host, loaded, location = controls.host, controls.host.loaded, controls.here
     if loaded is None:
         return
@@ -273,7 +274,8 @@ CASE_ENDING = ".toml"
 CASE_HINT = "riff-tui run --scenarios FILE makes the call again · Enter writes"
 
 
-def _write_case(controls: Controls) -> None:
+def write_case(controls: Controls) -> None:
+    """Write a call as a scenario that is run again."""
     location, case_text = controls.here, controls.backend.case_text
     if case_text is None:
         return
@@ -293,18 +295,3 @@ def _write_case(controls: Controls) -> None:
         return path
 
     ask_for_file(controls, file_name(location.crumb or location.view) + CASE_ENDING, write, hint=CASE_HINT)
-
-
-WRITES: tuple[Action, ...] = (
-    Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look", _write),
-    Action(
-        "case",
-        ("W",),
-        "case",
-        "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
-        "Look",
-        _write_case,
-        lambda controls: "" if controls.backend.case_text is not None else "there is no store here to make a case from",
-        kinds=IN_CALLS,
-    ),
-)

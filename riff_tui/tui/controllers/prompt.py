@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import describe
-from riff_tui.filters import Filter, FilterError, completion, parse
+from riff_tui.filters import Filter, FilterError, parse
 from riff_tui.request import Request
 from riff_tui.table import Table, run_steps
 from riff_tui.tui.controllers.search import count_matches, moment_test
@@ -22,6 +22,7 @@ from riff_tui.view_registry import spec_of
 if TYPE_CHECKING:
     from textual.worker import Worker
 
+    from riff_tui.filters.completion import CompletionTarget
     from riff_tui.tui.controllers.loading import Navigator, Opening
     from riff_tui.tui.controllers.search import Search
     from riff_tui.tui.data.backend import NameSource
@@ -248,7 +249,9 @@ class PromptController:
         self._opening.begin(partial(self._begin_cycle, field.value, field.typed.at), "names", self._prompt.tell)
 
     async def _begin_cycle(self, text: str, at: int) -> None:
-        prompt, target = self._prompt, completion.wanted(text, at)
+        from riff_tui.filters.completion import wanted
+
+        prompt, target = self._prompt, wanted(text, at)
         found = await self._completions(target) if target is not None else []
         if (prompt.field.value, prompt.field.typed.at) != (text, at) or not prompt.is_open:
             return
@@ -259,7 +262,9 @@ class PromptController:
         self._cycle = _Cycle(text[: target.start], text[at:], found, same)
         self._offer(self._cycle)
 
-    async def _completions(self, target: completion.CompletionTarget) -> list[str]:
+    async def _completions(self, target: CompletionTarget) -> list[str]:
+        from riff_tui.filters import completion
+
         if target.field:
             return completion.names(target, await self._known(target.field))
         body = self._host.body

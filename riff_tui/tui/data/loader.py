@@ -289,3 +289,8 @@ class ResultCache:
         self._views.clear()
         if but is not None and kept is not None:
             self._views[but.cache_key] = kept
+
+
+def is_voice(table: Table | None) -> bool:
+    """Return whether a table shows a voice call."""
+    return table is not None and table.view == "conversation" and "voice" in table.extras

@@ -159,11 +159,6 @@ _TURN_ROOM = 8
 _TURN_FIGURE = 10
 
 
-def is_voice(table: Table | None) -> bool:
-    """Return whether a table shows a voice call."""
-    return table is not None and table.view == "conversation" and "voice" in table.extras
-
-
 def turn_heading(row: Row, glyphs: Glyphs) -> str:
     """Return what a moment is called, as safe text."""
     turn, role, t = (row.record.get(key) for key in ("turn", "role", "t"))

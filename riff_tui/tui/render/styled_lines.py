@@ -8,18 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from riff_store.filters.predicates import Not, Predicate, Term
-from riff_tui.charts import transcript
-from riff_tui.charts.transcript import Tone
 from riff_tui.table import Row, Severity
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, fit
+
+if TYPE_CHECKING:
+    from riff_tui.charts.transcript import Line as ToldLine
+    from riff_tui.charts.transcript import Tone
 
 Piece: TypeAlias = tuple[str, Style | None]
 Line: TypeAlias = Sequence[Piece]
@@ -149,11 +151,13 @@ def transcript_lines(
     rows: Sequence[Row], notes: Sequence[str], width: int, glyphs: Glyphs, palette: Palette
 ) -> list[TranscriptLine]:
     """Return the rows and notes of a `conversation` table in lines of `width` cells."""
+    from riff_tui.charts import transcript
+
     told = transcript.transcript_lines(rows, notes, width, glyphs)
     return [TranscriptLine(each.row, colored(each.line, palette)) for each in told]
 
 
-def colored(line: transcript.Line, palette: Palette) -> Line:
+def colored(line: ToldLine, palette: Palette) -> Line:
     """Return a line with the colours of its tones."""
     return tuple((text, palette.of_tone(tone)) for text, tone in line)
 

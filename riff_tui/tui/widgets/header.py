@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from textual.geometry import Region
 
-from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
 from riff_tui.charts.sparklines import Sparklines
-from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.tui.data.lists import is_ranked
@@ -36,6 +34,7 @@ from riff_tui.watching.growing_run import HeadLine
 
 if TYPE_CHECKING:
     from riff_store.queries.latencies import PooledLatency
+    from riff_tui.charts.failure_grid import FailureGrid
 
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
@@ -210,9 +209,14 @@ class Header(Bar):
             return self._run()
         if is_ranked(self.loaded.main):
             return self._lead(self.loaded.main)
-        if isinstance(self.loaded.main.figure, FailureGrid):
-            return self._grid(self.loaded.main.figure)
-        return self._trends(self.loaded.main) if isinstance(self.loaded.main.figure, Sparklines) else []
+        figure = self.loaded.main.figure
+        if figure is None:
+            return []
+        from riff_tui.charts.failure_grid import FailureGrid
+
+        if isinstance(figure, FailureGrid):
+            return self._grid(figure)
+        return self._trends(self.loaded.main) if isinstance(figure, Sparklines) else []
 
     def _run(self) -> list[Line]:
         if self._run_line is None:
@@ -230,6 +234,8 @@ class Header(Bar):
         return max(0, self.app.size.height - 2 - _LEAST_ROWS)
 
     def _conversation(self, table: Table) -> list[Line]:
+        from riff_tui.charts.visit_timeline import VisitTimeline
+
         width, height = self.app.size
         room = max(0, height - 2 - max(_LEAST_ROWS, int(height * _LEAST_OF_CALL)))
         lines = conversation_lines(table, width, self.glyphs, self.palette)
