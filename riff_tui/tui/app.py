@@ -7,7 +7,7 @@ import codecs
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -31,13 +31,10 @@ from riff_tui.tui.data.backend import (
     Backend,
     CaseText,
     KnownNames,
-    NameSource,
     NotesOfCalls,
-    NoteSource,
-    ShowView,
     StoreWatcher,
 )
-from riff_tui.tui.data.query_worker import QueryWorker, Work
+from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.data.session import SessionFile, session_path
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import START, Stack
@@ -55,13 +52,7 @@ SAVED_AFTER_S = 2.0
 
 
 class Explorer(QuietApp, inherit_bindings=False):
-    """Walk the tables that `show` returns; `age` says in a few words how old they are.
-
-    `session` keeps what lasts; `watcher` sees the store change, which is shown at once unless `paused`; `store` is
-    what a command has to name to find it, `names` queries the names in it, `notes` what people noted, `notebook`
-    writes notes, `case_text` makes cases of its calls, `growing` knows of the run that is being made. `notice` is said
-    at first. `on_page` is it where a browser draws it.
-    """
+    """Walk the tables that a `backend` returns; `on_page` is it where a browser draws it."""
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
@@ -73,49 +64,23 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     def __init__(
         self,
-        show: ShowView,
-        age: Callable[[], str] = lambda: "",
+        backend: Backend,
         *,
         start: Stack = START,
         palette: Palette = PALETTES["ansi"],
         glyphs: Glyphs = UNICODE,
-        session: SessionFile | None = None,
-        watcher: StoreWatcher | None = None,
-        paused: bool = False,
-        store: str = "",
-        names: NameSource | None = None,
-        case_text: CaseText | None = None,
-        notes: NoteSource | None = None,
-        notebook: Notebook | None = None,
-        notice: str = "",
-        growing: GrowingRun | None = None,
         on_page: bool = False,
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.animation_level = "none"
-        self.session = session or SessionFile()
-        self.worker = QueryWorker()
+        self.session = backend.session
+        self.worker = backend.worker
         self.is_unsaved = False
-        self._backend = Backend(
-            show_view=show,
-            age=age,
-            case_text=case_text,
-            names=names,
-            notes=notes,
-            notebook=notebook,
-            notice=notice,
-            growing=growing,
-            watcher=watcher,
-            paused=paused,
-            store=store,
-            session=self.session,
-            worker=self.worker,
-            send=self.send,
-            deliver=self._deliver if on_page else None,
-            told=self._tell_page if on_page else lambda address, title: None,
-        )
-        self._explorer = ExplorerScreen(self._backend, History((start,)), palette, glyphs)
+        backend = replace(backend, send=self.send)
+        if on_page:
+            backend = replace(backend, deliver=self._deliver, told=self._tell_page)
+        self._explorer = ExplorerScreen(backend, History((start,)), palette, glyphs)
         self._save_timer: Timer | None = None
 
     def write_pending_notes(self) -> list[str]:
@@ -277,7 +242,6 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     ended the explorer.
     """
     from riff_tui.notes.kept_notes import open_to_read, told_of_kept_notes
-    from riff_tui.notes.notebook import Notebook
     from riff_tui.output.streams import say
 
     if start.at and not is_place(start.at):
@@ -295,22 +259,25 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     found = detect_capabilities(
         theme=settings.theme, remembered=session.state.theme, ascii_only=settings.ascii, mouse=settings.mouse
     )
-    explorer = Explorer(
+    backend = Backend(
         watcher.show,
         watcher.age,
-        start=_begin(session, start, wanted),
-        palette=found.palette,
-        glyphs=found.glyphs,
-        session=session,
-        watcher=watcher,
+        case_text=case_text,
         names=KnownNames(opened_store),
         notes=NotesOfCalls(opened_store),
         notebook=None if start.read_only else Notebook(place, settings.author),
         notice=told_of_kept_notes(opened_store),
-        case_text=case_text,
         growing=GrowingRun(opened_store),
+        watcher=watcher,
         paused=settings.live is False,
         store=named,
+        session=session,
+    )
+    explorer = Explorer(
+        backend,
+        start=_begin(session, start, wanted),
+        palette=found.palette,
+        glyphs=found.glyphs,
         on_page=is_in_browser(),
     )
     explorer.run(mouse=found.mouse)

@@ -79,28 +79,15 @@ class ControlsHost(Host, Protocol):
     @property
     def here(self) -> Location:
         """Return the location that is shown, with its cursor where it was when one came."""
-        ...
-
-    @property
-    def may_refresh(self) -> bool:
-        """Return whether rows may change: nothing is loaded, nothing is typed, nothing covers them."""
-        ...
 
     def push(self, screen: Screen[Any]) -> None:
         """Show another screen over this one."""
-        ...
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
-        ...
-
-    def answer_keys(self) -> None:
-        """Answer what was typed while something was about to open."""
-        ...
 
     def leave(self) -> None:
         """End the explorer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +181,19 @@ class Action:
     `title` is what the hint line says, unless `label` finds a better word for what is shown. `run` does it; `enabled`
     returns the reason why it does not apply, an empty text where it does. `hinted` returns the same for the hint line
     where that would change with every move of the cursor. Actions may share a key where no screen is in the `kinds` of
-    both.
+    both. The registry says which `group` each belongs to.
     """
 
     id: str
     keys: tuple[str, ...]
     title: str
     help: str
-    group: Group
     run: Run
     enabled: Condition = always
     label: Callable[[Controls], str] | None = None
     kinds: tuple[ScreenKind, ...] = KINDS
     hinted: Condition | None = None
+    group: Group = "Look"
 
     def label_in(self, controls: Controls) -> str:
         """Return the word for the hint line."""

@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from riff_tui.tui.actions.action import (
-    IN_LISTS,
-    Action,
-    Controls,
-    Run,
-    needs_unpaired,
-    perform,
-    reason_against,
-)
+from riff_tui.tui.actions.action import IN_LISTS, Action, Controls, Run, needs_unpaired, perform, reason_against
 from riff_tui.tui.navigation.stacks import calls_around, pick, picked_name
 from riff_tui.tui.widgets.menu import MenuItem, MenuRequest
 
@@ -22,7 +14,6 @@ FILTER = Action(
     ("/",),
     "filter",
     "Show only what matches, with the grammar of --where; in a conversation, find what was said.",
-    "Find",
     lambda controls: controls.prompt_controller.open(),
     needs_unpaired,
     lambda controls: "search" if controls.is_call else "filter",
@@ -85,7 +76,6 @@ PICKS: tuple[Action, ...] = (
         ("f",),
         "pick a flow",
         "Narrow this place to a flow from a list.",
-        "Find",
         _pick("flow"),
         _needs_calls,
         kinds=IN_LISTS,
@@ -95,26 +85,21 @@ PICKS: tuple[Action, ...] = (
         ("a",),
         "pick an agent",
         "Narrow this place to an agent from a list.",
-        "Find",
         _pick("agent"),
         _needs_calls,
         kinds=IN_LISTS,
     ),
-    Action(
-        "pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", "Find", _pick("run"), _needs_calls
-    ),
+    Action("pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", _pick("run"), _needs_calls),
     Action(
         "aspect",
         ("V",),
         "aspect",
         "Choose what effects explain: quality, or one aspect.",
-        "Find",
         _pick_aspect,
         lambda controls: "" if controls.spec.aspects else "only effects explain one aspect or another; F goes there",
     ),
 )
 
-_LAST = "Move"
 # Where there are more keys for the same, the first one is enough here.
 _MAX_KEYS_WIDTH = 7
 
@@ -122,7 +107,7 @@ _MAX_KEYS_WIDTH = 7
 def _pick_action(controls: Controls) -> None:
     """Choose an action to perform; those that do not apply say why, and movements come last."""
     reasons = {id: reason_against(each, controls) for id, each in controls.actions.items()}
-    actions = sorted(controls.actions.values(), key=lambda each: (bool(reasons[each.id]), each.group == _LAST))
+    actions = sorted(controls.actions.values(), key=lambda each: (bool(reasons[each.id]), each.group == "Move"))
     items = [_item(each, reasons[each.id], each.label_in(controls)) for each in actions]
     controls.menu.ask(
         MenuRequest("all actions", items, lambda index: perform(controls, actions[index].id), verb="do it")
@@ -137,6 +122,4 @@ def _item(action: Action, reason: str, label: str) -> MenuItem:
     return MenuItem(label or action.title, more, lead, found_by, reason)
 
 
-ANY_ACTION = Action(
-    "palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", "Leave", _pick_action
-)
+ANY_ACTION = Action("palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", _pick_action)

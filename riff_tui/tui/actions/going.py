@@ -134,7 +134,6 @@ UP_AND_DOWN: tuple[Action, ...] = (
         ("Enter",),
         "open",
         "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
-        "Go",
         _open,
         _needs_below,
         lambda controls: "centre" if controls.header.focused_graph else _below(controls),
@@ -144,7 +143,6 @@ UP_AND_DOWN: tuple[Action, ...] = (
         ("Esc", "Backspace"),
         "up",
         "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
-        "Go",
         _close,
         _needs_something_to_close,
         lambda controls: "clear filter" if controls.here.filter else "up",
@@ -169,25 +167,17 @@ STEPS: tuple[Action, ...] = (
         ("[",),
         "back",
         "Go to the place before this one.",
-        "Go",
         _step(History.back),
         lambda controls: "" if controls.host.history.at > 0 else "there is no earlier place",
     ),
     Action(
-        "forward",
-        ("]",),
-        "forward",
-        "Go to the place after this one again.",
-        "Go",
-        _step(History.forward),
-        _needs_forward,
+        "forward", ("]",), "forward", "Go to the place after this one again.", _step(History.forward), _needs_forward
     ),
     Action(
         "last_view",
         ("-",),
         "last view",
         "Go to the view before this one, or to the order before it was sorted; press again to come back here.",
-        "Go",
         _step(History.to_last),
         lambda controls: "" if controls.host.history.last is not None else "no other view was left so far",
         lambda controls: "undo sort" if controls.host.done in ("sort", "reverse") else "last view",
@@ -206,7 +196,6 @@ def to_view(spec: ViewSpec) -> Action:
             (spec.screen.key,),
             title,
             spec.screen.help,
-            "Go",
             _neighbors,
             _needs_state,
             lambda controls: _FOLDS[controls.header.next_fold] if controls.here.kind == "state" else title,
@@ -215,7 +204,7 @@ def to_view(spec: ViewSpec) -> Action:
     def label(controls: Controls) -> str:
         return "wider" if controls.here.scope and controls.here.view == spec.name else title
 
-    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, "Go", _view(spec.name), always, label)
+    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, _view(spec.name), always, label)
 
 
 def action_of(spec: ViewSpec) -> str:
@@ -284,7 +273,6 @@ OTHER_ROWS: tuple[Action, ...] = (
         ("L",),
         "since last run",
         "What changed between the last two runs that the place one is in has calls of, beyond chance first.",
-        "Go",
         _since_last_run,
     ),
     Action(
@@ -292,7 +280,6 @@ OTHER_ROWS: tuple[Action, ...] = (
         ("b",),
         "by flow",
         "Unfold the flow under the cursor into its agents; from there, or where none is folded, fold them into flows.",
-        "Go",
         lambda controls: controls.host.visit(fold(controls.host.history, controls.table.row)),
         _needs_folding,
         lambda controls: "agents" if is_folded(controls.here) else "by flow",
@@ -320,10 +307,9 @@ OUT: tuple[Action, ...] = (
         ("q",),
         "back",
         "Go up; from the first screen, quit.",
-        "Leave",
         _quit_or_back,
         always,
         lambda controls: "back" if _depth(controls) > 1 or controls.header.focused_graph else "quit",
     ),
-    Action("quit", ("Q",), "quit", "Quit from anywhere.", "Leave", lambda controls: controls.host.leave()),
+    Action("quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave()),
 )

@@ -93,7 +93,6 @@ ORDERS: tuple[Action, ...] = (
         ("s",),
         "sort",
         "Sort by the column under the cursor, worst first; press again for best first, then for the view's own order.",
-        "Find",
         _sort(other_way=False),
         _needs_column,
         kinds=IN_LISTS,
@@ -103,7 +102,6 @@ ORDERS: tuple[Action, ...] = (
         ("S",),
         "reverse",
         "Sort by the column under the cursor, best first; press again for the other way round.",
-        "Find",
         _sort(other_way=True),
         _needs_column,
     ),
@@ -112,7 +110,6 @@ ORDERS: tuple[Action, ...] = (
         ("O",),
         "keep order",
         "Keep the order that was sorted for this view, also for later sessions; press again for its own.",
-        "Find",
         _keep_order,
         _needs_chosen_order,
         lambda controls: "own order" if _is_order_kept(controls) else "keep order",
@@ -211,23 +208,17 @@ MARKS: tuple[Action, ...] = (
         ("m",),
         "mark",
         "Mark the row, or take its mark back.",
-        "Mark",
         _mark,
         lambda controls: _needs_markable(controls) or needs_rows(controls),
     ),
-    Action(
-        "next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", _next_mark, _needs_marks, kinds=IN_LISTS
-    ),
-    Action(
-        "clear_marks", ("x",), "clear marks", "Take back all marks of this list.", "Mark", _clear_marks, _needs_marks
-    ),
+    Action("next_mark", ("u",), "next mark", "Go to the next marked row.", _next_mark, _needs_marks, kinds=IN_LISTS),
+    Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", _clear_marks, _needs_marks),
     Action(
         "compare",
         ("=",),
         "compare",
         "Compare two marked rows, or the marked one and this one: two runs or two agents by a test that says what is"
         " chance, others side by side; there: change sides.",
-        "Mark",
         _compare,
         _needs_two_at_cursor,
         lambda controls: "change sides" if _is_compared(controls) else "compare",
@@ -299,14 +290,6 @@ def _needs_choice(controls: Controls) -> str:
 
 
 COLUMNS: tuple[Action, ...] = (
-    Action("columns", ("c",), "columns", "Choose the columns to show.", "Look", _choose_columns, _needs_choice),
-    Action(
-        "wide",
-        ("w",),
-        "wide",
-        "Show columns at their full width, or fitted to the line.",
-        "Look",
-        _wide,
-        _needs_columns,
-    ),
+    Action("columns", ("c",), "columns", "Choose the columns to show.", _choose_columns, _needs_choice),
+    Action("wide", ("w",), "wide", "Show columns at their full width, or fitted to the line.", _wide, _needs_columns),
 )

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from riff_tui.tui.actions.action import IN_CALLS, Action, Controls
+from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, Group
 from riff_tui.tui.actions.finding import ANY_ACTION, FILTER, PICKS
 from riff_tui.tui.actions.going import OTHER_ROWS, OUT, STEPS, UP_AND_DOWN, action_of, to_view
 from riff_tui.tui.actions.help import error_lines, help_lines
@@ -71,16 +71,13 @@ def _theme(controls: Controls) -> None:
 
 
 LOOKS: tuple[Action, ...] = (
-    Action(
-        "copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", "Look", _copy
-    ),
-    Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look", _write),
+    Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", _copy),
+    Action("write", ("o",), "write", "Write what this screen shows into a file.", _write),
     Action(
         "case",
         ("W",),
         "case",
         "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
-        "Look",
         _write_case,
         lambda controls: "" if controls.backend.case_text is not None else "there is no store here to make a case from",
         kinds=IN_CALLS,
@@ -90,7 +87,6 @@ LOOKS: tuple[Action, ...] = (
         ("d",),
         "dump command",
         "Show the command that prints this screen; press again for a link, the command that opens it.",
-        "Look",
         _dump,
         _needs_dump,
     ),
@@ -99,7 +95,6 @@ LOOKS: tuple[Action, ...] = (
         ("r",),
         "refresh",
         "Read the store again; the cursor stays on its row.",
-        "Look",
         lambda controls: controls.auto_refresh.refresh(),
     ),
     Action(
@@ -107,7 +102,6 @@ LOOKS: tuple[Action, ...] = (
         ("z",),
         "pause",
         "Pause or resume showing what others write to the store.",
-        "Look",
         lambda controls: controls.auto_refresh.pause(),
         lambda controls: (
             "" if controls.auto_refresh.watcher is not None else "this store is not watched; r reads it again"
@@ -119,18 +113,16 @@ LOOKS: tuple[Action, ...] = (
         ("!",),
         "what went wrong",
         "Show where the last error came from.",
-        "Look",
         _error,
         lambda controls: "" if controls.host.last_error is not None else "nothing went wrong so far",
     ),
-    Action("theme", ("t",), "theme", "Take the next set of colours.", "Look", _theme),
+    Action("theme", ("t",), "theme", "Take the next set of colours.", _theme),
 )
 HELP = Action(
     "help",
     ("?",),
     "help",
     "What this screen is for, its keys and its columns.",
-    "Leave",
     lambda controls: controls.host.push(Reader(lambda width: help_lines(controls, width))),
 )
 
@@ -152,29 +144,16 @@ def _is_plain(key: str) -> bool:
     return key.isprintable() and re.fullmatch(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]", key) is not None
 
 
-ACTIONS = _distinct(
-    (
-        *MOVES,
-        *UP_AND_DOWN,
-        *STEPS,
-        *(to_view(spec) for spec in views() if spec.screen.help),
-        *OTHER_ROWS,
-        *IN_CALL,
-        FILTER,
-        *MATCHES,
-        *PICKS,
-        *ORDERS,
-        *MARKS,
-        *NOTES,
-        *RENAMES,
-        *PANES,
-        *COLUMNS,
-        *LOOKS,
-        ANY_ACTION,
-        HELP,
-        *OUT,
-    )
-)
+_GROUPS: Mapping[Group, Sequence[Action]] = {
+    "Move": MOVES,
+    "Go": (*UP_AND_DOWN, *STEPS, *(to_view(spec) for spec in views() if spec.screen.help), *OTHER_ROWS, *IN_CALL),
+    "Find": (FILTER, *MATCHES, *PICKS, *ORDERS),
+    "Mark": MARKS,
+    "Note": (*NOTES, *RENAMES),
+    "Look": (*PANES, *COLUMNS, *LOOKS),
+    "Leave": (ANY_ACTION, HELP, *OUT),
+}
+ACTIONS = _distinct([replace(each, group=group) for group, actions in _GROUPS.items() for each in actions])
 """All actions, in the order in which the help screen and docs/explorer.md list those of a group."""
 BY_ID: Mapping[str, Action] = {each.id: each for each in ACTIONS}
 

@@ -206,7 +206,6 @@ class ShowView(Protocol):
 
     def __call__(self, view: str, request: Request, /) -> Table:
         """Return the table; raise what stopped the query."""
-        ...
 
 
 class CaseText(Protocol):
@@ -214,7 +213,6 @@ class CaseText(Protocol):
 
     def __call__(self, where: str, /) -> str:
         """Return the file of the case of the one call that a filter selects; raise what stands against it."""
-        ...
 
 
 class NameSource(Protocol):
@@ -222,11 +220,9 @@ class NameSource(Protocol):
 
     def known(self, field: str, where: str = "") -> Sequence[str]:
         """Return every name of a field in order."""
-        ...
 
     def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
         """Return the names that such calls have, each with how many."""
-        ...
 
 
 class NoteSource(Protocol):
@@ -234,15 +230,12 @@ class NoteSource(Protocol):
 
     def codes(self) -> Sequence[tuple[str, int]]:
         """Return the codes in use, each with how many calls it has, most first."""
-        ...
 
     def read_by(self, author: str) -> Collection[CallNames]:
         """Return the calls that somebody noted anything on."""
-        ...
 
     def keep(self, notes: Sequence[Annotation]) -> None:
         """Read these notes with the store, for they could not be written into it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

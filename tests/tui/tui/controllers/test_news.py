@@ -9,7 +9,7 @@ import pytest
 from tests.support.facts import call, source, verdict
 from tests.support.postgresql_server import Server
 from tests.support.walker import Walker, running
-from tests.surface.explorer import Explorer, StoreWatcher, refresh
+from tests.surface.explorer import Backend, Explorer, StoreWatcher, refresh
 from tests.surface.store import Item, Store, Writer, open_store
 from tests.surface.tui import Request
 
@@ -82,7 +82,7 @@ async def test_the_explorer_shows_what_comes_and_says_whose_it_is(
     monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
     with open_store(address) as opened:
         live = StoreWatcher(opened)
-        app = Explorer(live.show, live.age, watcher=live)
+        app = Explorer(Backend(live.show, live.age, watcher=live))
         async with running(app, (100, 30)) as pilot:
             at = Walker(app, pilot)
             await at.settle()
