@@ -100,7 +100,7 @@ class DetailController:
 
     def turn(self, lines: int) -> None:
         """Scroll it."""
-        self.pane.turn(lines)
+        self.pane.move(lines)
 
     def page(self, pages: int) -> None:
         """Scroll it by whole pages."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -201,18 +201,10 @@ class NotesOfCalls:
         self.store.kept_notes = [*self.store.kept_notes, *notes]
 
 
-class ShowView(Protocol):
-    """Query the store for a view."""
-
-    def __call__(self, view: str, request: Request, /) -> Table:
-        """Return the table; raise what stopped the query."""
-
-
-class CaseText(Protocol):
-    """Make a case of a call of the store (docs/runner.md)."""
-
-    def __call__(self, where: str, /) -> str:
-        """Return the file of the case of the one call that a filter selects; raise what stands against it."""
+ShowView: TypeAlias = Callable[[str, Request], Table]
+"""Query the store for a view by its name; raise what stopped the query."""
+CaseText: TypeAlias = Callable[[str], str]
+"""Return the file of the case (docs/runner.md) of the one call that a filter selects; raise what stands against it."""
 
 
 class NameSource(Protocol):
@@ -223,19 +215,6 @@ class NameSource(Protocol):
 
     def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
         """Return the names that such calls have, each with how many."""
-
-
-class NoteSource(Protocol):
-    """Query the store for what people noted."""
-
-    def codes(self) -> Sequence[tuple[str, int]]:
-        """Return the codes in use, each with how many calls it has, most first."""
-
-    def read_by(self, author: str) -> Collection[CallNames]:
-        """Return the calls that somebody noted anything on."""
-
-    def keep(self, notes: Sequence[Annotation]) -> None:
-        """Read these notes with the store, for they could not be written into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +233,7 @@ class Backend:
     age: Callable[[], str] = lambda: ""
     case_text: CaseText | None = None
     names: NameSource | None = None
-    notes: NoteSource | None = None
+    notes: NotesOfCalls | None = None
     notebook: Notebook | None = None
     notice: str = ""
     growing: GrowingRun | None = None

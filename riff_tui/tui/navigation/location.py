@@ -234,7 +234,9 @@ def scope_of(table: Table, scope: Scope) -> Scope:
 def heading(table: Table, within: str = "") -> list[str]:
     """Return what is compared within, who is who, with how many calls, and what came out of it; names are raw text."""
     lines = [f"In {within}"] if within and table.view == "compare" else []
-    lines += [_side_line(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
+    for letter, side in ((letter, table.extras[letter]) for letter in "ab" if letter in table.extras):
+        errored = f", {side['excluded']} errored" if side["excluded"] else ""
+        lines.append(f"{letter.upper()}  {side['kind']} {side['name']}   n {side['n']}{errored}")
     lines += [table.lead] if table.lead else []
     return [*lines, *(note for note in table.notes[:2] if table.view == "compare" and note.startswith(_OUTCOMES))]
 
@@ -255,11 +257,6 @@ def _side_kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
     differing = [name for name in a if a[name] != b.get(name)]
     kind = differing[0] if differing in (["run"], ["agent"]) and a.keys() == b.keys() <= {*_SIDE_NAMES} else ""
     return kind if kind and a[kind] is not None and b[kind] is not None else ""
-
-
-def _side_line(letter: str, side: Mapping[str, Any]) -> str:
-    errored = f", {side['excluded']} errored" if side["excluded"] else ""
-    return f"{letter}  {side['kind']} {side['name']}   n {side['n']}{errored}"
 
 
 STEPS = frozenset({"flow", "agent", "segment", "state", "conversation"})

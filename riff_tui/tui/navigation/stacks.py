@@ -49,13 +49,16 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
     # A conversation says which call it is, its list what it was looked for in.
     here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
     before = here.scope.predicate
-    scopes = list(_ever_wider(spec, before, conditions))
+    # Ever more of the store, at last what the conditions alone leave of it.
+    kept = [keep_steps(before, steps) for steps in (_ON_THE_WAY, ("flow", "agent"), ())]
+    scopes = [_accepted(spec, scope) for scope in (*(narrow(each, conditions) for each in kept), conditions)]
     wider = (scope for scope in scopes if here.view != view or not is_within(scope, before))
     scope = next(wider, scopes[-1])
     if spec.screen.depth == 0 and scope is None:
         return START
     above = locations_above(stack, view, scope) or START
-    crumb = _crumb(view, scope, above[-1].scope.predicate)
+    name = place_name(scope, above[-1].scope.predicate)
+    crumb = f"{name} › {noun(view)}" if name else ""
     return (*above, Location(view, crumb, Filter.of(scope), reason=here.reason))
 
 
@@ -98,18 +101,6 @@ def widening(before: Stack, after: Stack) -> str:
     return f"{words} widened to {place_name(now.scope.predicate) or 'everything'}; [ goes back"
 
 
-def _crumb(view: str, scope: Scope, above: Scope) -> str:
-    name = place_name(scope, above)
-    return f"{name} › {noun(view)}" if name else ""
-
-
-def _ever_wider(spec: ViewSpec, place: Scope, conditions: Scope) -> Iterator[Scope]:
-    """Yield what a view can be narrowed to, ever more of the store, at last the conditions alone."""
-    for steps in (_ON_THE_WAY, ("flow", "agent"), ()):
-        yield _accepted(spec, narrow(keep_steps(place, steps), conditions))
-    yield _accepted(spec, conditions)
-
-
 def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
     """Return what of a scope a view can be narrowed to.
 
@@ -142,7 +133,10 @@ def pick(stack: Stack, field: str, name: str | None) -> Stack:
     is_lost = here.kind == "state" and not {"flow", "state"} <= fixed_fields(scope)
     view = "states" if is_lost else here.view
     above = locations_above(stack[:-1], view, scope)
-    crumb = _crumb_of_pick(view, scope, above[-1].scope.predicate if above else None)
+    from_above = above[-1].scope.predicate if above else None
+    new = fixed_fields(scope) - fixed_fields(from_above)
+    crumb = row_crumb({field: fixed_value(scope, field) for field in new}, from_above)
+    crumb = crumb if not crumb or view in ("segments", "neighbors") else f"{crumb} › {noun(view)}"
     location = Location(view, crumb, Filter.of(scope), set_name(here.filter, field, None))
     return (*above, replace(location, sort=here.sort, graph=here.graph and not is_lost))
 
@@ -174,14 +168,6 @@ def without_field(scope: Scope, field: str) -> Scope:
     return split_by_field(scope, gone)[1]
 
 
-def _crumb_of_pick(view: str, scope: Scope, above: Scope) -> str:
-    """Return what a location adds to the breadcrumb, nothing if it is no narrower than the location above."""
-    new = fixed_fields(scope) - fixed_fields(above)
-    names = row_crumb({field: fixed_value(scope, field) for field in new}, above)
-    return names if not names or view in ("segments", "neighbors") else f"{names} › {noun(view)}"
-
-
-# Write a location, down to a moment of a call, as a command line that can be pasted, and find where one leads.
 def link(location: Location, store: str = "", at: str = "") -> str:
     """Return the command that opens the explorer at a location, with the cursor `at` a moment of a call.
 
@@ -229,12 +215,11 @@ def open_link(
 
     Raises `FilterError` if the expression makes no sense.
     """
-    *above, last = _opened(view, where) if not sides else _compared(view, where, sides)
+    if sides:
+        above, last = list(START), Location(view, noun(view), Filter(where.strip()), sides=tuple(sides))
+    else:
+        *above, last = _opened(view, where)
     return (*above, replace(last, aspect=aspect, by=tuple(by), row=at))
-
-
-def _compared(view: str, where: str, sides: Sequence[str]) -> Stack:
-    return (*START, Location(view, noun(view), Filter(where.strip()), sides=tuple(sides)))
 
 
 def _opened(view: str, where: str) -> Stack:

@@ -93,9 +93,7 @@ def visible_columns(
         return [column for column in table.columns if column.key in ("list", "lost", "n")] + [PLACE, WHY]
     known = _known(table)
     found = [
-        column
-        for column in all_columns(table)
-        if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
+        column for column in all_columns(table) if column.key not in hide and _is_wanted(column, table, known, choice)
     ]
     found.sort(key=lambda column: _place(column, spec_of(table.view)))
     ahead = [column for column in found[1:] if column.key == leading]
@@ -117,7 +115,9 @@ def all_columns(table: Table) -> list[Column]:
     """Return every column that the rows could show, each interval after its value and the trend after the counts."""
     known = _known(table)
     found = with_intervals(table.columns, known)
-    if _has_trend(table, known):
+    # Rows carry a trend, or will once the deferred part of the table is loaded.
+    is_awaited = spec_of(table.view).trend and table.deferred is not None
+    if is_awaited or any(row.record.get(TREND.key) for row in known):
         after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
         found.insert(after, TREND)
     return found
@@ -139,22 +139,13 @@ def _known(table: Table) -> Sequence[Row]:
     return table.rows if len(table.rows) <= _LOOKED_AT and all_loaded(table.rows) else ()
 
 
-def _has_trend(table: Table, known: Sequence[Row]) -> bool:
-    """Return whether rows carry a trend, or will once the deferred part of the table is loaded."""
-    return (spec_of(table.view).trend and table.deferred is not None) or any(row.record.get(TREND.key) for row in known)
-
-
-def _is_wanted(column: Column, choice: ColumnChoice, *, unasked: bool) -> bool:
+def _is_wanted(column: Column, table: Table, known: Sequence[Row], choice: ColumnChoice) -> bool:
     if column.key in choice.shown:
         return True
-    return column.shown and unasked and (stays(column) or column.key not in choice.hidden)
-
-
-def _is_shown_unasked(column: Column, table: Table, known: Sequence[Row]) -> bool:
-    if column is TREND:
-        # What is drawn above the rows need not stand in each of them.
-        return table.figure is None
-    return not known or _is_measured(column, known)
+    if not column.shown or (column.key in choice.hidden and not stays(column)):
+        return False
+    # What is drawn above the rows need not stand in each of them.
+    return table.figure is None if column is TREND else not known or _is_measured(column, known)
 
 
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:

@@ -18,13 +18,13 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.data.lists import AS_IT_IS, ColumnChoice, index_of
 from riff_tui.tui.render.columns import TREND, ColumnLayout, ColumnWidths, Slot, shown, text_of, visible_columns
 from riff_tui.tui.render.styled_lines import PALETTES, Palette, StyleRun, add_style, append_run, strip_of_runs
-from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines
+from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines, Wheel
 
 _SAMPLE = 100
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
-class LineTable(QuietFocus, ScrollingLines, can_focus=True):
+class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     """Show a `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
 
     Rows are only touched when they come into view, so `rows` may be a window of a long query.
@@ -345,11 +345,3 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         if index == self.cursor:
             self.post_message(self.Opened())
         self.cursor = index
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.move(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.move(-3)

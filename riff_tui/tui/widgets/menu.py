@@ -21,6 +21,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, FuzzyMatch, Line, Palette, Piece, emphasised, strip_of
+from riff_tui.tui.terminal.partial_repaint import Wheel
 from riff_tui.tui.widgets.bars import Bar, BottomLine, Dialog
 from riff_tui.tui.widgets.field import Asking
 
@@ -42,7 +43,7 @@ class MenuItem:
     refusal: str = ""
 
 
-class ChoiceList(ScrollView):
+class ChoiceList(ScrollView, Wheel):
     """Show the choices that match, with a cursor that stays on its line."""
 
     DEFAULT_CSS = """
@@ -144,14 +145,6 @@ class ChoiceList(ScrollView):
         if index < len(self._found):
             self.cursor = index
             self.post_message(self.Clicked())
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.move(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.move(-3)
 
 
 _SIGN = " > "

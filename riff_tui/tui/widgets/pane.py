@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,14 +16,14 @@ from textual.strip import Strip
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
-from riff_tui.tui.terminal.partial_repaint import Companion
+from riff_tui.tui.terminal.partial_repaint import Companion, Wheel
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.transcript import Transcript
 
 Make = Callable[[int], tuple[str, Sequence[Line]]]
 
 
-class Pane(Companion):
+class Pane(Companion, Wheel):
     """Draw what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
 
     `at_right` draws an edge at the left, for a pane at the right of something.
@@ -60,7 +59,7 @@ class Pane(Companion):
                     self.refresh(Region(0, y, self.size.width, 1))
         self.displaced = False
 
-    def turn(self, lines: int) -> None:
+    def move(self, lines: int) -> None:
         """Scroll by some lines, as far as there are any."""
         top = max(0, min(self._top + lines, len(self._lines) - self._inside))
         if top != self._top:
@@ -69,7 +68,7 @@ class Pane(Companion):
 
     def page(self, pages: int) -> None:
         """Scroll by whole pages but for a line."""
-        self.turn(pages * max(1, self._inside - 1))
+        self.move(pages * max(1, self._inside - 1))
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
@@ -116,14 +115,6 @@ class Pane(Companion):
         filled = rule * rest if not self.at_right else padded("", rest)
         return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.turn(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.turn(-3)
-
 
 class Body(Vertical):
     """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane stands, none that it is closed.
@@ -160,7 +151,7 @@ class Body(Vertical):
 _FAR = 100_000
 
 
-class Pages(ScrollView, can_focus=True):
+class Pages(ScrollView, Wheel, can_focus=True):
     """Show the lines that `make` gives for a width."""
 
     DEFAULT_CSS = """
@@ -182,28 +173,20 @@ class Pages(ScrollView, can_focus=True):
         lines = self._make(self.size.width)
         if lines != self._lines:
             self._take(lines)
-            self.turn(-_FAR)
+            self.move(-_FAR)
 
     def _take(self, lines: list[Line]) -> None:
         self._lines = lines
         self.virtual_size = Size(self.size.width, len(lines))
         self.refresh()
 
-    def turn(self, lines: int) -> None:
+    def move(self, lines: int) -> None:
         """Scroll by some lines."""
         self.scroll_to(y=self.scroll_offset.y + lines, animate=False, force=True)
 
     def render_line(self, y: int) -> Strip:
         index = self.scroll_offset.y + y
         return strip_of(self._lines[index] if index < len(self._lines) else (), self.size.width)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.turn(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.turn(-3)
 
 
 class Reader(ModalScreen[None], inherit_bindings=False):
@@ -236,8 +219,8 @@ class Reader(ModalScreen[None], inherit_bindings=False):
 
     def action_turn(self, lines: int) -> None:
         """Scroll by some lines."""
-        self.query_one(Pages).turn(lines)
+        self.query_one(Pages).move(lines)
 
     def action_page(self, pages: int) -> None:
         """Scroll by whole pages but for a line."""
-        self.query_one(Pages).turn(pages * (self.app.size.height - 1))
+        self.query_one(Pages).move(pages * (self.app.size.height - 1))
