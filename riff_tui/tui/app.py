@@ -249,6 +249,8 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     if settings.theme is not None and settings.theme not in PALETTES:
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
     wanted = open_link(start.view or "flows", start.where, start.aspect, sides=start.sides, by=start.by, at=start.at)
+    if start.sort is not None:
+        wanted = (*wanted[:-1], replace(wanted[-1], sort=start.sort))
     opened_store = open_to_read(location)
     place = store_place(location)
     named = store_to_name(place)
@@ -259,6 +261,11 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     found = detect_capabilities(
         theme=settings.theme, remembered=session.state.theme, ascii_only=settings.ascii, mouse=settings.mouse
     )
+    if start.view is None and session.state.stack:
+        stack = session.state.stack
+    else:
+        stack = wanted
+        session.opened(wanted)
     backend = Backend(
         watcher.show,
         watcher.age,
@@ -275,7 +282,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     )
     explorer = Explorer(
         backend,
-        start=_begin(session, start, wanted),
+        start=stack,
         palette=found.palette,
         glyphs=found.glyphs,
         on_page=is_in_browser(),
@@ -303,16 +310,6 @@ def _write(session: SessionFile, *, said: bool) -> None:
     except OutputError as error:
         if not said:
             say(f"The session was not saved: {error}")
-
-
-def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
-    """Return the location that was asked for, else the last one."""
-    if start.sort is not None:
-        wanted = (*wanted[:-1], replace(wanted[-1], sort=start.sort))
-    if start.view is None and session.state.stack:
-        return session.state.stack
-    session.opened(wanted)
-    return wanted
 
 
 _NEEDED = "·…›▲█▒─◆●⏎"

@@ -130,7 +130,6 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
                 navigator=navigator,
                 menu=menu,
                 opening=opening,
-                transcript=transcript,
                 names=backend.names,
             ),
             run_watch=RunWatch(

@@ -112,13 +112,9 @@ def _close(controls: Controls) -> None:
 def _needs_something_to_close(controls: Controls) -> str:
     is_begun = controls.is_loading or controls.detail.is_visible or controls.header.focused_graph
     is_searching = controls.is_call and controls.searched
-    if is_begun or controls.here.filter or is_searching or _depth(controls) > 1:
+    if is_begun or controls.here.filter or is_searching or len(controls.host.history.stack) > 1:
         return ""
     return "this is the first screen; q quits"
-
-
-def _depth(controls: Controls) -> int:
-    return len(controls.host.history.stack)
 
 
 def _focus_graph(controls: Controls, *, focused: bool) -> None:
@@ -309,7 +305,7 @@ OUT: tuple[Action, ...] = (
         "Go up; from the first screen, quit.",
         _quit_or_back,
         always,
-        lambda controls: "back" if _depth(controls) > 1 or controls.header.focused_graph else "quit",
+        lambda controls: "back" if len(controls.host.history.stack) > 1 or controls.header.focused_graph else "quit",
     ),
     Action("quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave()),
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 
 from riff_tui.table import Column, Table
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.tui.actions.action import IN_LISTS, NOT_READ, Action, Controls, Run, needs_order, needs_rows
+from riff_tui.tui.actions.action import IN_LISTS, NOT_READ, Action, Controls, needs_order, needs_rows
 from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.data.loader import pair_ids, pair_location, swapped, tested_location
 from riff_tui.tui.navigation.location import fixed_columns, noun
@@ -34,15 +35,12 @@ def following_order(order: str | None, column: Column, *, other_way: bool) -> st
     return best if order == worst else worst
 
 
-def _sort(*, other_way: bool) -> Run:
-    def sort(controls: Controls) -> None:
-        host, column = controls.host, controls.table.under
-        if column is not None:
-            history = host.history
-            order = following_order(history.here.order or None, column, other_way=other_way)
-            host.visit(history.sort(order or ""), remark=_order_remark(order, column, noun(history.here.view)))
-
-    return sort
+def _sort(controls: Controls, *, other_way: bool) -> None:
+    host, column = controls.host, controls.table.under
+    if column is not None:
+        history = host.history
+        order = following_order(history.here.order or None, column, other_way=other_way)
+        host.visit(history.sort(order or ""), remark=_order_remark(order, column, noun(history.here.view)))
 
 
 def _order_remark(order: str | None, column: Column, words: str) -> str:
@@ -93,7 +91,7 @@ ORDERS: tuple[Action, ...] = (
         ("s",),
         "sort",
         "Sort by the column under the cursor, worst first; press again for best first, then for the view's own order.",
-        _sort(other_way=False),
+        partial(_sort, other_way=False),
         _needs_column,
         kinds=IN_LISTS,
     ),
@@ -102,7 +100,7 @@ ORDERS: tuple[Action, ...] = (
         ("S",),
         "reverse",
         "Sort by the column under the cursor, best first; press again for the other way round.",
-        _sort(other_way=True),
+        partial(_sort, other_way=True),
         _needs_column,
     ),
     Action(

@@ -25,14 +25,11 @@ from riff_tui.tui.navigation.location import descend
 from riff_tui.tui.widgets.line_table import LineTable
 
 
-def _move(rows: int) -> Run:
-    def move(controls: Controls) -> None:
-        if controls.header.focused_graph:
-            controls.header.move(rows, 0)
-        else:
-            controls.host.body.move(rows)
-
-    return move
+def _move(controls: Controls, rows: int) -> None:
+    if controls.header.focused_graph:
+        controls.header.move(rows, 0)
+    else:
+        controls.host.body.move(rows)
 
 
 def _sideways(columns: int) -> Run:
@@ -46,8 +43,8 @@ def _sideways(columns: int) -> Run:
     return sideways
 
 
-def _page(pages: int) -> Run:
-    return lambda controls: (controls.detail if controls.detail.covers else controls.host.body).page(pages)
+def _page(controls: Controls, pages: int) -> None:
+    (controls.detail if controls.detail.covers else controls.host.body).page(pages)
 
 
 def _to_end(end: int) -> Run:
@@ -69,10 +66,10 @@ def _needs_cells(controls: Controls) -> str:
 
 
 MOVES: tuple[Action, ...] = (
-    Action("down", ("j", "↓"), "down", "Move one row down.", _move(1)),
-    Action("up", ("k", "↑"), "up", "Move one row up.", _move(-1)),
-    Action("page_down", ("PgDn", "Space"), "page down", "Move one page down.", _page(1)),
-    Action("page_up", ("PgUp",), "page up", "Move one page up.", _page(-1)),
+    Action("down", ("j", "↓"), "down", "Move one row down.", partial(_move, rows=1)),
+    Action("up", ("k", "↑"), "up", "Move one row up.", partial(_move, rows=-1)),
+    Action("page_down", ("PgDn", "Space"), "page down", "Move one page down.", partial(_page, pages=1)),
+    Action("page_up", ("PgUp",), "page up", "Move one page up.", partial(_page, pages=-1)),
     Action("first", ("g", "Home"), "first row", "Move to the first row.", _to_end(-1)),
     Action("last", ("G", "End"), "last row", "Move to the last row.", _to_end(1)),
     Action(
@@ -151,24 +148,21 @@ PANES: tuple[Action, ...] = (
 
 
 # From call to call
-def _sibling(direction: int) -> Run:
-    def go(controls: Controls) -> None:
-        host, navigator = controls.host, controls.navigator
-        table, position = navigator.list_above(), navigator.position()
-        if table is None or position is None:
-            host.say("nothing further matches here, and no list leads to another conversation", "warn")
-            return
-        index = position[0] - 1 + direction
-        if index < 0:
-            host.say("this is the first of the list", "warn")
-        elif index >= len(table.rows):
-            host.say(f"this is the last of the list{' so far' if is_begun(table) else ''}", "warn")
-        elif is_loaded(table.rows, index):
-            _visit_sibling(controls, table, index)
-        else:
-            controls.opening.begin(partial(_load_sibling, controls, table, index), "calls", is_for_text=False)
-
-    return go
+def _sibling(controls: Controls, direction: int) -> None:
+    host, navigator = controls.host, controls.navigator
+    table, position = navigator.list_above(), navigator.position()
+    if table is None or position is None:
+        host.say("nothing further matches here, and no list leads to another conversation", "warn")
+        return
+    index = position[0] - 1 + direction
+    if index < 0:
+        host.say("this is the first of the list", "warn")
+    elif index >= len(table.rows):
+        host.say(f"this is the last of the list{' so far' if is_begun(table) else ''}", "warn")
+    elif is_loaded(table.rows, index):
+        _visit_sibling(controls, table, index)
+    else:
+        controls.opening.begin(partial(_load_sibling, controls, table, index), "calls", is_for_text=False)
 
 
 async def _load_sibling(controls: Controls, table: Table, index: int) -> None:
@@ -194,16 +188,13 @@ def _visit_sibling(controls: Controls, table: Table, index: int) -> None:
 # From match to match
 
 
-def _match(direction: int) -> Run:
-    def match(controls: Controls) -> None:
-        if not controls.is_call:
-            controls.search.step(direction)
-        elif not controls.search.step_within(direction):
-            if direction < 0:
-                controls.search.begin_at_end()
-            _sibling(direction)(controls)
-
-    return match
+def _match(controls: Controls, direction: int) -> None:
+    if not controls.is_call:
+        controls.search.step(direction)
+    elif not controls.search.step_within(direction):
+        if direction < 0:
+            controls.search.begin_at_end()
+        _sibling(controls, direction)
 
 
 def _needs_words(controls: Controls) -> str:
@@ -220,7 +211,7 @@ IN_CALL: tuple[Action, ...] = (
         ("n",),
         "next",
         "The next match of the search; without one, or where no more follows, the next conversation of the same list.",
-        _match(1),
+        partial(_match, direction=1),
         lambda controls: "" if controls.searched else needs_siblings(controls),
         lambda controls: "next match" if controls.searched else "next",
         kinds=IN_CALLS,
@@ -230,7 +221,7 @@ IN_CALL: tuple[Action, ...] = (
         ("p",),
         "previous",
         "The previous conversation of the same list.",
-        _sibling(-1),
+        partial(_sibling, direction=-1),
         needs_siblings,
         kinds=IN_CALLS,
     ),
@@ -241,7 +232,7 @@ MATCHES: tuple[Action, ...] = (
         ("n",),
         "next match",
         "The next row that the last filter matches, once Esc shows all rows again.",
-        _match(1),
+        partial(_match, direction=1),
         _needs_words,
         kinds=IN_LISTS,
     ),
@@ -250,7 +241,7 @@ MATCHES: tuple[Action, ...] = (
         ("N",),
         "previous match",
         "The previous match; in a conversation with a search the same, and then the previous conversation.",
-        _match(-1),
+        partial(_match, direction=-1),
         _needs_words,
     ),
 )

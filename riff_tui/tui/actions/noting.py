@@ -13,7 +13,7 @@ from riff_tui.notes.selection import renamed
 from riff_tui.table import Table
 from riff_tui.text.safe_text import fit, one_line
 from riff_tui.text.words import counted, listed
-from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, Run, needs_notebook, needs_rows, needs_written
+from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, needs_notebook, needs_rows, needs_written
 from riff_tui.tui.actions.moving import NEXT_UNREAD
 from riff_tui.tui.controllers.notes import ATTEMPT_S, Done
 from riff_tui.tui.data.lists import index_of
@@ -71,14 +71,11 @@ _WIDEST_WORDS = 40
 _NEXT = ("next_unread", "take_back")
 
 
-def _verdict(verdict: str) -> Run:
-    def give(controls: Controls) -> None:
-        # A call that is all right is so from its beginning to its end.
-        spot = Spot() if verdict == PASS else spot_of(controls)
-        further = ("code", "note", *_NEXT) if verdict == FAIL else ("note", *_NEXT)
-        _mark(controls, lambda writer: give_verdict(writer, spot, verdict), verdict, spot, further)
-
-    return give
+def _verdict(controls: Controls, verdict: str) -> None:
+    # A call that is all right is so from its beginning to its end.
+    spot = Spot() if verdict == PASS else spot_of(controls)
+    further = ("code", "note", *_NEXT) if verdict == FAIL else ("note", *_NEXT)
+    _mark(controls, lambda writer: give_verdict(writer, spot, verdict), verdict, spot, further)
 
 
 async def _ask_for_code(controls: Controls) -> None:
@@ -212,7 +209,7 @@ NOTES: tuple[Action, ...] = (
         ("a",),
         "all right",
         "In a call, give it the verdict pass.",
-        _verdict(PASS),
+        partial(_verdict, verdict=PASS),
         needs_notebook,
         kinds=IN_CALLS,
     ),
@@ -221,7 +218,7 @@ NOTES: tuple[Action, ...] = (
         ("f",),
         "fail",
         "In a call, give it the verdict fail, at the turn or the state under the cursor: there it first went wrong.",
-        _verdict(FAIL),
+        partial(_verdict, verdict=FAIL),
         needs_notebook,
         kinds=IN_CALLS,
     ),

@@ -28,8 +28,7 @@ from riff_tui.view_registry import origin_of, views
 def _copy(controls: Controls) -> None:
     from riff_tui.tui.actions.copying import CopyMenu
 
-    table = controls.table
-    controls.host.push(CopyMenu(controls.host, controls.backend, table.under, table.palette, table.glyphs))
+    controls.host.push(CopyMenu(controls))
 
 
 def _write(controls: Controls) -> None:

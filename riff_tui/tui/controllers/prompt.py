@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from riff_tui.tui.data.backend import NameSource
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.field import Prompt
-    from riff_tui.tui.widgets.transcript import Transcript
 
 
 FILTER_HINT = "words · flow:dent stall>0.3 !x /re/ a | b · Tab completes · ↑ earlier · Esc"
@@ -71,7 +70,6 @@ class PromptController:
         navigator: Navigator,
         menu: Menu,
         opening: Opening,
-        transcript: Transcript,
         names: NameSource | None,
     ) -> None:
         self._host = host
@@ -80,7 +78,6 @@ class PromptController:
         self._navigator = navigator
         self._menu = menu
         self._opening = opening
-        self._transcript = transcript
         self._names = names
         self._counting: Worker[Any] | None = None
         self._cycle: _Cycle | None = None
@@ -168,7 +165,7 @@ class PromptController:
 
     async def _counts(self, location: Location, expression: str) -> tuple[int, int, str]:
         if location.kind == "conversation":
-            table = self._transcript.table
+            table = self._host.body.table
             return sum(map(moment_test(expression, table), table.rows)), len(table.rows), "moments"
         if self._whole is None:
             self._whole = await self._unfiltered(replace(location, filter=Filter()))

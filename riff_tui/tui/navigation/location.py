@@ -131,7 +131,7 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     view = below(table, row)
     if not view:
         return None
-    spec, scope, way = spec_of(view), location.scope.predicate, filter_below(row)
+    spec, scope, way = spec_of(view), location.scope.predicate, _parsed(row.leads or row.where)
     if spec.screen.kind == "conversation":
         name = row.record.get("conversation") or fixed_value(way.predicate, "conversation")
         return Location(view, crumb=str(name or ""), scope=way)
@@ -150,7 +150,7 @@ def state_of(location: Location, table: Table | None, row: Row | None) -> Locati
     """Return the location of the state that a row is about, with its graph, if it is about one."""
     if row is None or not row.record.get("flow") or not row.record.get("state"):
         return None
-    way = row_filter(row).predicate
+    way = _parsed(row.where).predicate
     if "state" not in fixed_fields(way):
         return None
     typed = None if table is None else about_calls(location.filter.predicate, table)
@@ -266,18 +266,8 @@ _NAME_FIELDS = STEPS | {"run", "persona", "scenario", "archetype"}
 Scope = Predicate | None
 
 
-def row_filter(row: Row) -> Filter:
-    """Return the filter that selects what a row is about."""
-    return _remembered(row.where)
-
-
-def filter_below(row: Row) -> Filter:
-    """Return the filter that leads from a row to what lies below it."""
-    return _remembered(row.leads or row.where)
-
-
 @lru_cache(maxsize=1024)
-def _remembered(text: str) -> Filter:
+def _parsed(text: str) -> Filter:
     return Filter(text)
 
 
