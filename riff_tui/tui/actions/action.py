@@ -232,9 +232,6 @@ def perform(controls: Controls, id: str, key: str = "") -> None:
     chosen.run(controls)
 
 
-# Conditions of several groups
-
-
 def needs_rows(controls: Controls) -> str:
     if controls.has_rows:
         return ""

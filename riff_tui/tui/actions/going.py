@@ -30,8 +30,6 @@ from riff_tui.views.spec import ViewSpec
 
 _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
 
-# Down and up
-
 
 def _open(controls: Controls) -> None:
     host = controls.host
@@ -145,8 +143,6 @@ UP_AND_DOWN: tuple[Action, ...] = (
     ),
 )
 
-# Back and forward
-
 
 def _step(step: Callable[[History], History]) -> Run:
     return lambda controls: controls.host.visit(step(controls.host.history))
@@ -179,8 +175,6 @@ STEPS: tuple[Action, ...] = (
         lambda controls: "undo sort" if controls.host.done in ("sort", "reverse") else "last view",
     ),
 )
-
-# To another view
 
 
 def to_view(spec: ViewSpec) -> Action:
@@ -281,8 +275,6 @@ OTHER_ROWS: tuple[Action, ...] = (
         lambda controls: "agents" if is_folded(controls.here) else "by flow",
     ),
 )
-
-# Out
 
 
 def _quit_or_back(controls: Controls) -> None:

@@ -16,8 +16,6 @@ from riff_tui.tui.render.columns import all_columns, has_order, has_values, show
 from riff_tui.tui.widgets.menu import CheckItem, CheckRequest
 from riff_tui.view_registry import spec_of
 
-# Order
-
 
 def following_order(order: str | None, column: Column, *, other_way: bool) -> str | None:
     """Return the order (a column, `-` before it for downwards) after sorting by a column, `None` for the view's own.
@@ -62,25 +60,26 @@ def _needs_column(controls: Controls) -> str:
     return "" if is_ordered else "the column under the cursor has no order"
 
 
-def _is_order_kept(controls: Controls) -> bool:
-    return controls.list_state.kept_order(controls.here) is not None
+def _kept_order(controls: Controls) -> str | None:
+    """Return the order that is kept for the view, `None` where it is its own."""
+    return controls.backend.session.state.sorts.get(controls.here.view)
 
 
 def _needs_chosen_order(controls: Controls) -> str:
     if controls.is_call:
         return needs_order(controls)
-    is_chosen = controls.here.chosen_order or _is_order_kept(controls)
+    is_chosen = controls.here.chosen_order or _kept_order(controls) is not None
     return "" if is_chosen else "nothing was sorted here: s sorts by a column"
 
 
 def _keep_order(controls: Controls) -> None:
     host, here = controls.host, controls.here
     words = noun(here.view)
-    if here.sort and here.sort != controls.list_state.kept_order(here):
-        controls.list_state.keep_order(here, here.sort)
+    if here.sort and here.sort != _kept_order(controls):
+        host.session.sort(here.view, here.sort)
         host.say(f"{words} are sorted by {here.sort.removeprefix('-')} from now on; O again ends that")
     else:
-        controls.list_state.keep_order(here, None)
+        host.session.sort(here.view, None)
         host.say(f"{words} begin in their own order again")
     host.update_lines()
 
@@ -110,11 +109,9 @@ ORDERS: tuple[Action, ...] = (
         "Keep the order that was sorted for this view, also for later sessions; press again for its own.",
         _keep_order,
         _needs_chosen_order,
-        lambda controls: "own order" if _is_order_kept(controls) else "keep order",
+        lambda controls: "keep order" if _kept_order(controls) is None else "own order",
     ),
 )
-
-# Marks, and two rows side by side
 
 
 def _mark(controls: Controls) -> None:
@@ -223,8 +220,6 @@ MARKS: tuple[Action, ...] = (
         hinted=_needs_two,
     ),
 )
-
-# Columns
 
 
 def _choose_columns(controls: Controls) -> None:

@@ -147,7 +147,6 @@ PANES: tuple[Action, ...] = (
 )
 
 
-# From call to call
 def _sibling(controls: Controls, direction: int) -> None:
     host, navigator = controls.host, controls.navigator
     table, position = navigator.list_above(), navigator.position()
@@ -183,9 +182,6 @@ def _visit_sibling(controls: Controls, table: Table, index: int) -> None:
         host.say("that call is gone from the store", "warn")
     else:
         host.visit(history.go((*history.stack[:-2], above, location)))
-
-
-# From match to match
 
 
 def _match(controls: Controls, direction: int) -> None:
@@ -245,8 +241,6 @@ MATCHES: tuple[Action, ...] = (
         _needs_words,
     ),
 )
-
-# To what is not read
 
 
 def _next_unread(controls: Controls) -> None:

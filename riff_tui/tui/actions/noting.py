@@ -18,7 +18,7 @@ from riff_tui.tui.actions.moving import NEXT_UNREAD
 from riff_tui.tui.controllers.notes import ATTEMPT_S, Done
 from riff_tui.tui.data.lists import index_of
 from riff_tui.tui.widgets.field import FieldRequest
-from riff_tui.tui.widgets.menu import MenuItem, MenuRequest
+from riff_tui.tui.widgets.menu import MenuItem, MenuRequest, with_calls
 from riff_tui.views.parts import cells, notes
 
 
@@ -85,10 +85,7 @@ async def _ask_for_code(controls: Controls) -> None:
     is_covered = menu.app.screen is not menu.screen or menu.is_open
     if is_covered or host.location.cache_key != location.cache_key:
         return
-    counts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
-    width = max(map(len, counts), default=0)
     codes = [code for code, _ in found]
-    items = [MenuItem(code, count.rjust(width)) for code, count in zip(codes, counts, strict=True)]
 
     def give(typed: str) -> None:
         code = code_in_use(typed, codes)
@@ -103,7 +100,7 @@ async def _ask_for_code(controls: Controls) -> None:
     menu.ask(
         MenuRequest(
             f"codes · {where(spot)}{'' if codes else ' · type a word, which makes one'}",
-            items,
+            with_calls(found),
             lambda index: give(codes[index]),
             verb="file the call under it",
             new=new,

@@ -130,17 +130,13 @@ def _distinct(actions: Sequence[Action]) -> tuple[Action, ...]:
     """Take the key from the view of another distribution where it is not free; the palette finds the view still."""
     added = {action_of(spec) for spec in views() if origin_of(spec)}
     used = Counter(key for each in actions for key in each.keys)
+    # A character, a function key or one with ctrl that terminals do not own.
+    plain = re.compile(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]")
+    free = {key for key in used if used[key] == 1 and key.isprintable() and plain.fullmatch(key)}
     return tuple(
-        replace(each, keys=tuple(key for key in each.keys if _is_plain(key) and used[key] == 1))
-        if each.id in added
-        else each
+        replace(each, keys=tuple(key for key in each.keys if key in free)) if each.id in added else each
         for each in actions
     )
-
-
-def _is_plain(key: str) -> bool:
-    """Return whether a key is a character, a function key or one with ctrl that terminals do not own."""
-    return key.isprintable() and re.fullmatch(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]", key) is not None
 
 
 _GROUPS: Mapping[Group, Sequence[Action]] = {

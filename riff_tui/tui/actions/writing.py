@@ -155,8 +155,6 @@ def _with_columns(table: Table, choice: ColumnChoice, form: str) -> Table:
     return replace(table, columns=columns)
 
 
-# Ask for a file
-
 FORMATS_HINT = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"
 _TOLD_EVERY_S = 0.5
 WriteFile = Callable[[str, FileExport, bool], Path]
@@ -213,7 +211,12 @@ class _FileQuestion:
 
     async def _write(self, typed: str, writing: FileExport) -> None:
         field, over = self._field, self._overwritable == typed
-        telling = field.set_interval(_TOLD_EVERY_S, partial(self._tell, writing))
+
+        def tell() -> None:
+            if writing.rows:
+                field.say(f"writing row {writing.rows:,} of {writing.of:,} … Esc stops it")
+
+        telling = field.set_interval(_TOLD_EVERY_S, tell)
         try:
             path = await self._host.worker.ask(lambda: self._write_file(typed, writing, over))
         except Exists:
@@ -232,10 +235,6 @@ class _FileQuestion:
             self._writing = None
             telling.stop()
 
-    def _tell(self, writing: FileExport) -> None:
-        if writing.rows:
-            self._field.say(f"writing row {writing.rows:,} of {writing.of:,} … Esc stops it")
-
 
 def _into_empty_folder(write: WriteFile) -> WriteFile:
     """Return what writes the file of that name into a folder of its own, which only its owner can look into."""
@@ -250,9 +249,6 @@ def _into_empty_folder(write: WriteFile) -> WriteFile:
             raise
 
     return write_there
-
-
-# What is written
 
 
 def write_screen(controls: Controls) -> None:

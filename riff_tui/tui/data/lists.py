@@ -255,14 +255,6 @@ class ListState:
                 found.add(index)
         return min((index for index in found if index > cursor), default=min(found, default=None))
 
-    def kept_order(self, location: Location) -> str | None:
-        """Return the order that is kept for a location's view, `None` where it is the view's own."""
-        return self._session.state.sorts.get(location.view)
-
-    def keep_order(self, location: Location, order: str | None) -> None:
-        """Keep an order for a location's view from one visit to the next, `None` for the view's own."""
-        self._session.sort(location.view, order)
-
     def columns(self, location: Location) -> ColumnChoice:
         """Return the columns that were chosen for a location's rows."""
         return ColumnChoice.of(self._session.state.columns.get(_view_of_rows(location), ()))

@@ -78,14 +78,10 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
     request = Request(where=where.text, predicate=where.predicate, defer=True)
     neighbors = show(location.view, request)
     if hurry and not location.filter and "blast" not in neighbors.extras:
-        return LoadedView(_awaited(show, location), neighbors)
+        # No rows, which are still to be read.
+        read = partial(in_one_step, READING_CALLS, partial(load_rows, show, location))
+        return LoadedView(Table(spec_of(location.view).screen.rows_of, "", (), (), deferred=read), neighbors)
     return LoadedView(load_rows(show, location), neighbors)
-
-
-def _awaited(show: ShowView, location: Location) -> Table:
-    """Return no rows, which are still to be read."""
-    view = spec_of(location.view).screen.rows_of
-    return Table(view, "", (), (), deferred=partial(in_one_step, READING_CALLS, partial(load_rows, show, location)))
 
 
 def load_rows(show: ShowView, location: Location) -> Table:

@@ -96,7 +96,9 @@ class _DetailWriter:
         elif column.kind in ("number", "count", "flag") and not isinstance(value, str):
             self._number(column, row, value, interval)
         elif isinstance(value, Mapping):
-            self._items(column, value)
+            said = [f"{key} {value_text(column, each) if each is not None else '·'}" for key, each in ranked(value)]
+            more = len(said) - _MOST_ITEMS
+            self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
         elif value not in (None, "", []):
             self._words(column, [value_text(column, value)], row.severity.get(column.key))
 
@@ -118,11 +120,6 @@ class _DetailWriter:
         if isinstance(value, int | float) and column.kind == "number":
             return fixed(value, max(FINEST, column.decimals) if column.decimals else 0, trim=True)
         return text_of(column, row, self._glyphs)
-
-    def _items(self, column: Column, items: Mapping[Any, Any]) -> None:
-        said = [f"{key} {value_text(column, value) if value is not None else '·'}" for key, value in ranked(items)]
-        more = len(said) - _MOST_ITEMS
-        self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
 
     def _words(self, column: Column, texts: Sequence[str], severity: Severity | None) -> None:
         """Write raw texts at the right of a title, each from a new line."""
