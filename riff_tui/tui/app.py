@@ -103,7 +103,6 @@ class Explorer(QuietApp, inherit_bindings=False):
         return self.focused if isinstance(self.focused, TextField) else None
 
     def type(self, event: events.Key) -> bool:
-        """Put a letter into the line that is being edited, if there is one."""
         field, letter = self.field, event.character
         if field is None or letter is None or not event.is_printable:
             return False
@@ -111,7 +110,6 @@ class Explorer(QuietApp, inherit_bindings=False):
         return True
 
     def is_opening(self, *, waited: bool) -> bool:
-        """Return whether something to type into, or another location, is about to open."""
         controls = self._explorer.controls
         is_awaited = controls.navigator.is_coming if waited else controls.navigator.is_arriving
         return controls.opening.is_loading or is_awaited
@@ -128,7 +126,6 @@ class Explorer(QuietApp, inherit_bindings=False):
         return self._explorer.controls.opening.stop()
 
     def has_failed_to_open(self) -> bool:
-        """Return whether what was typed was for something that did not open."""
         controls = self._explorer.controls
         return any([controls.opening.take_failure(), controls.navigator.take_failure()])
 

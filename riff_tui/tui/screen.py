@@ -256,7 +256,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         before = self._history.here
         again = self.loaded is not None and history.here.cache_key == before.cache_key
         there = history.here
-        is_here = _rows_of(there) == _rows_of(before)
+        # Whatever is filtered, a cursor can stay where it is among rows of the same kind.
+        is_here = (there.view, there.scope, there.sort, there.by) == (before.view, before.scope, before.sort, before.by)
         if is_here and self.loaded:
             # Keys went on working while the store was queried.
             history = history.alter(self._with_cursor(history.here))
@@ -406,8 +407,3 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_transcript_moved(self) -> None:
         self.controls.header.follow(self.controls.transcript.row)
         self.controls.detail.moved()
-
-
-def _rows_of(location: Location) -> tuple[object, ...]:
-    """Return what says whether a cursor can stay where it is, whatever is filtered."""
-    return location.view, location.scope, location.sort, location.by

@@ -15,7 +15,7 @@ from riff_tui.tui.actions.action import Action, Controls, reason_against
 from riff_tui.tui.navigation.history import is_folded
 from riff_tui.tui.navigation.location import noun
 from riff_tui.tui.render.columns import shown, title, visible_columns
-from riff_tui.tui.render.styled_lines import Line, Palette
+from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette
 from riff_tui.views.parts import columns
 from riff_tui.views.spec import ScreenKind
 
@@ -185,13 +185,7 @@ def error_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) 
     return writer.lines
 
 
-class _HelpWriter:
-    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
-        self.lines: list[Line] = []
-        self._width = width
-        self._glyphs = glyphs
-        self._palette = palette
-
+class _HelpWriter(LineWriter):
     def head(self, text: str, more: str = "") -> None:
         """Write a heading, after a blank line unless it is the first."""
         if self.lines:

@@ -156,8 +156,3 @@ BY_ID: Mapping[str, Action] = {each.id: each for each in ACTIONS}
 def action(id: str) -> Action:
     """Return the action of that id; raise `KeyError` if there is none."""
     return BY_ID[id]
-
-
-def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:
-    """Return (keys, help) of every action in order, for the help screen and the README."""
-    return [(" ".join(each.keys), each.help) for each in actions]

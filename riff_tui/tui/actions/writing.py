@@ -16,7 +16,6 @@ from riff_tui.errors import UsageError, describe
 from riff_tui.output.files import write_whole
 from riff_tui.output.formats import Format, format_of
 from riff_tui.output.sinks import formats_of, render
-from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.actions.action import Controls
@@ -77,15 +76,7 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
         return _with_columns(source, choice, form)
     sort = (place.chosen_order or None) if source is reading.main else None
     posted = Format(form).is_posted
-    request = Request(
-        where=source.filter,
-        sort=sort,
-        text=True,
-        redact=posted,
-        sides=place.between,
-        aspect=place.aspect or None,
-        by=place.splits,
-    )
+    request = replace(place.request, where=source.filter, predicate=None, sort=sort, text=True, redact=posted)
     return _with_columns(show(source.view, request), choice, form)
 
 

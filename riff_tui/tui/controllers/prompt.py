@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import describe
 from riff_tui.filters import Filter, FilterError, parse
-from riff_tui.request import Request
 from riff_tui.table import Table, run_steps
 from riff_tui.tui.controllers.search import count_matches, moment_test
 from riff_tui.tui.data.loader import is_begun, load_all_rows
@@ -185,15 +184,8 @@ class PromptController:
     async def _count_in_store(self, location: Location) -> int:
         """Return how many rows the store finds, once nothing more is typed."""
         await asyncio.sleep(_PAUSE_S)
-        view, where = spec_of(location.view).screen.rows_of or location.view, location.where
-        request = Request(
-            where=where.text,
-            predicate=where.predicate,
-            defer=spec_of(view).row_kind != "call",
-            sides=location.between,
-            aspect=location.aspect or None,
-            by=location.splits,
-        )
+        view = spec_of(location.view).screen.rows_of or location.view
+        request = replace(location.request, sort=None, defer=spec_of(view).row_kind != "call")
         show_view = self._host.show_view
         slow = self._host.set_timer(_PAUSE_S, lambda: self._prompt.tell("counting …"))
 

@@ -94,16 +94,7 @@ def load_rows(show: ShowView, location: Location) -> Table:
     if spec.screen.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
         return with_deferred(show(spec.screen.rows_of, request), partial(_paged, location=location))
-    request = Request(
-        where=where.text,
-        predicate=where.predicate,
-        sort=location.chosen_order or None,
-        trend=spec.trend,
-        defer=True,
-        sides=location.between,
-        aspect=location.aspect or None,
-        by=location.splits,
-    )
+    request = replace(location.request, trend=spec.trend, defer=True)
     table = show(location.view, request)
     if wants_folding(location, table):
         table = show(location.view, replace(request, by=folded_by(location)))

@@ -12,6 +12,7 @@ from typing import Any
 
 from riff_store.filters.predicates import And, Predicate, Term, conjuncts, terms
 from riff_tui.filters import Filter, FilterError, split
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.view_registry import find, spec_of
 from riff_tui.views import compare
@@ -102,6 +103,18 @@ class Location:
     def between(self) -> tuple[str, str] | None:
         """Return the two sides, if there are any."""
         return (self.sides[0], self.sides[1]) if len(self.sides) == 2 else None
+
+    @property
+    def request(self) -> Request:
+        """Return what to ask the store for, all that is to be known of its rows."""
+        return Request(
+            where=self.where.text,
+            by=self.splits,
+            sort=self.chosen_order or None,
+            sides=self.between,
+            aspect=self.aspect or None,
+            predicate=self.where.predicate,
+        )
 
 
 Stack = tuple[Location, ...]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from riff_store.filters.predicates import Term, conjuncts
 from riff_tui.browser import link_address
 from riff_tui.filters import Filter
-from riff_tui.request import Request, ui_command
+from riff_tui.request import ui_command
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.navigation.location import (
@@ -173,14 +173,7 @@ def link(location: Location, store: str = "", at: str = "") -> str:
 
     `store` is named if it is not the default one.
     """
-    request = Request(
-        where=location.where.text,
-        by=location.by,
-        sort=location.chosen_order or None,
-        sides=location.between,
-        aspect=location.aspect or None,
-    )
-    return ui_command(location.view, request, at=at, store=store)
+    return ui_command(location.view, replace(location.request, by=location.by), at=at, store=store)
 
 
 def link_to(stack: Stack, store: str, table: Table | None = None) -> str:

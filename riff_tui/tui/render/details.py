@@ -17,7 +17,7 @@ from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_t
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.data.lists import INTERVAL
 from riff_tui.tui.render.columns import TREND, shown, text_of
-from riff_tui.tui.render.styled_lines import Line, Palette, Piece, colored, cut, transcript_lines
+from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette, Piece, colored, cut, transcript_lines
 from riff_tui.views.parts.cells import ALIGNED, BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, UNALIGNED, WATCHED, WEAK_SCORE
 
 FINEST = 3
@@ -50,13 +50,8 @@ def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
     return shown(row.display.get("place") or label(table, row), glyphs)
 
 
-class _DetailWriter:
-    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
-        self.lines: list[Line] = []
-        self._width = width
-        self._glyphs = glyphs
-        self._palette = palette
-        self._room = 0
+class _DetailWriter(LineWriter):
+    _room = 0
 
     def marks(self, table: Table, row: Row) -> None:
         """Write why cells are marked, the gravest first."""
@@ -189,13 +184,7 @@ def turn_lines(table: Table, row: Row, width: int, glyphs: Glyphs, palette: Pale
     return writer.lines
 
 
-class _TurnWriter:
-    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
-        self.lines: list[Line] = []
-        self._width = width
-        self._glyphs = glyphs
-        self._palette = palette
-
+class _TurnWriter(LineWriter):
     def side(self, role: str, rows: Sequence[Row]) -> None:
         """Write the intended text of a side above its transcript."""
         said = next((row for row in rows if row.record.get("role") == role and row.record.get("kind") == "turn"), None)

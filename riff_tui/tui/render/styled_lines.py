@@ -27,6 +27,16 @@ Piece: TypeAlias = tuple[str, Style | None]
 Line: TypeAlias = Sequence[Piece]
 
 
+class LineWriter:
+    """Collect lines of a width."""
+
+    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
+        self.lines: list[Line] = []
+        self._width = width
+        self._glyphs = glyphs
+        self._palette = palette
+
+
 def strip_of(line: Line, width: int, base: Style | None = None) -> Strip:
     """Return a line as Textual draws it, in exactly `width` cells; `base` lies under the pieces' own styles."""
     segments = [Segment(text, add_style(base, style)) for text, style in line if text]
