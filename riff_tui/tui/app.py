@@ -99,7 +99,6 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     @property
     def field(self) -> TextField | None:
-        """Return the line that is being edited, if there is one."""
         return self.focused if isinstance(self.focused, TextField) else None
 
     def type(self, event: events.Key) -> bool:
@@ -122,7 +121,6 @@ class Explorer(QuietApp, inherit_bindings=False):
         return key in _LEADING and not is_text and len(waiting) >= MOST_REPEATED and set(waiting) == {key}
 
     def cancel_opening(self) -> bool:
-        """Give up what is about to open, but for a location; return whether there was anything."""
         return self._explorer.controls.opening.stop()
 
     def has_failed_to_open(self) -> bool:
@@ -346,8 +344,7 @@ def detect_capabilities(
 
 def _can_show(stream: TextIO) -> bool:
     try:
-        encoding = codecs.lookup(stream.encoding or "ascii").name
-        _NEEDED.encode(encoding)
+        _NEEDED.encode(codecs.lookup(stream.encoding or "ascii").name)
     except (LookupError, UnicodeEncodeError, AttributeError):
         return False
     return True

@@ -35,7 +35,11 @@ def _open(controls: Controls) -> None:
     host = controls.host
     loaded, row = host.loaded, host.body.row
     if controls.header.focused_graph:
-        _open_neighbor(controls)
+        neighbor, reason = controls.header.chosen(host.location)
+        if neighbor is None:
+            host.say(reason, "warn")
+        else:
+            host.visit(host.history.instead(neighbor))
     elif loaded and is_voice(loaded.main):
         controls.detail.toggle()
     elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
@@ -55,15 +59,6 @@ async def _open_once_loaded(controls: Controls, rows: PagedRows, index: int) -> 
     if loaded is not None and loaded.main.rows is rows and cursor == index and rows.has(index):
         controls.table.refreshed()
         _open(controls)
-
-
-def _open_neighbor(controls: Controls) -> None:
-    host = controls.host
-    location, reason = controls.header.chosen(host.location)
-    if location is None:
-        host.say(reason, "warn")
-    else:
-        host.visit(host.history.instead(location))
 
 
 def _below(controls: Controls) -> str:

@@ -44,7 +44,7 @@ def _sideways(columns: int) -> Run:
 
 
 def _page(controls: Controls, pages: int) -> None:
-    (controls.detail if controls.detail.covers else controls.host.body).page(pages)
+    (controls.detail.pane if controls.detail.covers else controls.host.body).page(pages)
 
 
 def _to_end(end: int) -> Run:
@@ -103,7 +103,7 @@ def _pan(direction: int) -> Run:
 
 
 def _turn_pane(lines: int) -> Run:
-    return lambda controls: controls.detail.turn(lines)
+    return lambda controls: controls.detail.pane.move(lines)
 
 
 def _needs_pane(controls: Controls) -> str:

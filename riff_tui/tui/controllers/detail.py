@@ -98,14 +98,6 @@ class DetailController:
             self._stop()
             self._resting = self._host.set_timer(RESTS_AFTER_S, self._fill)
 
-    def turn(self, lines: int) -> None:
-        """Scroll it."""
-        self.pane.move(lines)
-
-    def page(self, pages: int) -> None:
-        """Scroll it by whole pages."""
-        self.pane.page(pages)
-
     @property
     def _in_conversation(self) -> bool:
         return self._host.location.kind == "conversation"

@@ -315,7 +315,11 @@ def marked(line: Line, patterns: Collection[re.Pattern[str]]) -> Line:
     """Return a line in which everything that a pattern finds is strong."""
     if not patterns:
         return line
-    return [piece for text, style in line for piece in emphasised(text, _hit(text, patterns), style)]
+    found: list[Piece] = []
+    for text, style in line:
+        spans = (hit.span() for pattern in patterns for hit in pattern.finditer(text))
+        found += emphasised(text, frozenset(index for span in spans for index in range(*span)), style)
+    return found
 
 
 def match_patterns(predicate: Predicate | None) -> list[re.Pattern[str]]:
@@ -332,12 +336,6 @@ def _wanted(predicate: Predicate | None) -> Iterator[str]:
     elif predicate is not None and not isinstance(predicate, Not):
         for part in getattr(predicate, "parts", ()):
             yield from _wanted(part)
-
-
-def _hit(text: str, patterns: Iterable[re.Pattern[str]]) -> frozenset[int]:
-    return frozenset(
-        index for pattern in patterns for found in pattern.finditer(text) for index in range(*found.span())
-    )
 
 
 def _over(style: Style | None, strong: bool) -> Style | None:
