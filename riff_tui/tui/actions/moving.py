@@ -22,6 +22,7 @@ from riff_tui.tui.controllers.search import FindTarget
 from riff_tui.tui.data.lists import PAGE, PagedRows, is_loaded
 from riff_tui.tui.data.loader import is_begun
 from riff_tui.tui.navigation.location import descend
+from riff_tui.tui.render.headers import Nearness
 from riff_tui.tui.widgets.line_table import LineTable
 
 
@@ -110,18 +111,15 @@ def _needs_pane(controls: Controls) -> str:
     return "" if controls.detail.is_visible else "the detail pane is closed; p opens it"
 
 
-def _needs_farther_lanes(controls: Controls) -> str:
+def _needs_lanes(controls: Controls, unless: Nearness, reason: str) -> str:
     lanes = controls.header.lanes
     if lanes is None:
         return "only a voice call has lanes"
-    return "this is as near as it goes" if lanes.nearness == "nearest" else ""
+    return reason if lanes.nearness == unless else ""
 
 
-def _needs_part_of_lanes(controls: Controls) -> str:
-    lanes = controls.header.lanes
-    if lanes is None:
-        return "only a voice call has lanes"
-    return "the whole call is shown; > goes nearer" if lanes.nearness == "all" else ""
+_needs_farther_lanes = partial(_needs_lanes, unless="nearest", reason="this is as near as it goes")
+_needs_part_of_lanes = partial(_needs_lanes, unless="all", reason="the whole call is shown; > goes nearer")
 
 
 PANES: tuple[Action, ...] = (
