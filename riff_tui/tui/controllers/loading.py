@@ -231,6 +231,7 @@ class PageLoader:
 # Longer than most queries take, shorter than one waits without wondering.
 PATIENCE_S = 0.25
 _LOOKS_EVERY_S = 0.05
+_AGAIN_AFTER_S = 1.0
 
 
 class Navigator:
@@ -248,11 +249,12 @@ class Navigator:
         self._coming: Worker[Any] | None = None
         self._is_patient = False
         self._has_failed = False
-        self.load_errors = LoadErrors(host, prompt)
+        self._prompt = prompt
+        self._retry: Timer | None = None
 
     def go(self, history: History, *, again: bool, other: bool) -> None:
         """Go to another location, from the cache unless it is to be loaded `again`; `other` data empty the cache."""
-        self.load_errors.cancel_retry()
+        self._cancel_retry()
         session = self._host.session
         history = history.ordered(session.state.sorts)
         if again:
@@ -281,7 +283,7 @@ class Navigator:
     @property
     def is_loading(self) -> bool:
         """Return whether another location is being loaded, or going to be."""
-        return (self._worker is not None and not self._worker.is_finished) or self.load_errors.is_waiting
+        return (self._worker is not None and not self._worker.is_finished) or self._retry is not None
 
     @property
     def is_coming(self) -> bool:
@@ -300,7 +302,7 @@ class Navigator:
 
     def give_up(self) -> None:
         """Give up loading another location."""
-        self.load_errors.cancel_retry()
+        self._cancel_retry()
         self._cancel()
         self._host.say("stopped; this is where you were")
 
@@ -343,7 +345,7 @@ class Navigator:
                 await asyncio.sleep(_LOOKS_EVERY_S)
         except Exception as error:  # whatever stops a query is said and stops nothing else
             self._has_failed = True
-            self.load_errors.handle(error, history)
+            self._handle(error, history)
         else:
             host.show(history, loaded)
         finally:
@@ -382,30 +384,12 @@ class Navigator:
         self._cache.keep((*stack[:-2], found[0]), found[1])
         return history.amend((*stack[:-2], found[0], stack[-1]))
 
-
-_AGAIN_AFTER_S = 1.0
-
-
-class LoadErrors:
-    """Handle the errors that queries for a screen end with."""
-
-    def __init__(self, host: Host, prompt: Prompt) -> None:
-        self._host = host
-        self._prompt = prompt
-        self._retry: Timer | None = None
-
-    @property
-    def is_waiting(self) -> bool:
-        """Return whether a location is going to be loaded again."""
-        return self._retry is not None
-
-    def cancel_retry(self) -> None:
-        """Load nothing again."""
+    def _cancel_retry(self) -> None:
         if self._retry is not None:
             self._retry.stop()
             self._retry = None
 
-    def handle(self, error: Exception, history: History) -> None:
+    def _handle(self, error: Exception, history: History) -> None:
         """Handle that a location could not be loaded; the keys go on working where one is."""
         host, location = self._host, history.here
         if isinstance(error, FilterError) and self.point_at(error, location):

@@ -155,7 +155,7 @@ class PromptController:
         try:
             left, whole, noun = await self._counts(location, expression)
         except FilterError as error:
-            if not self._navigator.load_errors.point_at(error, location):
+            if not self._navigator.point_at(error, location):
                 self._host.fail(error)
         except Exception as error:  # said under the prompt, where the next key mends it
             self._prompt.tell(describe(error)[1])

@@ -137,15 +137,12 @@ class BottomLine(Bar):
         used = 0
         for key, word in self.hints:
             text = f" {shown(word, self.glyphs)} "
-            key = f" {self._key(key)}"
+            key = " ⏎" if key == "Enter" and not self.glyphs.ascii_only else f" {key}"
             used += cell_width(key) + cell_width(text)
             if used > self.size.width:
                 break
             line += [(key, self.palette.accent), (text, None)]
         return tuple(line)
-
-    def _key(self, key: str) -> str:
-        return "⏎" if key == "Enter" and not self.glyphs.ascii_only else key
 
 
 class Dialog(QuietFocus):

@@ -94,7 +94,8 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.columns = visible_columns(table, hide, choice, leading)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
-        self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
+        home = next((index for index, each in enumerate(self.columns) if each.kind not in ("name", "text")), 0)
+        self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else home)
         self._first = first
         self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide, whole=len(table.rows) <= _SAMPLE)
         self._widths.measure(table.rows[:_SAMPLE])
@@ -241,9 +242,6 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.refresh()
 
     # Columns
-
-    def _home_column(self) -> int:
-        return next((index for index, column in enumerate(self.columns) if column.kind not in ("name", "text")), 0)
 
     def _window(self) -> Sequence[Row]:
         return [

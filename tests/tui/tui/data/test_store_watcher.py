@@ -343,10 +343,10 @@ async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter")
-        assert at.controls.navigator.load_errors.is_waiting
+        assert at.controls.navigator.is_loading
         await at.press("escape")
         assert "stopped" in said(at)
-        assert not at.controls.navigator.load_errors.is_waiting
+        assert not at.controls.navigator.is_loading
         writer.close()
         assert at.path.startswith("flows  ")
 
