@@ -19,7 +19,7 @@ from benchmarks.load import AGENTS, Load, transcript_file
 from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.sizes import Sizes
-from riff_tui.tui.render.matching import Fuzzy
+from riff_tui.tui.render.styled_lines import Fuzzy
 from tests.support.pty_terminal import Terminal
 
 WIDTH, HEIGHT = 120, 36

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tests.promises.page import with_promises
 from tests.support.commands import riff_tui
-from tests.surface.explorer import key_table
+from tests.surface.explorer import ACTIONS
 from tests.surface.ingest import Limits, sources
 from tests.surface.store import OF_CALLS, OF_STATES, Metric
 from tests.surface.tui import ViewSpec, views
@@ -142,7 +142,7 @@ def _with_outputs(text: str, run: Callable[[str], str]) -> str:
 
 def key_rows() -> str:
     """The rows of the table of keys."""
-    return "".join(f"| {_spelled(keys)} | {deed} |\n" for keys, deed in key_table())
+    return "".join(f"| {_spelled(' '.join(each.keys))} | {each.help} |\n" for each in ACTIONS)
 
 
 def view_rows() -> str:

@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 from tests.readme import demo_store
 from tests.support.voice_tables import IN_LIST, Voices
 from tests.support.walker import Walker
-from tests.surface.explorer import Explorer, KnownNames
+from tests.surface.explorer import Backend, Explorer, KnownNames
 from tests.surface.store import Store, open_store
 from tests.surface.tui import Request, catalog, cell_width
 from tests.surface.tui import sinks_render as render
@@ -103,10 +103,10 @@ async def _screens(store: Store) -> dict[str, str]:
     found = {}
     for width, height in SIZES:
         explorer = Explorer(
-            lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=KnownNames(store)
+            Backend(lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=KnownNames(store))
         )
         # The demo's agents write, so the call with a voice is one made by hand.
-        voices = Explorer(Voices().show, lambda: _AGE, start=IN_LIST)
+        voices = Explorer(Backend(Voices().show, lambda: _AGE), start=IN_LIST)
         for app, walk in ((explorer, WALK), (voices, VOICE_WALK)):
             async for name, text, svg in _walked(app, walk, width, height):
                 found[f"{name}.{width}x{height}.txt"] = text

@@ -14,7 +14,7 @@ from benchmarks.explorer.steps import FIRST, Step, steps
 from benchmarks.explorer.walk import Left, NotThere, Waited, Walk, explorer
 from benchmarks.processes import riff_tui, take
 from benchmarks.scale.stores import Sized
-from riff_tui.tui.data.paged_rows import PAGE
+from riff_tui.tui.data.lists import PAGE
 
 FIRST_ROWS_S = 0.5
 FILLED_S = 2.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,7 +116,6 @@ def explore(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {dump_command(name, request)}{given}"
         )
-    from riff_tui.cases import case_text_at
     from riff_tui.tui import StartOptions, run_explorer
 
     start = StartOptions(
@@ -132,7 +130,14 @@ def explore(
         read_only,
     )
     location = store_location(settings)
-    raise typer.Exit(run_explorer(location, start, settings, partial(case_text_at, location)))
+
+    def case_text(where: str) -> str:
+        # Few make cases, so what that takes is loaded by those alone.
+        from riff_tui.cases import case_text_at
+
+        return case_text_at(location, where)
+
+    raise typer.Exit(run_explorer(location, start, settings, case_text))
 
 
 def two_sides(sides: Sequence[str] | None) -> tuple[str, str] | None:

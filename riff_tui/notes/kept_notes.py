@@ -31,12 +31,12 @@ def open_to_read(location: str) -> Store:
 
 def read_kept(path: Path | None) -> list[Annotation]:
     """Return the notes that a file keeps, none where it is not there or no plain file; a torn line is left out."""
-    from riff_ingest.sources.annotations import read_lines
-    from riff_store.facts import Annotation
-
     try:
         if path is None or not stat.S_ISREG(os.lstat(path).st_mode):
             return []
+        from riff_ingest.sources.annotations import read_lines
+        from riff_store.facts import Annotation
+
         return [line for line in read_lines(path) if isinstance(line, Annotation)]
     except OSError:
         return []
@@ -76,10 +76,12 @@ def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
 
 def lacking(store: Store, kept: Sequence[Annotation]) -> list[Annotation]:
     """Return the notes of a file that a store lacks, of calls that it has."""
+    if not kept:
+        return []
     from riff_store.filters.notes import calls_named
     from riff_store.write.notes import read_notes
 
-    known = {note.id for note in read_notes(store, {note.conversation for note in kept})} if kept else set()
+    known = {note.id for note in read_notes(store, {note.conversation for note in kept})}
     names = {note.id: (note.run, note.flow, note.agent, note.conversation, note.trial) for note in kept}
     calls = calls_named(store, (names[note.id] for note in kept if note.id not in known))
     return [note for note in kept if calls.get(names[note.id])]

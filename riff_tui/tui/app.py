@@ -7,7 +7,7 @@ import codecs
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -27,13 +27,18 @@ from riff_tui.settings import Settings, state_directory, store_place, store_to_n
 from riff_tui.text.glyphs import UNICODE, Glyphs, glyphs
 from riff_tui.tui.actions.action import textual_keys
 from riff_tui.tui.actions.registry import ACTIONS
-from riff_tui.tui.data.backend import Backend, CaseText, NameSource, NoteSource, ShowView
-from riff_tui.tui.data.query_worker import QueryWorker, Work
+from riff_tui.tui.data.backend import (
+    Backend,
+    CaseText,
+    KnownNames,
+    NotesOfCalls,
+    StoreWatcher,
+)
+from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.data.session import SessionFile, session_path
-from riff_tui.tui.data.store_watcher import KnownNames, NotesOfCalls, StoreWatcher
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.links import is_place, open_link
 from riff_tui.tui.navigation.location import START, Stack
+from riff_tui.tui.navigation.stacks import is_place, open_link
 from riff_tui.tui.render.styled_lines import PALETTES, Palette
 from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_meta, write_sequence
@@ -47,13 +52,7 @@ SAVED_AFTER_S = 2.0
 
 
 class Explorer(QuietApp, inherit_bindings=False):
-    """Walk the tables that `show` returns; `age` says in a few words how old they are.
-
-    `session` keeps what lasts; `watcher` sees the store change, which is shown at once unless `paused`; `store` is
-    what a command has to name to find it, `names` queries the names in it, `notes` what people noted, `notebook`
-    writes notes, `case_text` makes cases of its calls, `growing` knows of the run that is being made. `notice` is said
-    at first. `on_page` is it where a browser draws it.
-    """
+    """Walk the tables that a `backend` returns; `on_page` is it where a browser draws it."""
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
@@ -65,49 +64,23 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     def __init__(
         self,
-        show: ShowView,
-        age: Callable[[], str] = lambda: "",
+        backend: Backend,
         *,
         start: Stack = START,
         palette: Palette = PALETTES["ansi"],
         glyphs: Glyphs = UNICODE,
-        session: SessionFile | None = None,
-        watcher: StoreWatcher | None = None,
-        paused: bool = False,
-        store: str = "",
-        names: NameSource | None = None,
-        case_text: CaseText | None = None,
-        notes: NoteSource | None = None,
-        notebook: Notebook | None = None,
-        notice: str = "",
-        growing: GrowingRun | None = None,
         on_page: bool = False,
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.animation_level = "none"
-        self.session = session or SessionFile()
-        self.worker = QueryWorker()
+        self.session = backend.session
+        self.worker = backend.worker
         self.is_unsaved = False
-        self._backend = Backend(
-            show_view=show,
-            age=age,
-            case_text=case_text,
-            names=names,
-            notes=notes,
-            notebook=notebook,
-            notice=notice,
-            growing=growing,
-            watcher=watcher,
-            paused=paused,
-            store=store,
-            session=self.session,
-            worker=self.worker,
-            send=self.send,
-            deliver=self._deliver if on_page else None,
-            told=self._tell_page if on_page else lambda address, title: None,
-        )
-        self._explorer = ExplorerScreen(self._backend, History((start,)), palette, glyphs)
+        backend = replace(backend, send=self.send)
+        if on_page:
+            backend = replace(backend, deliver=self._deliver, told=self._tell_page)
+        self._explorer = ExplorerScreen(backend, History((start,)), palette, glyphs)
         self._save_timer: Timer | None = None
 
     def write_pending_notes(self) -> list[str]:
@@ -126,11 +99,9 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     @property
     def field(self) -> TextField | None:
-        """Return the line that is being edited, if there is one."""
         return self.focused if isinstance(self.focused, TextField) else None
 
     def type(self, event: events.Key) -> bool:
-        """Put a letter into the line that is being edited, if there is one."""
         field, letter = self.field, event.character
         if field is None or letter is None or not event.is_printable:
             return False
@@ -138,7 +109,6 @@ class Explorer(QuietApp, inherit_bindings=False):
         return True
 
     def is_opening(self, *, waited: bool) -> bool:
-        """Return whether something to type into, or another location, is about to open."""
         controls = self._explorer.controls
         is_awaited = controls.navigator.is_coming if waited else controls.navigator.is_arriving
         return controls.opening.is_loading or is_awaited
@@ -151,11 +121,9 @@ class Explorer(QuietApp, inherit_bindings=False):
         return key in _LEADING and not is_text and len(waiting) >= MOST_REPEATED and set(waiting) == {key}
 
     def cancel_opening(self) -> bool:
-        """Give up what is about to open, but for a location; return whether there was anything."""
         return self._explorer.controls.opening.stop()
 
     def has_failed_to_open(self) -> bool:
-        """Return whether what was typed was for something that did not open."""
         controls = self._explorer.controls
         return any([controls.opening.take_failure(), controls.navigator.take_failure()])
 
@@ -269,7 +237,6 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     ended the explorer.
     """
     from riff_tui.notes.kept_notes import open_to_read, told_of_kept_notes
-    from riff_tui.notes.notebook import Notebook
     from riff_tui.output.streams import say
 
     if start.at and not is_place(start.at):
@@ -277,6 +244,8 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     if settings.theme is not None and settings.theme not in PALETTES:
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
     wanted = open_link(start.view or "flows", start.where, start.aspect, sides=start.sides, by=start.by, at=start.at)
+    if start.sort is not None:
+        wanted = (*wanted[:-1], replace(wanted[-1], sort=start.sort))
     opened_store = open_to_read(location)
     place = store_place(location)
     named = store_to_name(place)
@@ -287,22 +256,30 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     found = detect_capabilities(
         theme=settings.theme, remembered=session.state.theme, ascii_only=settings.ascii, mouse=settings.mouse
     )
-    explorer = Explorer(
+    if start.view is None and session.state.stack:
+        stack = session.state.stack
+    else:
+        stack = wanted
+        session.opened(wanted)
+    backend = Backend(
         watcher.show,
         watcher.age,
-        start=_begin(session, start, wanted),
-        palette=found.palette,
-        glyphs=found.glyphs,
-        session=session,
-        watcher=watcher,
+        case_text=case_text,
         names=KnownNames(opened_store),
         notes=NotesOfCalls(opened_store),
         notebook=None if start.read_only else Notebook(place, settings.author),
         notice=told_of_kept_notes(opened_store),
-        case_text=case_text,
         growing=GrowingRun(opened_store),
+        watcher=watcher,
         paused=settings.live is False,
         store=named,
+        session=session,
+    )
+    explorer = Explorer(
+        backend,
+        start=stack,
+        palette=found.palette,
+        glyphs=found.glyphs,
         on_page=is_in_browser(),
     )
     explorer.run(mouse=found.mouse)
@@ -328,16 +305,6 @@ def _write(session: SessionFile, *, said: bool) -> None:
     except OutputError as error:
         if not said:
             say(f"The session was not saved: {error}")
-
-
-def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
-    """Return the location that was asked for, else the last one."""
-    if start.sort is not None:
-        wanted = (*wanted[:-1], replace(wanted[-1], sort=start.sort))
-    if start.view is None and session.state.stack:
-        return session.state.stack
-    session.opened(wanted)
-    return wanted
 
 
 _NEEDED = "·…›▲█▒─◆●⏎"
@@ -377,8 +344,7 @@ def detect_capabilities(
 
 def _can_show(stream: TextIO) -> bool:
     try:
-        encoding = codecs.lookup(stream.encoding or "ascii").name
-        _NEEDED.encode(encoding)
+        _NEEDED.encode(codecs.lookup(stream.encoding or "ascii").name)
     except (LookupError, UnicodeEncodeError, AttributeError):
         return False
     return True

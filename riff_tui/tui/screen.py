@@ -24,31 +24,26 @@ from riff_tui.tui.actions.help import hints
 from riff_tui.tui.actions.registry import ACTIONS, BY_ID
 from riff_tui.tui.controllers import refresh
 from riff_tui.tui.controllers.detail import DetailController
-from riff_tui.tui.controllers.loading import DeferredLoad, Opening, PageLoader
-from riff_tui.tui.controllers.navigator import Navigator
+from riff_tui.tui.controllers.loading import DeferredLoad, Navigator, Opening, PageLoader
 from riff_tui.tui.controllers.notes import NoteWriter
 from riff_tui.tui.controllers.prompt import PromptController
 from riff_tui.tui.controllers.refresh import AutoRefresh, RunWatch
 from riff_tui.tui.controllers.search import Finder, Search
 from riff_tui.tui.data.backend import Backend
-from riff_tui.tui.data.list_state import ListState
+from riff_tui.tui.data.lists import ListState, PagedRows
 from riff_tui.tui.data.loader import LoadedView, is_begun
-from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.navigation.history import History, with_folding
-from riff_tui.tui.navigation.links import address_of, is_place, missing, row_at
 from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, noun
-from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.counts import count_text, empty_text
+from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
+from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.widgets.bars import BottomLine, TopLine
-from riff_tui.tui.widgets.dialog import Dialog
+from riff_tui.tui.widgets.bars import BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.menu import CheckList, Menu
-from riff_tui.tui.widgets.pane import Body, Pane
-from riff_tui.tui.widgets.reader import Reader
+from riff_tui.tui.widgets.pane import Body, Pane, Reader
 from riff_tui.tui.widgets.transcript import Transcript
 
 SMALLEST = (60, 10)
@@ -135,7 +130,6 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
                 navigator=navigator,
                 menu=menu,
                 opening=opening,
-                transcript=transcript,
                 names=backend.names,
             ),
             run_watch=RunWatch(
@@ -262,7 +256,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         before = self._history.here
         again = self.loaded is not None and history.here.cache_key == before.cache_key
         there = history.here
-        is_here = _rows_of(there) == _rows_of(before)
+        # Whatever is filtered, a cursor can stay where it is among rows of the same kind.
+        is_here = (there.view, there.scope, there.sort, there.by) == (before.view, before.scope, before.sort, before.by)
         if is_here and self.loaded:
             # Keys went on working while the store was queried.
             history = history.alter(self._with_cursor(history.here))
@@ -412,8 +407,3 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_transcript_moved(self) -> None:
         self.controls.header.follow(self.controls.transcript.row)
         self.controls.detail.moved()
-
-
-def _rows_of(location: Location) -> tuple[object, ...]:
-    """Return what says whether a cursor can stay where it is, whatever is filtered."""
-    return location.view, location.scope, location.sort, location.by

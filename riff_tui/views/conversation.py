@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.metrics import metric_of
-from riff_tui.charts.transcript import Transcript
-from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
@@ -141,6 +139,8 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     `redact` is applied to all of it.
     """
     from riff_store.voice import voice_of
+    from riff_tui.charts.transcript import Transcript
+    from riff_tui.charts.visit_timeline import VisitTimeline
 
     words = CallWords(text, redact)
     found = moments(detail.document)

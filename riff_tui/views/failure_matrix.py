@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from riff_store.filters.predicates import terms
 from riff_store.measure import wilson
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
-from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.failures import side_notes, side_record, sides_of
@@ -20,6 +19,7 @@ from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 if TYPE_CHECKING:
     from riff_store.queries.call_names import Example
     from riff_store.queries.failures import FailureCell, FailureMatrix, FailureShift, FailureShifts
+    from riff_tui.charts.failure_grid import FailureGrid
     from riff_tui.view_query import BuildTable, ViewQuery
 
 
@@ -84,6 +84,8 @@ def shown(query: ViewQuery, build: BuildTable, *, recounts: bool = True) -> Tabl
 
 def failure_matrix(answer: FailureMatrix) -> Table:
     """Return a row for each cell with calls, the fullest first; of one flow with several a grid stands above them."""
+    from riff_tui.charts.failure_grid import FailureGrid
+
     flows = list(dict.fromkeys(cell.flow for cell in answer.cells))
     counts = {(cell.last_ok, cell.first_failed): cell.n for cell in answer.cells}
     grid = (

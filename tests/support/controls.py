@@ -56,7 +56,7 @@ def controls_at(
     controls.transcript.table = shown
     controls.header.focused_graph = graph
     if loading:
-        controls.navigator.load_errors._retry = _ON_ITS_WAY
+        controls.navigator._retry = _ON_ITS_WAY
     if listed is not None:
         controls.navigator.keep(History((stack[:-1],)), LoadedView(listed))
     backend.session.mark(f"{location.view} {location.scope.text}".rstrip(), marked)

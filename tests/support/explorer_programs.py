@@ -14,7 +14,7 @@ from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_tab
 from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.hostile import HOSTILE
 from tests.support.voice_tables import HOSTILE_VOICE, Voices
-from tests.surface.explorer import Explorer, ShowView, detail, detect_capabilities
+from tests.surface.explorer import Backend, Explorer, ShowView, detail, detect_capabilities
 from tests.surface.tui import Request, Row, Table
 
 _TEXT_KEYS = (
@@ -102,7 +102,7 @@ def main() -> None:
     kinds = (walk, big, slow, broken, hostile, voice, hostile_voice)
     show = {kind.__name__: kind for kind in kinds}[sys.argv[1]]()
     names = HostileNames(100) if sys.argv[1] == "hostile" else FakeNames()
-    explorer = Explorer(show, palette=found.palette, glyphs=found.glyphs, names=names)
+    explorer = Explorer(Backend(show, names=names), palette=found.palette, glyphs=found.glyphs)
     explorer.run(mouse=found.mouse)
     if explorer.failure is not None:
         sys.exit(f"failed: {type(explorer.failure).__name__}")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.fake_names import FakeNames
 from tests.support.walker import Walker
-from tests.surface.explorer import START, Explorer, Menu, Stack
+from tests.surface.explorer import START, Backend, Explorer, Menu, Stack
 
 
 class Finding(Walker):
@@ -44,7 +44,7 @@ async def finding(
     start: Stack = START, *, catalog: FakeCatalog | None = None, names: FakeNames | None = None
 ) -> AsyncIterator[Finding]:
     catalog = catalog or FakeCatalog()
-    app = Explorer(catalog.show, lambda: "3 min ago", start=start, names=names or FakeNames())
+    app = Explorer(Backend(catalog.show, lambda: "3 min ago", names=names or FakeNames()), start=start)
     async with app.run_test(size=(100, 30)) as pilot:
         at = Finding(app, pilot, catalog)
         await at.settle()

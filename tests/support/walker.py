@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from tests.support.fake_catalog import FakeCatalog
-from tests.surface.explorer import START, Controls, Explorer, ExplorerScreen, InputParser, NotesOfCalls, Stack
+from tests.surface.explorer import START, Backend, Controls, Explorer, ExplorerScreen, InputParser, NotesOfCalls, Stack
 from tests.surface.tui import Notebook, case_text_at, catalog, open_to_read
 
 LONGEST_S = 300.0
@@ -130,7 +130,7 @@ async def walking(
     start: Stack = START, *, size: tuple[int, int] = (100, 30), catalog: FakeCatalog | None = None
 ) -> AsyncIterator[Walker]:
     catalog = catalog or FakeCatalog()
-    app = Explorer(catalog.show, lambda: "3 min ago", start=start)
+    app = Explorer(Backend(catalog.show, lambda: "3 min ago"), start=start)
     async with app.run_test(size=size) as pilot:
         at = Walker(app, pilot, catalog)
         await at.settle()
@@ -144,11 +144,13 @@ async def exploring(
     """Explore a store; an `author` takes notes on its calls."""
     with open_to_read(str(store)) as opened:
         app = Explorer(
-            lambda view, request: catalog.show(opened, view, request),
+            Backend(
+                lambda view, request: catalog.show(opened, view, request),
+                case_text=partial(case_text_at, str(store)),
+                notes=NotesOfCalls(opened),
+                notebook=Notebook(str(store), author) if author else None,
+            ),
             start=start,
-            case_text=partial(case_text_at, str(store)),
-            notes=NotesOfCalls(opened),
-            notebook=Notebook(str(store), author) if author else None,
         )
         async with running(app, size) as pilot:
             at = Walker(app, pilot)

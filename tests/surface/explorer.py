@@ -8,16 +8,25 @@ from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, copy, markdown
 from riff_tui.tui.actions.help import HINTS, SCREEN_KEYS, error_lines, help_lines, hints, screen_keys
 from riff_tui.tui.actions.listing import offering
 from riff_tui.tui.actions.noting import spot_at
-from riff_tui.tui.actions.registry import ACTIONS, action, key_table
+from riff_tui.tui.actions.registry import ACTIONS, action
 from riff_tui.tui.actions.writing import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
 from riff_tui.tui.app import Explorer, detect_capabilities
 from riff_tui.tui.controllers import detail, prompt, refresh
 from riff_tui.tui.controllers.detail import side_for
 from riff_tui.tui.controllers.search import count_matches, moment_test, row_test
-from riff_tui.tui.data.backend import Backend, ShowView
-from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice, ListState, list_of
+from riff_tui.tui.data.backend import Backend, KnownNames, NotesOfCalls, ShowView, StoreWatcher, ago
+from riff_tui.tui.data.lists import (
+    AS_IT_IS,
+    PAGE,
+    ColumnChoice,
+    ListState,
+    PagedRows,
+    all_loaded,
+    index_of,
+    is_loaded,
+    list_of,
+)
 from riff_tui.tui.data.loader import LoadedView, load, load_pair, pair_ids, pair_location, swapped
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_loaded, index_of, is_loaded
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.session import (
     FORM,
@@ -31,37 +40,56 @@ from riff_tui.tui.data.session import (
     encoded,
     session_path,
 )
-from riff_tui.tui.data.store_watcher import KnownNames, NotesOfCalls, StoreWatcher, ago
 from riff_tui.tui.host import Host
 from riff_tui.tui.navigation.history import MOST_UNFOLDED, History
-from riff_tui.tui.navigation.links import address_of, is_place, link, link_to, open_link, place_of, row_at
 from riff_tui.tui.navigation.location import (
     SIDE_BY_SIDE,
     START,
     Location,
     Stack,
+    about_calls,
     below,
     center_on,
     crumbs,
     descend,
+    fixed_fields,
+    fixed_value,
+    is_within,
+    keep_steps,
+    narrow,
     scope_of,
     sides_of,
     state_of,
 )
 from riff_tui.tui.navigation.location import heading as location_heading
-from riff_tui.tui.navigation.narrowing import calls_around, choose, pick, picked_name, set_name, widening, without_field
-from riff_tui.tui.navigation.scope import about_calls, fixed_fields, fixed_value, is_within, keep_steps, narrow
+from riff_tui.tui.navigation.stacks import (
+    address_of,
+    calls_around,
+    choose,
+    is_place,
+    link,
+    link_to,
+    open_link,
+    pick,
+    picked_name,
+    place_of,
+    row_at,
+    set_name,
+    widening,
+    without_field,
+)
 from riff_tui.tui.render.columns import (
     NARROWEST_FIRST,
     WHY,
     ColumnWidths,
     all_columns,
+    count_text,
+    empty_text,
     layout_columns,
     scroll_to_column,
     text_of,
     visible_columns,
 )
-from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.details import detail_lines, reason, reasons, thinness, turn_lines
 from riff_tui.tui.render.details import heading as details_heading
 from riff_tui.tui.render.headers import (
@@ -76,8 +104,7 @@ from riff_tui.tui.render.headers import (
     state_header_lines,
     state_lines,
 )
-from riff_tui.tui.render.matching import Fuzzy
-from riff_tui.tui.render.styled_lines import PALETTES, Line, next_palette, transcript_lines, width_of
+from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, Line, next_palette, transcript_lines, width_of
 from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal import textual_internals
 from riff_tui.tui.terminal.textual_internals import InputParser, PasteFilter

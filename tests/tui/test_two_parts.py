@@ -13,7 +13,7 @@ import pytest
 from tests.support.facts import call, fresh, put, state, verdict
 from tests.support.packed_stores import set_small_groups
 from tests.support.walker import Walker, press_key, running
-from tests.surface.explorer import FILE_NAME, START, CopyMenu, Explorer, Location, markdown
+from tests.surface.explorer import FILE_NAME, START, Backend, CopyMenu, Explorer, Location, markdown
 from tests.surface.store import Failure, Store, Writer, check_interrupted
 from tests.surface.tui import (
     LATER,
@@ -175,7 +175,7 @@ class Reading:
 @asynccontextmanager
 async def looking(reading: Reading, location: Location, path: str) -> AsyncIterator[Walker]:
     """Look at what is there of a location while the rest of it is read."""
-    app = Explorer(reading.show, start=(*START, location))
+    app = Explorer(Backend(reading.show), start=(*START, location))
     async with running(app, (80, 24)) as pilot:
         at = Walker(app, pilot)
         await at.until(lambda: at.path.endswith(path) and reading.begun == 1)
@@ -206,7 +206,7 @@ async def test_the_screen_says_what_is_still_to_come(store: Store) -> None:
 async def test_a_prompt_counts_what_is_still_to_come(store: Store) -> None:
     reading = Reading(store)
     reading.gate.set()
-    app = Explorer(reading.show, start=(*START, Location("worklist")))
+    app = Explorer(Backend(reading.show), start=(*START, Location("worklist")))
     async with running(app, (80, 24)) as pilot:
         at = Walker(app, pilot)
         await at.until(lambda: at.path.endswith("1 of 4 entries"))

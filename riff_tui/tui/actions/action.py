@@ -10,14 +10,13 @@ from textual.screen import Screen
 
 from riff_tui.table import Table
 from riff_tui.tui.controllers.detail import DetailController
-from riff_tui.tui.controllers.loading import DeferredLoad, Opening, PageLoader
-from riff_tui.tui.controllers.navigator import Navigator
+from riff_tui.tui.controllers.loading import DeferredLoad, Navigator, Opening, PageLoader
 from riff_tui.tui.controllers.notes import NoteWriter
 from riff_tui.tui.controllers.prompt import PromptController
 from riff_tui.tui.controllers.refresh import AutoRefresh, RunWatch
 from riff_tui.tui.controllers.search import Finder, Search
 from riff_tui.tui.data.backend import Backend
-from riff_tui.tui.data.list_state import ListState
+from riff_tui.tui.data.lists import ListState
 from riff_tui.tui.host import Host
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.styled_lines import Palette
@@ -80,28 +79,15 @@ class ControlsHost(Host, Protocol):
     @property
     def here(self) -> Location:
         """Return the location that is shown, with its cursor where it was when one came."""
-        ...
-
-    @property
-    def may_refresh(self) -> bool:
-        """Return whether rows may change: nothing is loaded, nothing is typed, nothing covers them."""
-        ...
 
     def push(self, screen: Screen[Any]) -> None:
         """Show another screen over this one."""
-        ...
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
-        ...
-
-    def answer_keys(self) -> None:
-        """Answer what was typed while something was about to open."""
-        ...
 
     def leave(self) -> None:
         """End the explorer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,19 +181,19 @@ class Action:
     `title` is what the hint line says, unless `label` finds a better word for what is shown. `run` does it; `enabled`
     returns the reason why it does not apply, an empty text where it does. `hinted` returns the same for the hint line
     where that would change with every move of the cursor. Actions may share a key where no screen is in the `kinds` of
-    both.
+    both. The registry says which `group` each belongs to.
     """
 
     id: str
     keys: tuple[str, ...]
     title: str
     help: str
-    group: Group
     run: Run
     enabled: Condition = always
     label: Callable[[Controls], str] | None = None
     kinds: tuple[ScreenKind, ...] = KINDS
     hinted: Condition | None = None
+    group: Group = "Look"
 
     def label_in(self, controls: Controls) -> str:
         """Return the word for the hint line."""
@@ -244,9 +230,6 @@ def perform(controls: Controls, id: str, key: str = "") -> None:
     if chosen.group != "Move":
         controls.host.done = chosen.id
     chosen.run(controls)
-
-
-# Conditions of several groups
 
 
 def needs_rows(controls: Controls) -> str:

@@ -23,15 +23,12 @@ from riff_tui.errors import RiffError
 from riff_tui.output.sinks import render
 from riff_tui.request import Request
 from riff_tui.settings import state_directory
-from riff_tui.table import Column, Row, Table, run_steps
-from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.table import Row, Table, run_steps
+from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.safe_text import block
-from riff_tui.tui.actions.action import Action, Controls
-from riff_tui.tui.data.backend import Backend
-from riff_tui.tui.host import Host
-from riff_tui.tui.navigation.links import link_to
+from riff_tui.tui.actions.action import Controls
+from riff_tui.tui.navigation.stacks import link_to
 from riff_tui.tui.render.columns import shown, text_of, visible_columns
-from riff_tui.tui.render.styled_lines import Palette
 from riff_tui.tui.widgets.bars import BottomLine
 
 MOST_ROWS = 10_000
@@ -55,19 +52,18 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         Binding("escape,q,backspace", "dismiss", show=False),
     ]
 
-    def __init__(self, host: Host, backend: Backend, column: Column | None, palette: Palette, glyphs: Glyphs) -> None:
+    def __init__(self, controls: Controls) -> None:
         super().__init__()
-        self._host = host
-        self._backend = backend
-        self._column = column
-        self._palette = palette
-        self._glyphs = glyphs
+        self._host = controls.host
+        self._backend = controls.backend
+        self._column = controls.table.under
+        self._line = BottomLine(palette=controls.table.palette, glyphs=controls.table.glyphs)
 
     def compose(self) -> ComposeResult:
-        yield BottomLine(palette=self._palette, glyphs=self._glyphs)
+        yield self._line
 
     def on_mount(self) -> None:
-        self.query_one(BottomLine).hint([("copy:", ""), *_CHOICES])
+        self._line.hint([("copy:", ""), *_CHOICES])
 
     def action_copy(self, part: str) -> None:
         """Copy a part of the screen and say where it went."""
@@ -209,18 +205,3 @@ def _through_tmux(text: str) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
-
-
-def _ask_what_to_copy(controls: Controls) -> None:
-    table = controls.table
-    controls.host.push(CopyMenu(controls.host, controls.backend, table.under, table.palette, table.glyphs))
-
-
-COPY = Action(
-    "copy",
-    ("y",),
-    "copy",
-    "Copy the row, the cell, the table as Markdown, a command or a link.",
-    "Look",
-    _ask_what_to_copy,
-)

@@ -5,33 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from riff_tui.tui.actions.action import (
-    IN_LISTS,
-    Action,
-    Controls,
-    Run,
-    needs_unpaired,
-    perform,
-    reason_against,
-)
-from riff_tui.tui.navigation.narrowing import calls_around, pick, picked_name
-from riff_tui.tui.widgets.menu import MenuItem, MenuRequest
+from riff_tui.tui.actions.action import IN_LISTS, KINDS, Action, Controls, needs_unpaired, perform, reason_against
+from riff_tui.tui.navigation.stacks import calls_around, pick, picked_name
+from riff_tui.tui.widgets.menu import MenuItem, MenuRequest, with_calls
+from riff_tui.views.spec import ScreenKind
 
 FILTER = Action(
     "filter",
     ("/",),
     "filter",
     "Show only what matches, with the grammar of --where; in a conversation, find what was said.",
-    "Find",
     lambda controls: controls.prompt_controller.open(),
     needs_unpaired,
     lambda controls: "search" if controls.is_call else "filter",
 )
 
 
-def _pick(field: str) -> Run:
-    """Choose a name of a field; the location is narrowed to it."""
-    return lambda controls: controls.opening.begin(partial(_pick_name, controls, field), f"{field}s")
+def _pick(key: str, field: str, name: str, kinds: tuple[ScreenKind, ...]) -> Action:
+    """Return the key that chooses a name of a field, to which the location is narrowed."""
+
+    def run(controls: Controls) -> None:
+        controls.opening.begin(partial(_pick_name, controls, field), f"{field}s")
+
+    about = f"Narrow this place to {name} from a list."
+    return Action(f"pick_{field}", (key,), f"pick {name}", about, run, _needs_calls, kinds=kinds)
 
 
 async def _pick_name(controls: Controls, field: str) -> None:
@@ -42,10 +39,7 @@ async def _pick_name(controls: Controls, field: str) -> None:
     is_covered = menu.app.screen is not menu.screen or menu.is_open
     if is_covered or host.location.cache_key != location.cache_key:
         return
-    texts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
-    width = max(map(len, texts), default=0)
-    items = [MenuItem(f"all {field}s")]
-    items += [MenuItem(name, text.rjust(width)) for (name, _), text in zip(found, texts, strict=True)]
+    items = [MenuItem(f"all {field}s"), *with_calls(found)]
     held = picked_name(location, field)
     at = next((index for index, (name, _) in enumerate(found, 1) if name == held), 0)
 
@@ -80,41 +74,19 @@ def _pick_aspect(controls: Controls) -> None:
 
 
 PICKS: tuple[Action, ...] = (
-    Action(
-        "pick_flow",
-        ("f",),
-        "pick a flow",
-        "Narrow this place to a flow from a list.",
-        "Find",
-        _pick("flow"),
-        _needs_calls,
-        kinds=IN_LISTS,
-    ),
-    Action(
-        "pick_agent",
-        ("a",),
-        "pick an agent",
-        "Narrow this place to an agent from a list.",
-        "Find",
-        _pick("agent"),
-        _needs_calls,
-        kinds=IN_LISTS,
-    ),
-    Action(
-        "pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", "Find", _pick("run"), _needs_calls
-    ),
+    _pick("f", "flow", "a flow", IN_LISTS),
+    _pick("a", "agent", "an agent", IN_LISTS),
+    _pick("R", "run", "a run", KINDS),
     Action(
         "aspect",
         ("V",),
         "aspect",
         "Choose what effects explain: quality, or one aspect.",
-        "Find",
         _pick_aspect,
         lambda controls: "" if controls.spec.aspects else "only effects explain one aspect or another; F goes there",
     ),
 )
 
-_LAST = "Move"
 # Where there are more keys for the same, the first one is enough here.
 _MAX_KEYS_WIDTH = 7
 
@@ -122,7 +94,7 @@ _MAX_KEYS_WIDTH = 7
 def _pick_action(controls: Controls) -> None:
     """Choose an action to perform; those that do not apply say why, and movements come last."""
     reasons = {id: reason_against(each, controls) for id, each in controls.actions.items()}
-    actions = sorted(controls.actions.values(), key=lambda each: (bool(reasons[each.id]), each.group == _LAST))
+    actions = sorted(controls.actions.values(), key=lambda each: (bool(reasons[each.id]), each.group == "Move"))
     items = [_item(each, reasons[each.id], each.label_in(controls)) for each in actions]
     controls.menu.ask(
         MenuRequest("all actions", items, lambda index: perform(controls, actions[index].id), verb="do it")
@@ -137,6 +109,4 @@ def _item(action: Action, reason: str, label: str) -> MenuItem:
     return MenuItem(label or action.title, more, lead, found_by, reason)
 
 
-ANY_ACTION = Action(
-    "palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", "Leave", _pick_action
-)
+ANY_ACTION = Action("palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", _pick_action)

@@ -9,26 +9,37 @@ from functools import partial
 from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows
+from riff_tui.tui.data.lists import PAGE, PagedRows
+from riff_tui.tui.data.loader import is_voice
 from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
-from riff_tui.tui.navigation.location import Location, below, descend, noun, state_of
-from riff_tui.tui.navigation.narrowing import choose, since_last_run, widening
-from riff_tui.tui.navigation.scope import Scope, about_calls_or_names, conjunction, name_term
-from riff_tui.tui.render.details import is_voice
+from riff_tui.tui.navigation.location import (
+    Location,
+    Scope,
+    about_calls_or_names,
+    below,
+    conjunction,
+    descend,
+    name_term,
+    noun,
+    state_of,
+)
+from riff_tui.tui.navigation.stacks import choose, since_last_run, widening
 from riff_tui.tui.render.headers import Fold
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import ViewSpec
 
 _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
 
-# Down and up
-
 
 def _open(controls: Controls) -> None:
     host = controls.host
     loaded, row = host.loaded, host.body.row
     if controls.header.focused_graph:
-        _open_neighbor(controls)
+        neighbor, reason = controls.header.chosen(host.location)
+        if neighbor is None:
+            host.say(reason, "warn")
+        else:
+            host.visit(host.history.instead(neighbor))
     elif loaded and is_voice(loaded.main):
         controls.detail.toggle()
     elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
@@ -48,15 +59,6 @@ async def _open_once_loaded(controls: Controls, rows: PagedRows, index: int) -> 
     if loaded is not None and loaded.main.rows is rows and cursor == index and rows.has(index):
         controls.table.refreshed()
         _open(controls)
-
-
-def _open_neighbor(controls: Controls) -> None:
-    host = controls.host
-    location, reason = controls.header.chosen(host.location)
-    if location is None:
-        host.say(reason, "warn")
-    else:
-        host.visit(host.history.instead(location))
 
 
 def _below(controls: Controls) -> str:
@@ -103,13 +105,9 @@ def _close(controls: Controls) -> None:
 def _needs_something_to_close(controls: Controls) -> str:
     is_begun = controls.is_loading or controls.detail.is_visible or controls.header.focused_graph
     is_searching = controls.is_call and controls.searched
-    if is_begun or controls.here.filter or is_searching or _depth(controls) > 1:
+    if is_begun or controls.here.filter or is_searching or len(controls.host.history.stack) > 1:
         return ""
     return "this is the first screen; q quits"
-
-
-def _depth(controls: Controls) -> int:
-    return len(controls.host.history.stack)
 
 
 def _focus_graph(controls: Controls, *, focused: bool) -> None:
@@ -125,7 +123,6 @@ UP_AND_DOWN: tuple[Action, ...] = (
         ("Enter",),
         "open",
         "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
-        "Go",
         _open,
         _needs_below,
         lambda controls: "centre" if controls.header.focused_graph else _below(controls),
@@ -135,14 +132,11 @@ UP_AND_DOWN: tuple[Action, ...] = (
         ("Esc", "Backspace"),
         "up",
         "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
-        "Go",
         _close,
         _needs_something_to_close,
         lambda controls: "clear filter" if controls.here.filter else "up",
     ),
 )
-
-# Back and forward
 
 
 def _step(step: Callable[[History], History]) -> Run:
@@ -160,32 +154,22 @@ STEPS: tuple[Action, ...] = (
         ("[",),
         "back",
         "Go to the place before this one.",
-        "Go",
         _step(History.back),
         lambda controls: "" if controls.host.history.at > 0 else "there is no earlier place",
     ),
     Action(
-        "forward",
-        ("]",),
-        "forward",
-        "Go to the place after this one again.",
-        "Go",
-        _step(History.forward),
-        _needs_forward,
+        "forward", ("]",), "forward", "Go to the place after this one again.", _step(History.forward), _needs_forward
     ),
     Action(
         "last_view",
         ("-",),
         "last view",
         "Go to the view before this one, or to the order before it was sorted; press again to come back here.",
-        "Go",
         _step(History.to_last),
         lambda controls: "" if controls.host.history.last is not None else "no other view was left so far",
         lambda controls: "undo sort" if controls.host.done in ("sort", "reverse") else "last view",
     ),
 )
-
-# To another view
 
 
 def to_view(spec: ViewSpec) -> Action:
@@ -197,7 +181,6 @@ def to_view(spec: ViewSpec) -> Action:
             (spec.screen.key,),
             title,
             spec.screen.help,
-            "Go",
             _neighbors,
             _needs_state,
             lambda controls: _FOLDS[controls.header.next_fold] if controls.here.kind == "state" else title,
@@ -206,7 +189,7 @@ def to_view(spec: ViewSpec) -> Action:
     def label(controls: Controls) -> str:
         return "wider" if controls.here.scope and controls.here.view == spec.name else title
 
-    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, "Go", _view(spec.name), always, label)
+    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, _view(spec.name), always, label)
 
 
 def action_of(spec: ViewSpec) -> str:
@@ -275,7 +258,6 @@ OTHER_ROWS: tuple[Action, ...] = (
         ("L",),
         "since last run",
         "What changed between the last two runs that the place one is in has calls of, beyond chance first.",
-        "Go",
         _since_last_run,
     ),
     Action(
@@ -283,14 +265,11 @@ OTHER_ROWS: tuple[Action, ...] = (
         ("b",),
         "by flow",
         "Unfold the flow under the cursor into its agents; from there, or where none is folded, fold them into flows.",
-        "Go",
         lambda controls: controls.host.visit(fold(controls.host.history, controls.table.row)),
         _needs_folding,
         lambda controls: "agents" if is_folded(controls.here) else "by flow",
     ),
 )
-
-# Out
 
 
 def _quit_or_back(controls: Controls) -> None:
@@ -311,10 +290,9 @@ OUT: tuple[Action, ...] = (
         ("q",),
         "back",
         "Go up; from the first screen, quit.",
-        "Leave",
         _quit_or_back,
         always,
-        lambda controls: "back" if _depth(controls) > 1 or controls.header.focused_graph else "quit",
+        lambda controls: "back" if len(controls.host.history.stack) > 1 or controls.header.focused_graph else "quit",
     ),
-    Action("quit", ("Q",), "quit", "Quit from anywhere.", "Leave", lambda controls: controls.host.leave()),
+    Action("quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave()),
 )

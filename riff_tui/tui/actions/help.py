@@ -15,7 +15,7 @@ from riff_tui.tui.actions.action import Action, Controls, reason_against
 from riff_tui.tui.navigation.history import is_folded
 from riff_tui.tui.navigation.location import noun
 from riff_tui.tui.render.columns import shown, title, visible_columns
-from riff_tui.tui.render.styled_lines import Line, Palette
+from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette
 from riff_tui.views.parts import columns
 from riff_tui.views.spec import ScreenKind
 
@@ -98,7 +98,9 @@ def _begun(controls: Controls) -> tuple[str, ...]:
     here = controls.here
     if controls.header.focused_graph:
         return ("open", "view:neighbors", *_FAILING)
-    if controls.is_call and _is_noting(controls):
+    writer, stack = controls.note_writer, controls.host.history.stack
+    # One reads calls to note what one finds where some was written, or a reading list leads here.
+    if controls.is_call and writer is not None and (writer.wrote or any(each.view == READING_LIST for each in stack)):
         return _NOTING
     if controls.header.lanes is not None:
         return ("open", "zoom_in", "zoom_out", "next")
@@ -113,13 +115,6 @@ def _begun(controls: Controls) -> tuple[str, ...]:
     if controls.spec.aspects:
         return ("open", "aspect", "filter", "sort", "view:worklist")
     return ()
-
-
-def _is_noting(controls: Controls) -> bool:
-    """Return whether one is reading calls to note what one finds: some was written, or a reading list leads here."""
-    writer = controls.note_writer
-    stack = controls.host.history.stack
-    return writer is not None and (writer.wrote or any(each.view == READING_LIST for each in stack))
 
 
 _IN_STATE = (
@@ -156,7 +151,7 @@ def help_lines(controls: Controls, width: int) -> list[Line]:
     table, glyphs, loaded = controls.shown, controls.table.glyphs, controls.host.loaded
     writer = _HelpWriter(width, glyphs, controls.table.palette)
     writer.head(noun(controls.here.view), "Esc closes, j and k scroll")
-    writer.paragraphs(_about(controls))
+    writer.paragraphs([*controls.spec.help, *(_IN_STATE if controls.here.kind == "state" else ())])
     writer.head("Keys of this screen")
     writer.pairs(
         [
@@ -190,13 +185,7 @@ def error_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) 
     return writer.lines
 
 
-class _HelpWriter:
-    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
-        self.lines: list[Line] = []
-        self._width = width
-        self._glyphs = glyphs
-        self._palette = palette
-
+class _HelpWriter(LineWriter):
     def head(self, text: str, more: str = "") -> None:
         """Write a heading, after a blank line unless it is the first."""
         if self.lines:
@@ -226,10 +215,16 @@ class _HelpWriter:
 
     def glossary(self, head: str, columns: Sequence[Column]) -> None:
         """Write what columns mean, in which unit, and which way is good."""
-        found = {column.key: column for column in columns if column.help}
-        if found:
+        pairs = []
+        for column in {column.key: column for column in columns if column.help}.values():
+            short, full = (title(column, self._glyphs, short=each) for each in (True, False))
+            good = f" {column.better.capitalize()} is better." if column.better else ""
+            unit = f" [{column.unit}]" if column.unit else ""
+            meaning = shown(f"{column.help}{good}{unit}", self._glyphs)
+            pairs.append((full if short == full else f"{short} ({full})", meaning))
+        if pairs:
             self.head(head)
-            self.pairs([(self._titles(column), self._meaning(column)) for column in found.values()])
+            self.pairs(pairs)
 
     def keys(self, controls: Controls) -> None:
         """Write every action by its group, with the reason if one does not apply."""
@@ -248,21 +243,4 @@ class _HelpWriter:
 
     def keys_of(self, each: Action) -> str:
         """Return the keys of an action."""
-        return " ".join(self._key(key) for key in each.keys)
-
-    def _key(self, key: str) -> str:
-        return _ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key
-
-    def _titles(self, column: Column) -> str:
-        short, full = (title(column, self._glyphs, short=each) for each in (True, False))
-        return full if short == full else f"{short} ({full})"
-
-    def _meaning(self, column: Column) -> str:
-        good = f" {column.better.capitalize()} is better." if column.better else ""
-        unit = f" [{column.unit}]" if column.unit else ""
-        return shown(f"{column.help}{good}{unit}", self._glyphs)
-
-
-def _about(controls: Controls) -> Sequence[str]:
-    about = controls.spec.help
-    return (*about, *_IN_STATE) if controls.here.kind == "state" else about
+        return " ".join(_ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key for key in each.keys)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 
 from riff_tui.table import Column, Table
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.tui.actions.action import IN_LISTS, NOT_READ, Action, Controls, Run, needs_order, needs_rows
-from riff_tui.tui.data.list_state import AS_IT_IS, INTERVAL, ColumnChoice, offered
+from riff_tui.tui.actions.action import IN_LISTS, NOT_READ, Action, Controls, needs_order, needs_rows
+from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.data.loader import pair_ids, pair_location, swapped, tested_location
 from riff_tui.tui.navigation.location import fixed_columns, noun
 from riff_tui.tui.render.columns import all_columns, has_order, has_values, shown, title, visible_columns
 from riff_tui.tui.widgets.menu import CheckItem, CheckRequest
 from riff_tui.view_registry import spec_of
-
-# Order
 
 
 def following_order(order: str | None, column: Column, *, other_way: bool) -> str | None:
@@ -34,15 +33,12 @@ def following_order(order: str | None, column: Column, *, other_way: bool) -> st
     return best if order == worst else worst
 
 
-def _sort(*, other_way: bool) -> Run:
-    def sort(controls: Controls) -> None:
-        host, column = controls.host, controls.table.under
-        if column is not None:
-            history = host.history
-            order = following_order(history.here.order or None, column, other_way=other_way)
-            host.visit(history.sort(order or ""), remark=_order_remark(order, column, noun(history.here.view)))
-
-    return sort
+def _sort(controls: Controls, *, other_way: bool) -> None:
+    host, column = controls.host, controls.table.under
+    if column is not None:
+        history = host.history
+        order = following_order(history.here.order or None, column, other_way=other_way)
+        host.visit(history.sort(order or ""), remark=_order_remark(order, column, noun(history.here.view)))
 
 
 def _order_remark(order: str | None, column: Column, words: str) -> str:
@@ -64,25 +60,26 @@ def _needs_column(controls: Controls) -> str:
     return "" if is_ordered else "the column under the cursor has no order"
 
 
-def _is_order_kept(controls: Controls) -> bool:
-    return controls.list_state.kept_order(controls.here) is not None
+def _kept_order(controls: Controls) -> str | None:
+    """Return the order that is kept for the view, `None` where it is its own."""
+    return controls.backend.session.state.sorts.get(controls.here.view)
 
 
 def _needs_chosen_order(controls: Controls) -> str:
     if controls.is_call:
         return needs_order(controls)
-    is_chosen = controls.here.chosen_order or _is_order_kept(controls)
+    is_chosen = controls.here.chosen_order or _kept_order(controls) is not None
     return "" if is_chosen else "nothing was sorted here: s sorts by a column"
 
 
 def _keep_order(controls: Controls) -> None:
     host, here = controls.host, controls.here
     words = noun(here.view)
-    if here.sort and here.sort != controls.list_state.kept_order(here):
-        controls.list_state.keep_order(here, here.sort)
+    if here.sort and here.sort != _kept_order(controls):
+        host.session.sort(here.view, here.sort)
         host.say(f"{words} are sorted by {here.sort.removeprefix('-')} from now on; O again ends that")
     else:
-        controls.list_state.keep_order(here, None)
+        host.session.sort(here.view, None)
         host.say(f"{words} begin in their own order again")
     host.update_lines()
 
@@ -93,8 +90,7 @@ ORDERS: tuple[Action, ...] = (
         ("s",),
         "sort",
         "Sort by the column under the cursor, worst first; press again for best first, then for the view's own order.",
-        "Find",
-        _sort(other_way=False),
+        partial(_sort, other_way=False),
         _needs_column,
         kinds=IN_LISTS,
     ),
@@ -103,8 +99,7 @@ ORDERS: tuple[Action, ...] = (
         ("S",),
         "reverse",
         "Sort by the column under the cursor, best first; press again for the other way round.",
-        "Find",
-        _sort(other_way=True),
+        partial(_sort, other_way=True),
         _needs_column,
     ),
     Action(
@@ -112,14 +107,11 @@ ORDERS: tuple[Action, ...] = (
         ("O",),
         "keep order",
         "Keep the order that was sorted for this view, also for later sessions; press again for its own.",
-        "Find",
         _keep_order,
         _needs_chosen_order,
-        lambda controls: "own order" if _is_order_kept(controls) else "keep order",
+        lambda controls: "keep order" if _kept_order(controls) is None else "own order",
     ),
 )
-
-# Marks, and two rows side by side
 
 
 def _mark(controls: Controls) -> None:
@@ -211,31 +203,23 @@ MARKS: tuple[Action, ...] = (
         ("m",),
         "mark",
         "Mark the row, or take its mark back.",
-        "Mark",
         _mark,
         lambda controls: _needs_markable(controls) or needs_rows(controls),
     ),
-    Action(
-        "next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", _next_mark, _needs_marks, kinds=IN_LISTS
-    ),
-    Action(
-        "clear_marks", ("x",), "clear marks", "Take back all marks of this list.", "Mark", _clear_marks, _needs_marks
-    ),
+    Action("next_mark", ("u",), "next mark", "Go to the next marked row.", _next_mark, _needs_marks, kinds=IN_LISTS),
+    Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", _clear_marks, _needs_marks),
     Action(
         "compare",
         ("=",),
         "compare",
         "Compare two marked rows, or the marked one and this one: two runs or two agents by a test that says what is"
         " chance, others side by side; there: change sides.",
-        "Mark",
         _compare,
         _needs_two_at_cursor,
         lambda controls: "change sides" if _is_compared(controls) else "compare",
         hinted=_needs_two,
     ),
 )
-
-# Columns
 
 
 def _choose_columns(controls: Controls) -> None:
@@ -299,14 +283,6 @@ def _needs_choice(controls: Controls) -> str:
 
 
 COLUMNS: tuple[Action, ...] = (
-    Action("columns", ("c",), "columns", "Choose the columns to show.", "Look", _choose_columns, _needs_choice),
-    Action(
-        "wide",
-        ("w",),
-        "wide",
-        "Show columns at their full width, or fitted to the line.",
-        "Look",
-        _wide,
-        _needs_columns,
-    ),
+    Action("columns", ("c",), "columns", "Choose the columns to show.", _choose_columns, _needs_choice),
+    Action("wide", ("w",), "wide", "Show columns at their full width, or fitted to the line.", _wide, _needs_columns),
 )

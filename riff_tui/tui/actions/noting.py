@@ -1,4 +1,4 @@
-"""Note on a call what one finds there, with keys on the home row."""
+"""Note on a call what one finds there, with keys on the home row, and give a code another name."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from riff_store.annotations import FAIL, PASS
 from riff_store.write.names import CallNames
 from riff_tui.notes.author import LONGEST_CODE, clean, code_in_use
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
+from riff_tui.notes.selection import renamed
 from riff_tui.table import Table
 from riff_tui.text.safe_text import fit, one_line
-from riff_tui.text.words import listed
-from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, Run, needs_notebook, needs_written
-from riff_tui.tui.actions.stepping import NEXT_UNREAD
-from riff_tui.tui.controllers.notes import Done
+from riff_tui.text.words import counted, listed
+from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, needs_notebook, needs_rows, needs_written
+from riff_tui.tui.actions.moving import NEXT_UNREAD
+from riff_tui.tui.controllers.notes import ATTEMPT_S, Done
+from riff_tui.tui.data.lists import index_of
 from riff_tui.tui.widgets.field import FieldRequest
-from riff_tui.tui.widgets.menu import MenuItem, MenuRequest
-from riff_tui.views.parts import notes
+from riff_tui.tui.widgets.menu import MenuItem, MenuRequest, with_calls
+from riff_tui.views.parts import cells, notes
 
 
 def call_of(controls: Controls) -> CallNames | None:
@@ -69,14 +71,11 @@ _WIDEST_WORDS = 40
 _NEXT = ("next_unread", "take_back")
 
 
-def _verdict(verdict: str) -> Run:
-    def give(controls: Controls) -> None:
-        # A call that is all right is so from its beginning to its end.
-        spot = Spot() if verdict == PASS else spot_of(controls)
-        further = ("code", "note", *_NEXT) if verdict == FAIL else ("note", *_NEXT)
-        _mark(controls, lambda writer: give_verdict(writer, spot, verdict), verdict, spot, further)
-
-    return give
+def _verdict(controls: Controls, verdict: str) -> None:
+    # A call that is all right is so from its beginning to its end.
+    spot = Spot() if verdict == PASS else spot_of(controls)
+    further = ("code", "note", *_NEXT) if verdict == FAIL else ("note", *_NEXT)
+    _mark(controls, lambda writer: give_verdict(writer, spot, verdict), verdict, spot, further)
 
 
 async def _ask_for_code(controls: Controls) -> None:
@@ -86,10 +85,7 @@ async def _ask_for_code(controls: Controls) -> None:
     is_covered = menu.app.screen is not menu.screen or menu.is_open
     if is_covered or host.location.cache_key != location.cache_key:
         return
-    counts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
-    width = max(map(len, counts), default=0)
     codes = [code for code, _ in found]
-    items = [MenuItem(code, count.rjust(width)) for code, count in zip(codes, counts, strict=True)]
 
     def give(typed: str) -> None:
         code = code_in_use(typed, codes)
@@ -104,7 +100,7 @@ async def _ask_for_code(controls: Controls) -> None:
     menu.ask(
         MenuRequest(
             f"codes · {where(spot)}{'' if codes else ' · type a word, which makes one'}",
-            items,
+            with_calls(found),
             lambda index: give(codes[index]),
             verb="file the call under it",
             new=new,
@@ -210,8 +206,7 @@ NOTES: tuple[Action, ...] = (
         ("a",),
         "all right",
         "In a call, give it the verdict pass.",
-        "Note",
-        _verdict(PASS),
+        partial(_verdict, verdict=PASS),
         needs_notebook,
         kinds=IN_CALLS,
     ),
@@ -220,8 +215,7 @@ NOTES: tuple[Action, ...] = (
         ("f",),
         "fail",
         "In a call, give it the verdict fail, at the turn or the state under the cursor: there it first went wrong.",
-        "Note",
-        _verdict(FAIL),
+        partial(_verdict, verdict=FAIL),
         needs_notebook,
         kinds=IN_CALLS,
     ),
@@ -231,7 +225,6 @@ NOTES: tuple[Action, ...] = (
         "code",
         "In a call, file it under a code, at the turn or the state under the cursor: one from a list, or a new word."
         " A call that you gave no verdict fails by it.",
-        "Note",
         lambda controls: controls.opening.begin(partial(_ask_for_code, controls), "codes"),
         needs_notebook,
         kinds=IN_CALLS,
@@ -241,7 +234,6 @@ NOTES: tuple[Action, ...] = (
         ("i",),
         "note",
         "In a call, write a note on the turn or the state under the cursor, or edit your own there.",
-        "Note",
         lambda controls: controls.opening.begin(partial(_ask_for_note, controls), "notes"),
         needs_notebook,
         kinds=IN_CALLS,
@@ -252,9 +244,109 @@ NOTES: tuple[Action, ...] = (
         ("u",),
         "undo",
         "In a call, take back what you noted last, again and again as far back as this session goes.",
-        "Note",
         _take_back,
         needs_written,
         kinds=IN_CALLS,
+    ),
+)
+
+
+async def _ask_for_name(controls: Controls) -> None:
+    host, source, row, location = controls.host, controls.backend.notes, controls.table.row, controls.host.location
+    if source is None or row is None:
+        return
+    old = str(row.record["code"])
+    calls = dict(await host.worker.ask(source.codes))
+    if host.location.cache_key != location.cache_key or controls.menu.is_open or controls.field.is_open:
+        return
+    others = [code for code in calls if code != old]
+    begun = clean(old, LONGEST_CODE)
+
+    def remark(typed: str) -> str:
+        new = code_in_use(typed, others)
+        if not new or new == old or typed == begun:
+            return ""
+        doing = f"merges it into {new} ({counted(calls[new], 'call')})" if new in calls else f"renames it to {new}"
+        return f"Enter {doing} · Esc leaves"
+
+    def write(typed: str) -> None:
+        new = code_in_use(typed, others)
+        if not new or new == old or typed == begun:
+            host.say(f"{old} keeps its name")
+            return
+        _rename(controls, old, new, "merged into" if new in calls else "renamed to")
+
+    hint = f"another name for {counted(calls.get(old, 0), 'call')}, or that of another code, with which it merges"
+    controls.field.ask(FieldRequest("rename the code", begun, hint, write, remark=remark))
+
+
+def _rename(controls: Controls, old: str, new: str, done_so: str) -> None:
+    """Rename a code wherever it stands, and go to its new row."""
+    notebook, writer = controls.backend.notebook, controls.note_writer
+    if notebook is None or writer is None:
+        return
+
+    def attempt(keep: bool) -> Done:
+        lines = renamed(notebook.standing_on(), old, new, editor=notebook.author)
+        if not lines:
+            return Done(None, f"no note has the code {old} any more")
+        return Done(notebook.write(lines, wait=ATTEMPT_S, keep=keep))
+
+    def tell(done: Done) -> None:
+        if done.receipt is None:
+            controls.host.say(done.remark)
+            return
+        notes = counted(len(done.receipt.notes), "note")
+        _show_code(controls, new, " · ".join([f"{done_so} {new} in {notes}", *writer.kept(done), "I takes it back"]))
+
+    writer.do(attempt, tell)
+
+
+def _take_back_rename(controls: Controls) -> None:
+    writer = controls.note_writer
+    if writer is None:
+        return
+
+    def tell(done: Done) -> None:
+        lines = done.receipt.notes if done.receipt is not None else ()
+        codes = dict.fromkeys(line.code for line in lines if line.code is not None and not line.deleted)
+        said = f"taken back, in {counted(len(lines), 'note')}" if len(lines) > 1 else taken_back(done)
+        _show_code(controls, next(iter(codes), ""), " · ".join([said, *writer.kept(done)]))
+
+    writer.take_back(tell)
+
+
+def _show_code(controls: Controls, code: str, remark: str) -> None:
+    """Put the cursor on a code, and say what was done."""
+    host, table = controls.host, controls.table
+    if code and host.location.view == "codes":
+        table.cursor = index_of(table.table.rows, cells.where({"code": code}), table.cursor)
+    host.say(remark)
+
+
+def _needs_code(controls: Controls) -> str:
+    if controls.here.view != "codes":
+        return "only codes are renamed; # lists them"
+    return needs_notebook(controls) or needs_rows(controls)
+
+
+RENAMES: tuple[Action, ...] = (
+    Action(
+        "rename_code",
+        ("i",),
+        "rename",
+        "Give the code another name, or that of another code, with which it merges.",
+        lambda controls: controls.opening.begin(partial(_ask_for_name, controls), "codes"),
+        _needs_code,
+        kinds=("list",),
+    ),
+    Action(
+        "take_back_rename",
+        ("I",),
+        "undo",
+        "Take back what you wrote last, also the renaming of a code.",
+        _take_back_rename,
+        lambda controls: _needs_code(controls) or needs_written(controls),
+        kinds=("list",),
     ),
 )

@@ -10,62 +10,145 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from riff_tui.tui.actions.action import Action
-from riff_tui.tui.actions.anywhere import HELP, LOOKS
-from riff_tui.tui.actions.copying import COPY
+from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, Group
 from riff_tui.tui.actions.finding import ANY_ACTION, FILTER, PICKS
 from riff_tui.tui.actions.going import OTHER_ROWS, OUT, STEPS, UP_AND_DOWN, action_of, to_view
+from riff_tui.tui.actions.help import error_lines, help_lines
 from riff_tui.tui.actions.listing import COLUMNS, MARKS, ORDERS
-from riff_tui.tui.actions.moving import MOVES, PANES
-from riff_tui.tui.actions.noting import NOTES
-from riff_tui.tui.actions.renaming import RENAMES
-from riff_tui.tui.actions.stepping import IN_CALL, MATCHES
-from riff_tui.tui.actions.writing import WRITES
+from riff_tui.tui.actions.moving import IN_CALL, MATCHES, MOVES, PANES
+from riff_tui.tui.actions.noting import NOTES, RENAMES
+from riff_tui.tui.navigation.stacks import link_to
+from riff_tui.tui.render.styled_lines import next_palette
+from riff_tui.tui.widgets.pane import Reader
 from riff_tui.view_registry import origin_of, views
+
+# What copies and what writes files is loaded by the key for it: the first screen needs none of it.
+
+
+def _copy(controls: Controls) -> None:
+    from riff_tui.tui.actions.copying import CopyMenu
+
+    controls.host.push(CopyMenu(controls))
+
+
+def _write(controls: Controls) -> None:
+    from riff_tui.tui.actions.writing import write_screen
+
+    write_screen(controls)
+
+
+def _write_case(controls: Controls) -> None:
+    from riff_tui.tui.actions.writing import write_case
+
+    write_case(controls)
+
+
+def _dump(controls: Controls) -> None:
+    host, loaded = controls.host, controls.host.loaded
+    if loaded:
+        commands = "  ·  ".join(loaded.dumps)
+        is_shown = controls.bottom.before == commands
+        host.say(link_to(host.history.stack, controls.backend.store, loaded.main) if is_shown else commands)
+
+
+def _needs_dump(controls: Controls) -> str:
+    loaded = controls.host.loaded
+    return "" if loaded and loaded.source.dump else "no dump prints this"
+
+
+def _error(controls: Controls) -> None:
+    error, glyphs, palette = controls.host.last_error, controls.table.glyphs, controls.table.palette
+    if error is not None:
+        controls.host.push(Reader(lambda width: error_lines(error, width, glyphs, palette)))
+
+
+def _theme(controls: Controls) -> None:
+    host, palette = controls.host, next_palette(controls.table.palette)
+    host.session.set_theme(palette.name)
+    host.restyle(palette)
+    host.say(f"theme: {palette.name}")
+
+
+LOOKS: tuple[Action, ...] = (
+    Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", _copy),
+    Action("write", ("o",), "write", "Write what this screen shows into a file.", _write),
+    Action(
+        "case",
+        ("W",),
+        "case",
+        "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
+        _write_case,
+        lambda controls: "" if controls.backend.case_text is not None else "there is no store here to make a case from",
+        kinds=IN_CALLS,
+    ),
+    Action(
+        "dump",
+        ("d",),
+        "dump command",
+        "Show the command that prints this screen; press again for a link, the command that opens it.",
+        _dump,
+        _needs_dump,
+    ),
+    Action(
+        "refresh",
+        ("r",),
+        "refresh",
+        "Read the store again; the cursor stays on its row.",
+        lambda controls: controls.auto_refresh.refresh(),
+    ),
+    Action(
+        "pause",
+        ("z",),
+        "pause",
+        "Pause or resume showing what others write to the store.",
+        lambda controls: controls.auto_refresh.pause(),
+        lambda controls: (
+            "" if controls.auto_refresh.watcher is not None else "this store is not watched; r reads it again"
+        ),
+        lambda controls: "resume" if controls.auto_refresh.paused else "pause",
+    ),
+    Action(
+        "error",
+        ("!",),
+        "what went wrong",
+        "Show where the last error came from.",
+        _error,
+        lambda controls: "" if controls.host.last_error is not None else "nothing went wrong so far",
+    ),
+    Action("theme", ("t",), "theme", "Take the next set of colours.", _theme),
+)
+HELP = Action(
+    "help",
+    ("?",),
+    "help",
+    "What this screen is for, its keys and its columns.",
+    lambda controls: controls.host.push(Reader(lambda width: help_lines(controls, width))),
+)
 
 
 def _distinct(actions: Sequence[Action]) -> tuple[Action, ...]:
     """Take the key from the view of another distribution where it is not free; the palette finds the view still."""
     added = {action_of(spec) for spec in views() if origin_of(spec)}
     used = Counter(key for each in actions for key in each.keys)
+    # A character, a function key or one with ctrl that terminals do not own.
+    plain = re.compile(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]")
+    free = {key for key in used if used[key] == 1 and key.isprintable() and plain.fullmatch(key)}
     return tuple(
-        replace(each, keys=tuple(key for key in each.keys if _is_plain(key) and used[key] == 1))
-        if each.id in added
-        else each
+        replace(each, keys=tuple(key for key in each.keys if key in free)) if each.id in added else each
         for each in actions
     )
 
 
-def _is_plain(key: str) -> bool:
-    """Return whether a key is a character, a function key or one with ctrl that terminals do not own."""
-    return key.isprintable() and re.fullmatch(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]", key) is not None
-
-
-ACTIONS = _distinct(
-    (
-        *MOVES,
-        *UP_AND_DOWN,
-        *STEPS,
-        *(to_view(spec) for spec in views() if spec.screen.help),
-        *OTHER_ROWS,
-        *IN_CALL,
-        FILTER,
-        *MATCHES,
-        *PICKS,
-        *ORDERS,
-        *MARKS,
-        *NOTES,
-        *RENAMES,
-        *PANES,
-        *COLUMNS,
-        COPY,
-        *WRITES,
-        *LOOKS,
-        ANY_ACTION,
-        HELP,
-        *OUT,
-    )
-)
+_GROUPS: Mapping[Group, Sequence[Action]] = {
+    "Move": MOVES,
+    "Go": (*UP_AND_DOWN, *STEPS, *(to_view(spec) for spec in views() if spec.screen.help), *OTHER_ROWS, *IN_CALL),
+    "Find": (FILTER, *MATCHES, *PICKS, *ORDERS),
+    "Mark": MARKS,
+    "Note": (*NOTES, *RENAMES),
+    "Look": (*PANES, *COLUMNS, *LOOKS),
+    "Leave": (ANY_ACTION, HELP, *OUT),
+}
+ACTIONS = _distinct([replace(each, group=group) for group, actions in _GROUPS.items() for each in actions])
 """All actions, in the order in which the help screen and docs/explorer.md list those of a group."""
 BY_ID: Mapping[str, Action] = {each.id: each for each in ACTIONS}
 
@@ -73,8 +156,3 @@ BY_ID: Mapping[str, Action] = {each.id: each for each in ACTIONS}
 def action(id: str) -> Action:
     """Return the action of that id; raise `KeyError` if there is none."""
     return BY_ID[id]
-
-
-def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:
-    """Return (keys, help) of every action in order, for the help screen and the README."""
-    return [(" ".join(each.keys), each.help) for each in actions]

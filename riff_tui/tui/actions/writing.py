@@ -16,11 +16,10 @@ from riff_tui.errors import UsageError, describe
 from riff_tui.output.files import write_whole
 from riff_tui.output.formats import Format, format_of
 from riff_tui.output.sinks import formats_of, render
-from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
-from riff_tui.tui.actions.action import IN_CALLS, Action, Controls
-from riff_tui.tui.data.list_state import ColumnChoice
+from riff_tui.tui.actions.action import Controls
+from riff_tui.tui.data.lists import ColumnChoice
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import all_columns
 from riff_tui.tui.widgets.field import FieldRequest
@@ -77,15 +76,7 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
         return _with_columns(source, choice, form)
     sort = (place.chosen_order or None) if source is reading.main else None
     posted = Format(form).is_posted
-    request = Request(
-        where=source.filter,
-        sort=sort,
-        text=True,
-        redact=posted,
-        sides=place.between,
-        aspect=place.aspect or None,
-        by=place.splits,
-    )
+    request = replace(place.request, where=source.filter, predicate=None, sort=sort, text=True, redact=posted)
     return _with_columns(show(source.view, request), choice, form)
 
 
@@ -155,8 +146,6 @@ def _with_columns(table: Table, choice: ColumnChoice, form: str) -> Table:
     return replace(table, columns=columns)
 
 
-# Ask for a file
-
 FORMATS_HINT = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"
 _TOLD_EVERY_S = 0.5
 WriteFile = Callable[[str, FileExport, bool], Path]
@@ -213,7 +202,12 @@ class _FileQuestion:
 
     async def _write(self, typed: str, writing: FileExport) -> None:
         field, over = self._field, self._overwritable == typed
-        telling = field.set_interval(_TOLD_EVERY_S, partial(self._tell, writing))
+
+        def tell() -> None:
+            if writing.rows:
+                field.say(f"writing row {writing.rows:,} of {writing.of:,} … Esc stops it")
+
+        telling = field.set_interval(_TOLD_EVERY_S, tell)
         try:
             path = await self._host.worker.ask(lambda: self._write_file(typed, writing, over))
         except Exists:
@@ -232,10 +226,6 @@ class _FileQuestion:
             self._writing = None
             telling.stop()
 
-    def _tell(self, writing: FileExport) -> None:
-        if writing.rows:
-            self._field.say(f"writing row {writing.rows:,} of {writing.of:,} … Esc stops it")
-
 
 def _into_empty_folder(write: WriteFile) -> WriteFile:
     """Return what writes the file of that name into a folder of its own, which only its owner can look into."""
@@ -252,10 +242,8 @@ def _into_empty_folder(write: WriteFile) -> WriteFile:
     return write_there
 
 
-# What is written
-
-
-def _write(controls: Controls) -> None:
+def write_screen(controls: Controls) -> None:
+    """Write what the screen shows, in the format that the ending of the file names."""
     host, loaded, location = controls.host, controls.host.loaded, controls.here
     if loaded is None:
         return
@@ -273,7 +261,8 @@ CASE_ENDING = ".toml"
 CASE_HINT = "riff-tui run --scenarios FILE makes the call again · Enter writes"
 
 
-def _write_case(controls: Controls) -> None:
+def write_case(controls: Controls) -> None:
+    """Write a call as a scenario that is run again."""
     location, case_text = controls.here, controls.backend.case_text
     if case_text is None:
         return
@@ -293,18 +282,3 @@ def _write_case(controls: Controls) -> None:
         return path
 
     ask_for_file(controls, file_name(location.crumb or location.view) + CASE_ENDING, write, hint=CASE_HINT)
-
-
-WRITES: tuple[Action, ...] = (
-    Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look", _write),
-    Action(
-        "case",
-        ("W",),
-        "case",
-        "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
-        "Look",
-        _write_case,
-        lambda controls: "" if controls.backend.case_text is not None else "there is no store here to make a case from",
-        kinds=IN_CALLS,
-    ),
-)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from riff_tui.errors import describe
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
+from riff_tui.tui.data.loader import is_voice
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.details import detail_lines, heading, is_voice, turn_heading, turn_lines
 from riff_tui.tui.render.styled_lines import Line
 
 if TYPE_CHECKING:
@@ -98,14 +98,6 @@ class DetailController:
             self._stop()
             self._resting = self._host.set_timer(RESTS_AFTER_S, self._fill)
 
-    def turn(self, lines: int) -> None:
-        """Scroll it."""
-        self.pane.turn(lines)
-
-    def page(self, pages: int) -> None:
-        """Scroll it by whole pages."""
-        self.pane.page(pages)
-
     @property
     def _in_conversation(self) -> bool:
         return self._host.location.kind == "conversation"
@@ -132,6 +124,8 @@ class DetailController:
         self._draw(table, row, conversation, keep=keep)
 
     def _draw(self, table: Table, row: Row | None, conversation: Table | str | None, *, keep: bool) -> None:
+        from riff_tui.tui.render.details import detail_lines, heading, turn_heading, turn_lines
+
         pane = self.pane
         glyphs, palette = pane.glyphs, pane.palette
 

@@ -20,7 +20,7 @@ from riff_tui.notes.notebook import Notebook, Receipt
 from riff_tui.tui.data.loader import load_again
 
 if TYPE_CHECKING:
-    from riff_tui.tui.controllers.navigator import Navigator
+    from riff_tui.tui.controllers.loading import Navigator
     from riff_tui.tui.data.backend import Backend
     from riff_tui.tui.host import Host
 
@@ -144,8 +144,9 @@ class NoteWriter:
                 self._host.fail(error)
                 return
             finally:
+                task = asyncio.current_task()
                 # Where the explorer ends meanwhile, it is still to be done.
-                if not _is_cancelled():
+                if task is None or not task.cancelling():
                     self._pending.remove(job)
             if done.receipt is not None:
                 self.wrote = True
@@ -183,8 +184,3 @@ class NoteWriter:
             return
         if host.location.cache_key == location.cache_key:
             host.renew(loaded)
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

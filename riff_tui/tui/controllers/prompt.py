@@ -9,27 +9,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import describe
-from riff_tui.filters import Filter, FilterError, completion, parse
-from riff_tui.request import Request
+from riff_tui.filters import Filter, FilterError, parse
 from riff_tui.table import Table, run_steps
 from riff_tui.tui.controllers.search import count_matches, moment_test
 from riff_tui.tui.data.loader import is_begun, load_all_rows
-from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.navigation.scope import keep_steps
-from riff_tui.tui.render.counts import nouns
+from riff_tui.tui.navigation.location import Location, keep_steps
+from riff_tui.tui.render.columns import nouns
 from riff_tui.tui.widgets.menu import Menu, MenuItem, MenuRequest
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from riff_tui.tui.controllers.loading import Opening
-    from riff_tui.tui.controllers.navigator import Navigator
+    from riff_tui.filters.completion import CompletionTarget
+    from riff_tui.tui.controllers.loading import Navigator, Opening
     from riff_tui.tui.controllers.search import Search
     from riff_tui.tui.data.backend import NameSource
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.field import Prompt
-    from riff_tui.tui.widgets.transcript import Transcript
 
 
 FILTER_HINT = "words · flow:dent stall>0.3 !x /re/ a | b · Tab completes · ↑ earlier · Esc"
@@ -72,7 +69,6 @@ class PromptController:
         navigator: Navigator,
         menu: Menu,
         opening: Opening,
-        transcript: Transcript,
         names: NameSource | None,
     ) -> None:
         self._host = host
@@ -81,7 +77,6 @@ class PromptController:
         self._navigator = navigator
         self._menu = menu
         self._opening = opening
-        self._transcript = transcript
         self._names = names
         self._counting: Worker[Any] | None = None
         self._cycle: _Cycle | None = None
@@ -160,7 +155,7 @@ class PromptController:
         try:
             left, whole, noun = await self._counts(location, expression)
         except FilterError as error:
-            if not self._navigator.load_errors.point_at(error, location):
+            if not self._navigator.point_at(error, location):
                 self._host.fail(error)
         except Exception as error:  # said under the prompt, where the next key mends it
             self._prompt.tell(describe(error)[1])
@@ -169,7 +164,7 @@ class PromptController:
 
     async def _counts(self, location: Location, expression: str) -> tuple[int, int, str]:
         if location.kind == "conversation":
-            table = self._transcript.table
+            table = self._host.body.table
             return sum(map(moment_test(expression, table), table.rows)), len(table.rows), "moments"
         if self._whole is None:
             self._whole = await self._unfiltered(replace(location, filter=Filter()))
@@ -189,15 +184,8 @@ class PromptController:
     async def _count_in_store(self, location: Location) -> int:
         """Return how many rows the store finds, once nothing more is typed."""
         await asyncio.sleep(_PAUSE_S)
-        view, where = spec_of(location.view).screen.rows_of or location.view, location.where
-        request = Request(
-            where=where.text,
-            predicate=where.predicate,
-            defer=spec_of(view).row_kind != "call",
-            sides=location.between,
-            aspect=location.aspect or None,
-            by=location.splits,
-        )
+        view = spec_of(location.view).screen.rows_of or location.view
+        request = replace(location.request, sort=None, defer=spec_of(view).row_kind != "call")
         show_view = self._host.show_view
         slow = self._host.set_timer(_PAUSE_S, lambda: self._prompt.tell("counting …"))
 
@@ -250,7 +238,9 @@ class PromptController:
         self._opening.begin(partial(self._begin_cycle, field.value, field.typed.at), "names", self._prompt.tell)
 
     async def _begin_cycle(self, text: str, at: int) -> None:
-        prompt, target = self._prompt, completion.wanted(text, at)
+        from riff_tui.filters.completion import wanted
+
+        prompt, target = self._prompt, wanted(text, at)
         found = await self._completions(target) if target is not None else []
         if (prompt.field.value, prompt.field.typed.at) != (text, at) or not prompt.is_open:
             return
@@ -261,7 +251,9 @@ class PromptController:
         self._cycle = _Cycle(text[: target.start], text[at:], found, same)
         self._offer(self._cycle)
 
-    async def _completions(self, target: completion.CompletionTarget) -> list[str]:
+    async def _completions(self, target: CompletionTarget) -> list[str]:
+        from riff_tui.filters import completion
+
         if target.field:
             return completion.names(target, await self._known(target.field))
         body = self._host.body

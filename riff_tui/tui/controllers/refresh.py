@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riff_store.errors import StoreBusy, StoreError
+from riff_tui.tui.data.backend import StoreChange, StoreWatcher
 from riff_tui.tui.data.loader import changed_rows, load_again
 from riff_tui.tui.data.query_worker import QueryWorker
-from riff_tui.tui.data.store_watcher import StoreChange, StoreWatcher
 
 if TYPE_CHECKING:
     from textual.worker import Worker

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.filters.matching import compile_predicate
-from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.predicates import all_of, conjuncts, terms
 from riff_store.vocabulary import split_name
 from riff_tui.filters import FilterError, parse, split
 from riff_tui.table import Row, Table
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_loaded, is_loaded
-from riff_tui.tui.render.matching import match_patterns
+from riff_tui.tui.data.lists import PAGE, PagedRows, all_loaded, is_loaded
+from riff_tui.tui.render.styled_lines import match_patterns
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
@@ -224,14 +224,18 @@ def count_matches(expression: str, table: Table) -> int | None:
     calls, rows = split(predicate, fields)
     if calls is not None or rows is None:
         return None
-    return _count(rows, table.rows, _names(table))
+    holds = compile_predicate(rows, _names(table))
+    return sum(holds(row.record) for row in table.rows)
 
 
 def row_test(expression: str, table: Table) -> RowTest | None:
     """Return a test of rows for the part of a filter that speaks of them, `None` where no part of it does."""
     keys = {key for column in table.columns for key in (column.key, *column.path[:1])}
-    about = [part for part in conjuncts(parse(expression)) if _fields(part) <= keys]
-    predicate = all_of(about)
+    named = (
+        (part, {split_name(term.field)[0] for term in terms(part) if term.field is not None})
+        for part in conjuncts(parse(expression))
+    )
+    predicate = all_of([part for part, fields in named if fields <= keys])
     if predicate is None:
         return None
     holds = compile_predicate(predicate, _names(table))
@@ -252,14 +256,5 @@ def moment_test(expression: str, table: Table) -> RowTest:
     return lambda row: holds(row.record)
 
 
-def _count(predicate: Predicate, rows: Sequence[Row], names: Sequence[str]) -> int:
-    holds = compile_predicate(predicate, names)
-    return sum(holds(row.record) for row in rows)
-
-
 def _names(table: Table) -> Sequence[str]:
     return [column.key for column in table.columns if column.kind == "name"]
-
-
-def _fields(predicate: Predicate) -> frozenset[str]:
-    return frozenset(split_name(term.field)[0] for term in terms(predicate) if term.field is not None)

@@ -12,11 +12,19 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Deferred, Row, Table, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of, loaded_indices
+from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_indices
 from riff_tui.tui.navigation.history import folded_by, wants_folding
-from riff_tui.tui.navigation.location import CacheKey, Location, Stack, scope_of, sides_of
-from riff_tui.tui.navigation.narrowing import place_name
-from riff_tui.tui.navigation.scope import about_calls, narrow, without_bare_words
+from riff_tui.tui.navigation.location import (
+    CacheKey,
+    Location,
+    Stack,
+    about_calls,
+    narrow,
+    scope_of,
+    sides_of,
+    without_bare_words,
+)
+from riff_tui.tui.navigation.stacks import place_name
 from riff_tui.view_query import ordered
 from riff_tui.view_registry import spec_of
 from riff_tui.views.compare import SIDE_BY_SIDE, side_by_side
@@ -70,14 +78,10 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
     request = Request(where=where.text, predicate=where.predicate, defer=True)
     neighbors = show(location.view, request)
     if hurry and not location.filter and "blast" not in neighbors.extras:
-        return LoadedView(_awaited(show, location), neighbors)
+        # No rows, which are still to be read.
+        read = partial(in_one_step, READING_CALLS, partial(load_rows, show, location))
+        return LoadedView(Table(spec_of(location.view).screen.rows_of, "", (), (), deferred=read), neighbors)
     return LoadedView(load_rows(show, location), neighbors)
-
-
-def _awaited(show: ShowView, location: Location) -> Table:
-    """Return no rows, which are still to be read."""
-    view = spec_of(location.view).screen.rows_of
-    return Table(view, "", (), (), deferred=partial(in_one_step, READING_CALLS, partial(load_rows, show, location)))
 
 
 def load_rows(show: ShowView, location: Location) -> Table:
@@ -90,16 +94,7 @@ def load_rows(show: ShowView, location: Location) -> Table:
     if spec.screen.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
         return with_deferred(show(spec.screen.rows_of, request), partial(_paged, location=location))
-    request = Request(
-        where=where.text,
-        predicate=where.predicate,
-        sort=location.chosen_order or None,
-        trend=spec.trend,
-        defer=True,
-        sides=location.between,
-        aspect=location.aspect or None,
-        by=location.splits,
-    )
+    request = replace(location.request, trend=spec.trend, defer=True)
     table = show(location.view, request)
     if wants_folding(location, table):
         table = show(location.view, replace(request, by=folded_by(location)))
@@ -281,3 +276,8 @@ class ResultCache:
         self._views.clear()
         if but is not None and kept is not None:
             self._views[but.cache_key] = kept
+
+
+def is_voice(table: Table | None) -> bool:
+    """Return whether a table shows a voice call."""
+    return table is not None and table.view == "conversation" and "voice" in table.extras

@@ -11,7 +11,7 @@ import stat
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -248,29 +248,24 @@ class SessionFile:
                 return
             self._unwritten -= parts
             try:
-                self._write(self.path, overlaid(_others(self.path, self.state), self.state, parts))
+                others, complaint = _read(self.path)
+                self._write(self.path, overlaid(self.state if complaint else others, self.state, parts))
             except BaseException:
                 self._unwritten |= parts
                 raise
 
     def _write(self, path: Path, lasting: SessionState) -> None:
         try:
-            text = encoded(lasting, self.store).decode()
+            text = f"{encoded(lasting, self.store).decode()}\n"
         except UnicodeEncodeError as error:
             raise OutputError(f"{path}: not written, for a name or a filter here is no text") from error
         with writing(str(path)):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(path, partial(_fill, f"{text}\n"))
 
+        def fill(file: TextIO) -> None:
+            file.write(text)
 
-def _fill(text: str, file: TextIO) -> None:
-    file.write(text)
-
-
-def _others(path: Path, otherwise: SessionState) -> SessionState:
-    """Return what the file holds by now."""
-    found, complaint = _read(path)
-    return otherwise if complaint else found
+        write_whole(path, fill)
 
 
 def _read(path: Path) -> tuple[SessionState, str]:

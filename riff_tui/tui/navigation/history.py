@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.location import START, Location, Stack
-from riff_tui.tui.navigation.scope import fixed_fields, name_term, narrow
+from riff_tui.tui.navigation.location import START, Location, Stack, fixed_fields, name_term, narrow
 from riff_tui.view_registry import spec_of
 
 MOST_STEPS = 200

@@ -17,8 +17,8 @@ from riff_tui.text.column_fit import ELASTIC_KINDS, NameCut, fitted, name_cut, s
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import cell_text, ends_text, fixed, is_right
 from riff_tui.text.safe_text import cell_width, one_line
-from riff_tui.tui.data.list_state import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
-from riff_tui.tui.data.paged_rows import all_loaded
+from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, all_loaded, is_ranked, stays, with_intervals
+from riff_tui.tui.navigation.location import Location
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import ViewSpec
 
@@ -93,9 +93,7 @@ def visible_columns(
         return [column for column in table.columns if column.key in ("list", "lost", "n")] + [PLACE, WHY]
     known = _known(table)
     found = [
-        column
-        for column in all_columns(table)
-        if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
+        column for column in all_columns(table) if column.key not in hide and _is_wanted(column, table, known, choice)
     ]
     found.sort(key=lambda column: _place(column, spec_of(table.view)))
     ahead = [column for column in found[1:] if column.key == leading]
@@ -117,7 +115,9 @@ def all_columns(table: Table) -> list[Column]:
     """Return every column that the rows could show, each interval after its value and the trend after the counts."""
     known = _known(table)
     found = with_intervals(table.columns, known)
-    if _has_trend(table, known):
+    # Rows carry a trend, or will once the deferred part of the table is loaded.
+    is_awaited = spec_of(table.view).trend and table.deferred is not None
+    if is_awaited or any(row.record.get(TREND.key) for row in known):
         after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
         found.insert(after, TREND)
     return found
@@ -139,22 +139,13 @@ def _known(table: Table) -> Sequence[Row]:
     return table.rows if len(table.rows) <= _LOOKED_AT and all_loaded(table.rows) else ()
 
 
-def _has_trend(table: Table, known: Sequence[Row]) -> bool:
-    """Return whether rows carry a trend, or will once the deferred part of the table is loaded."""
-    return (spec_of(table.view).trend and table.deferred is not None) or any(row.record.get(TREND.key) for row in known)
-
-
-def _is_wanted(column: Column, choice: ColumnChoice, *, unasked: bool) -> bool:
+def _is_wanted(column: Column, table: Table, known: Sequence[Row], choice: ColumnChoice) -> bool:
     if column.key in choice.shown:
         return True
-    return column.shown and unasked and (stays(column) or column.key not in choice.hidden)
-
-
-def _is_shown_unasked(column: Column, table: Table, known: Sequence[Row]) -> bool:
-    if column is TREND:
-        # What is drawn above the rows need not stand in each of them.
-        return table.figure is None
-    return not known or _is_measured(column, known)
+    if not column.shown or (column.key in choice.hidden and not stays(column)):
+        return False
+    # What is drawn above the rows need not stand in each of them.
+    return table.figure is None if column is TREND else not known or _is_measured(column, known)
 
 
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
@@ -376,3 +367,65 @@ def _widened(slots: Sequence[Slot], natural: Sequence[int], total: int) -> list[
 
 def _gap(column: Column) -> int:
     return 2 if is_right(column) or column.kind in ("flag", "text") else 1
+
+
+# More rows than these are not summed up.
+_SUMMED_UP = 20_000
+
+
+def count_text(location: Location, table: Table, whole: int | None, marked: int = 0) -> str:
+    """Return what follows the position of the cursor: ` match · 375 hidden` behind `3 of 37`.
+
+    `whole` is the number of rows without the typed filter, if known.
+    """
+    return _counted(location, table, whole) + (f" · {marked:,} marked" if marked else "")
+
+
+def _reason(location: Location) -> str:
+    """Return by what calls are sorted where one came for that."""
+    if not location.reason or location.chosen_order != location.reason:
+        return ""
+    key = location.reason.removeprefix("-")
+    metric = next((each for each in METRICS if each.key == key), None)
+    words = metric.title if metric is not None else key
+    if metric is None or metric.unit not in ("share", "calls"):
+        words = f"{'highest' if location.reason != key else 'lowest'} {words}"
+    return f", {words} first"
+
+
+def _counted(location: Location, table: Table, whole: int | None) -> str:
+    rows, matched, _ = table.counts
+    if table.deferred is not None and (table.sections or spec_of(location.view).row_kind == "call"):
+        return f" {nouns(location, rows)} so far" if rows else ""
+    if not rows:
+        return f"0 of {whole:,} match" if location.filter and whole else f"0 {nouns(location, 0)}"
+    if rows < matched:
+        # Only the first ones are listed, with a filter and without.
+        return f", the first of {matched:,} {nouns(location, matched)}"
+    if location.filter:
+        gone = (whole or 0) - rows
+        return " match" + (f" · {gone:,} hidden" if gone > 0 else "")
+    summary = spec_of(location.view).words.summary
+    if summary is not None and isinstance(table.rows, list) and rows <= _SUMMED_UP:
+        return f" · {summary(table)}"
+    return _reason(location) or f" {nouns(location, rows)}"
+
+
+def nouns(location: Location, count: int) -> str:
+    """Return the noun for so many rows of a location."""
+    one, several = spec_of(location.view).words.nouns
+    return one if count == 1 else several
+
+
+def empty_text(location: Location, *, awaited: bool = False) -> str:
+    """Return what to do next at a location without rows, or that they are still `awaited`."""
+    if awaited:
+        return f"The {nouns(location, 2)} are not read yet."
+    if location.filter:
+        return "Nothing matches the filter: Esc clears it, / changes it."
+    empty = spec_of(location.view).words.empty
+    if empty:
+        return empty
+    if location.scope:
+        return f"There are no {nouns(location, 2)} here: q goes back."
+    return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.style import Style
 
@@ -15,9 +15,9 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
-from riff_tui.tui.data.list_state import INTERVAL
+from riff_tui.tui.data.lists import INTERVAL
 from riff_tui.tui.render.columns import TREND, shown, text_of
-from riff_tui.tui.render.styled_lines import Line, Palette, Piece, colored, cut, transcript_lines
+from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette, Piece, colored, cut, transcript_lines
 from riff_tui.views.parts.cells import ALIGNED, BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, UNALIGNED, WATCHED, WEAK_SCORE
 
 FINEST = 3
@@ -50,13 +50,8 @@ def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
     return shown(row.display.get("place") or label(table, row), glyphs)
 
 
-class _DetailWriter:
-    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
-        self.lines: list[Line] = []
-        self._width = width
-        self._glyphs = glyphs
-        self._palette = palette
-        self._room = 0
+class _DetailWriter(LineWriter):
+    _room = 0
 
     def marks(self, table: Table, row: Row) -> None:
         """Write why cells are marked, the gravest first."""
@@ -96,7 +91,9 @@ class _DetailWriter:
         elif column.kind in ("number", "count", "flag") and not isinstance(value, str):
             self._number(column, row, value, interval)
         elif isinstance(value, Mapping):
-            self._items(column, value)
+            said = [f"{key} {value_text(column, each) if each is not None else '·'}" for key, each in ranked(value)]
+            more = len(said) - _MOST_ITEMS
+            self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
         elif value not in (None, "", []):
             self._words(column, [value_text(column, value)], row.severity.get(column.key))
 
@@ -118,11 +115,6 @@ class _DetailWriter:
         if isinstance(value, int | float) and column.kind == "number":
             return fixed(value, max(FINEST, column.decimals) if column.decimals else 0, trim=True)
         return text_of(column, row, self._glyphs)
-
-    def _items(self, column: Column, items: Mapping[Any, Any]) -> None:
-        said = [f"{key} {value_text(column, value) if value is not None else '·'}" for key, value in ranked(items)]
-        more = len(said) - _MOST_ITEMS
-        self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
 
     def _words(self, column: Column, texts: Sequence[str], severity: Severity | None) -> None:
         """Write raw texts at the right of a title, each from a new line."""
@@ -159,11 +151,6 @@ _TURN_ROOM = 8
 _TURN_FIGURE = 10
 
 
-def is_voice(table: Table | None) -> bool:
-    """Return whether a table shows a voice call."""
-    return table is not None and table.view == "conversation" and "voice" in table.extras
-
-
 def turn_heading(row: Row, glyphs: Glyphs) -> str:
     """Return what a moment is called, as safe text."""
     turn, role, t = (row.record.get(key) for key in ("turn", "role", "t"))
@@ -197,13 +184,7 @@ def turn_lines(table: Table, row: Row, width: int, glyphs: Glyphs, palette: Pale
     return writer.lines
 
 
-class _TurnWriter:
-    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
-        self.lines: list[Line] = []
-        self._width = width
-        self._glyphs = glyphs
-        self._palette = palette
-
+class _TurnWriter(LineWriter):
     def side(self, role: str, rows: Sequence[Row]) -> None:
         """Write the intended text of a side above its transcript."""
         said = next((row for row in rows if row.record.get("role") == role and row.record.get("kind") == "turn"), None)
@@ -284,10 +265,6 @@ def _value_lines(value: object) -> Iterator[str]:
         yield json.dumps(value, ensure_ascii=False, default=str)
 
 
-# Say why a cell is marked bad or worth a look: the bound that it passed, in a few words.
-_Explain: TypeAlias = Callable[[bool], str]
-
-
 def reasons(table: Table, row: Row) -> Iterator[tuple[Severity, str, str]]:
     """Yield for each marked cell of a row its severity, the column's title and why; the gravest first."""
     columns = {column.key: column for column in table.columns}
@@ -308,91 +285,58 @@ def reason(key: str, severity: Severity) -> str:
     """Return the bound that a cell passed, by its column's key."""
     if severity not in ("bad", "warn"):
         return ""
-    explain = _REASONS.get(key) or (_score if key.startswith("humanness.") else None)
-    return explain(severity == "bad") if explain else ""
+    bad, watched = _REASONS.get(key) or (_SCORE if key.startswith("humanness.") else ("", ""))
+    return bad if severity == "bad" else watched
 
 
 def _number(value: float) -> str:
     return fixed(value, 2, trim=True)
 
 
-def _score(bad: bool) -> str:
-    return f"{BAD_SCORE} or less of 10" if bad else f"below {WEAK_SCORE} of 10"
-
-
-def _latency(bad: bool) -> str:
-    return f"above {_number(SLOW)} s" if bad else f"above {_number(LATE)} s"
-
-
-def _share(bad: bool) -> str:
-    return f"{percent(HIGH if bad else WATCHED)} or more of the calls"
-
-
-def _progress(bad: bool) -> str:
-    return f"below {percent(HARDLY if bad else HEALTHY_PROGRESS)}"
-
-
-def _dwell(bad: bool) -> str:
-    stuck = f" while progress is below {percent(HEALTHY_PROGRESS)}" if bad else ""
-    return f"above {_number(LONG_DWELL)} turns an entry{stuck}"
-
-
-def _guards(bad: bool) -> str:
-    return f"{_number(GUARD_ERRORS)} or more a call" if bad else "some guards raised"
-
-
-def _slots(bad: bool) -> str:
-    bound = percent(HARDLY if bad else HEALTHY_PROGRESS)
-    return f"below {bound} while progress is below {percent(HEALTHY_PROGRESS)}"
-
-
-def _wrong(bad: bool) -> str:
-    taken = "took it with other arguments than the task's"
-    return f"{percent(HIGH)} or more of the failed calls {taken}" if bad else f"some failed calls {taken}"
-
-
-def _missed(bad: bool) -> str:
-    return f"{percent(HIGH)} or more of the failed calls never took it" if bad else "some failed calls never took it"
-
-
-def _kappa(bad: bool) -> str:
-    return f"below {_number(SLIGHT if bad else FAIR)}: {'hardly' if bad else 'little'} more than by chance"
-
-
-def _aligned(bad: bool) -> str:
-    return f"the whole 95 % interval lies below {percent(UNALIGNED if bad else ALIGNED)}"
-
-
-def _flaky(bad: bool) -> str:
-    return f"{percent(HIGH if bad else WATCHED)} or more of the groups"
-
-
-def _always(words: str) -> _Explain:
-    return lambda bad: words
-
-
-_REASONS: Mapping[str, _Explain] = {
-    **dict.fromkeys(("operability", "correctness", "completion", "errors", "worst_operability"), _score),
-    **dict.fromkeys(("latency_p95", "latency_mean", "latency_ms"), _latency),
-    "stall": _share,
-    "escalation": _share,
-    "missed": _missed,
-    "wrong_args": _wrong,
-    "progress": _progress,
-    "dwell_turns": _dwell,
-    "effect": _always("its 95 % interval lies on the worse side of 0"),
-    "guard_error": _guards,
-    "slot_fill_rate": _slots,
-    "kappa": _kappa,
-    **dict.fromkeys(("tpr", "tnr"), _aligned),
-    "flaky": _flaky,
-    "change": _always("success fell against the run before by more than chance"),
-    "success_change": _always("success fell against the run before the edit by more than chance"),
-    "moved": _always("flows fell against the run before by more than chance"),
-    "completed": _always("the flow did not run to its own end"),
-    "caller_ok": _always("the caller failed: the call is not counted in averages"),
-    "errored": _always("a broken agent or backend: the call is not counted in averages"),
-    "error_count": _always("there were errors during the call"),
-    "detail": _always("it raised or failed"),
-    "direction": _always("b does worse than a"),
+_SCORE = (f"{BAD_SCORE} or less of 10", f"below {WEAK_SCORE} of 10")
+_LATENCY = (f"above {_number(SLOW)} s", f"above {_number(LATE)} s")
+_SHARE = (f"{percent(HIGH)} or more of the calls", f"{percent(WATCHED)} or more of the calls")
+_SLOW_GOING = f"while progress is below {percent(HEALTHY_PROGRESS)}"
+_ENTRIES = f"above {_number(LONG_DWELL)} turns an entry"
+_OTHERWISE = "took it with other arguments than the task's"
+_NEVER = "never took it"
+_REASONS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(("operability", "correctness", "completion", "errors", "worst_operability"), _SCORE),
+    **dict.fromkeys(("latency_p95", "latency_mean", "latency_ms"), _LATENCY),
+    **dict.fromkeys(("stall", "escalation"), _SHARE),
+    "missed": (f"{percent(HIGH)} or more of the failed calls {_NEVER}", f"some failed calls {_NEVER}"),
+    "wrong_args": (f"{percent(HIGH)} or more of the failed calls {_OTHERWISE}", f"some failed calls {_OTHERWISE}"),
+    "progress": (f"below {percent(HARDLY)}", f"below {percent(HEALTHY_PROGRESS)}"),
+    "dwell_turns": (f"{_ENTRIES} {_SLOW_GOING}", _ENTRIES),
+    "guard_error": (f"{_number(GUARD_ERRORS)} or more a call", "some guards raised"),
+    "slot_fill_rate": (f"below {percent(HARDLY)} {_SLOW_GOING}", f"below {percent(HEALTHY_PROGRESS)} {_SLOW_GOING}"),
+    "kappa": (
+        f"below {_number(SLIGHT)}: hardly more than by chance",
+        f"below {_number(FAIR)}: little more than by chance",
+    ),
+    **dict.fromkeys(
+        ("tpr", "tnr"),
+        (
+            f"the whole 95 % interval lies below {percent(UNALIGNED)}",
+            f"the whole 95 % interval lies below {percent(ALIGNED)}",
+        ),
+    ),
+    "flaky": (f"{percent(HIGH)} or more of the groups", f"{percent(WATCHED)} or more of the groups"),
+    # These say the same, bad or worth a look.
+    **{
+        key: (words, words)
+        for key, words in (
+            ("effect", "its 95 % interval lies on the worse side of 0"),
+            ("change", "success fell against the run before by more than chance"),
+            ("success_change", "success fell against the run before the edit by more than chance"),
+            ("moved", "flows fell against the run before by more than chance"),
+            ("completed", "the flow did not run to its own end"),
+            ("caller_ok", "the caller failed: the call is not counted in averages"),
+            ("errored", "a broken agent or backend: the call is not counted in averages"),
+            ("error_count", "there were errors during the call"),
+            ("detail", "it raised or failed"),
+            ("direction", "b does worse than a"),
+        )
+    },
 }
+"""Why a cell is marked bad or worth a look: the bound that it passed, in a few words, by its column's key."""

@@ -319,7 +319,16 @@ class LanesHeader:
 
     def lines(self, width: int, glyphs: Glyphs, palette: Palette, *, is_short: bool = False) -> list[Line]:
         """Return the lanes in lines of at most `width` cells, with a legend of one line on short screens."""
-        styles = _styles(palette)
+        styles: Mapping[Tone, Style | None] = {
+            "faint": palette.faint,
+            "caller": palette.accent,
+            "agent": palette.good,
+            "both": palette.bad,
+            "bad": palette.bad,
+            "warn": palette.warn,
+            "tool": palette.head,
+            "here": palette.cursor,
+        }
         drawn = self.lanes.painted(
             ascii_only=glyphs.ascii_only, width=width - 2, legend_lines=1 if is_short else MOST_LEGEND_LINES
         )
@@ -387,16 +396,3 @@ def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:
                 (f"{fixed(value, metric.decimals)}  ", None),
             ]
     return pieces
-
-
-def _styles(palette: Palette) -> Mapping[Tone, Style | None]:
-    return {
-        "faint": palette.faint,
-        "caller": palette.accent,
-        "agent": palette.good,
-        "both": palette.bad,
-        "bad": palette.bad,
-        "warn": palette.warn,
-        "tool": palette.head,
-        "here": palette.cursor,
-    }

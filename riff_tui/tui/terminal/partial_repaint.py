@@ -34,6 +34,24 @@ class QuietFocus(Widget):
         self.set_reactive(Widget.has_focus, False)
 
 
+class Wheel(Widget):
+    """Move by some lines where the wheel of the mouse is turned."""
+
+    WHEEL_LINES: ClassVar[int] = 3
+
+    def move(self, lines: int) -> None:
+        """Move by some lines."""
+        raise NotImplementedError
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.move(self.WHEEL_LINES)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.move(-self.WHEEL_LINES)
+
+
 class Companion(Widget):
     """Accompany scrolling lines; `displaced` says that the terminal moved these lines along."""
 

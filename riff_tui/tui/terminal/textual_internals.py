@@ -162,11 +162,10 @@ class QuietApp(App[None]):
             self._typed_ahead.clear()
             if not self.cancel_opening():
                 await self._answer_key(event)
-        elif isinstance(event, events.Paste) or not self.is_repeated(event.key, self._waiting_keys()):
-            self._typed_ahead.append(event)
-
-    def _waiting_keys(self) -> list[str]:
-        return [each.key if isinstance(each, events.Key) else "" for each in self._typed_ahead]
+        else:
+            waiting = [each.key if isinstance(each, events.Key) else "" for each in self._typed_ahead]
+            if isinstance(event, events.Paste) or not self.is_repeated(event.key, waiting):
+                self._typed_ahead.append(event)
 
     async def _answer_typed(self, event: events.Key | events.Paste) -> None:
         if isinstance(event, events.Key):

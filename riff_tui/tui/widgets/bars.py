@@ -1,4 +1,4 @@
-"""Show where one is in the top line, and what one can do there in the bottom line."""
+"""Show where one is in the top line, what one can do there in the bottom line, and lie over the screen while asking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of
-from riff_tui.tui.terminal.partial_repaint import overwrite
+from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
 _WHOLE = 10**6
@@ -137,12 +137,47 @@ class BottomLine(Bar):
         used = 0
         for key, word in self.hints:
             text = f" {shown(word, self.glyphs)} "
-            key = f" {self._key(key)}"
+            key = " ⏎" if key == "Enter" and not self.glyphs.ascii_only else f" {key}"
             used += cell_width(key) + cell_width(text)
             if used > self.size.width:
                 break
             line += [(key, self.palette.accent), (text, None)]
         return tuple(line)
 
-    def _key(self, key: str) -> str:
-        return "⏎" if key == "Enter" and not self.glyphs.ascii_only else key
+
+class Dialog(QuietFocus):
+    """Take the focus while open, and give it back."""
+
+    DEFAULT_CSS = """
+    Dialog { layer: top; display: none; background: ansi_default; color: ansi_default; }
+    """
+
+    _before: Widget | None = None
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it is open."""
+        return bool(self.display)
+
+    def open(self, focused: Widget | None = None) -> None:
+        """Open; `focused` gets the keys, this widget itself unless one is named."""
+        self._before = self.screen.focused
+        self.display = True
+        self.screen.set_focus(focused or self)
+
+    def close(self) -> None:
+        """Close; whatever had the focus gets it back."""
+        self.display = False
+        self.screen.set_focus(self._before)
+
+    def leave(self) -> None:
+        """Close without an answer, or stop what is under way."""
+        self.close()
+
+    def action_leave(self) -> None:
+        self.leave()

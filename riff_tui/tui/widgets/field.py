@@ -23,8 +23,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, one_line
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import PALETTES, Palette, Piece, strip_of
-from riff_tui.tui.widgets.bars import Bar, BottomLine
-from riff_tui.tui.widgets.dialog import Dialog
+from riff_tui.tui.widgets.bars import Bar, BottomLine, Dialog
 
 LONGEST = 10_000
 
@@ -350,27 +349,21 @@ class PromptHandler(Protocol):
 
     def changed(self, expression: str) -> None:
         """Try an expression that is complete; it may be empty."""
-        ...
 
     def entered(self, expression: str) -> None:
         """Apply the expression."""
-        ...
 
     def close(self) -> None:
         """Close the prompt, whatever was typed."""
-        ...
 
     def recall(self, steps: int) -> None:
         """Bring back what was typed earlier (-1) or later (1)."""
-        ...
 
     def complete(self, steps: int) -> None:
         """Complete what stands before the cursor with the next (1) or the previous (-1) candidate."""
-        ...
 
     def look_back(self) -> None:
         """Show everything typed earlier, to choose from."""
-        ...
 
 
 class Prompt(Asking):

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from textual.geometry import Region
 
-from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
 from riff_tui.charts.sparklines import Sparklines
-from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
-from riff_tui.tui.data.list_state import is_ranked
+from riff_tui.tui.data.lists import is_ranked
 from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.navigation.location import Location, center_on, heading
-from riff_tui.tui.navigation.narrowing import place_name
+from riff_tui.tui.navigation.stacks import place_name
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.headers import (
     Canvas,
@@ -36,6 +34,7 @@ from riff_tui.watching.growing_run import HeadLine
 
 if TYPE_CHECKING:
     from riff_store.queries.latencies import PooledLatency
+    from riff_tui.charts.failure_grid import FailureGrid
 
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
@@ -157,7 +156,10 @@ class Header(Bar):
         if columns:
             sides = ("in", "centre", "out")
             side = sides[max(0, min(2, sides.index(here.side) + columns))]
-            found = [spot for spot in self._spots if spot.side == side] or self._across(here, columns)
+            far = "out" if columns > 0 else "in"
+            # A side without any is stepped over.
+            found = [spot for spot in self._spots if spot.side == side]
+            found = found or [spot for spot in self._spots if spot.side == far] or [here]
             line = here.line
             here = min(found, key=lambda spot: abs(spot.line - line))
         else:
@@ -165,11 +167,6 @@ class Header(Bar):
             here = column[max(0, min(len(column) - 1, column.index(here) + rows))]
         self._at = self._spots.index(here)
         self.draw()
-
-    def _across(self, here: Spot, columns: int) -> list[Spot]:
-        """Return the spots on the far side of a side without any."""
-        far = "out" if columns > 0 else "in"
-        return [spot for spot in self._spots if spot.side == far] or [here]
 
     def chosen(self, location: Location) -> tuple[Location | None, str]:
         """Return the location of the neighbour under the cursor, or why one cannot go there."""
@@ -201,18 +198,28 @@ class Header(Bar):
         if self.location.kind == "conversation":
             return self._conversation(self.loaded.main)
         if self.location.pair:
-            return self._pair(self.loaded.main)
+            figure, ascii_only = self.loaded.main.figure, self.glyphs.ascii_only
+            return self._titled(figure.draw(ascii_only=ascii_only, width=self.app.size.width - 2) if figure else [])
         if self.location.sides:
             return self._titled(heading(self.loaded.main, place_name(self.location.scope.predicate)))
         if self.location.kind == "state" and self.loaded.neighbors is not None:
-            return self._state(self.loaded.neighbors)
+            canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
+            graph = self._drawing(canvas.width - 2)
+            return state_header_lines(self.fold, graph, self.loaded.neighbors, self.pooled, self.progress, canvas)
         if self.location.view == "flows":
             return self._run()
         if is_ranked(self.loaded.main):
-            return self._lead(self.loaded.main)
-        if isinstance(self.loaded.main.figure, FailureGrid):
-            return self._grid(self.loaded.main.figure)
-        return self._trends(self.loaded.main) if isinstance(self.loaded.main.figure, Sparklines) else []
+            # What is to be read first.
+            said = wrap(shown(self.loaded.main.lead, self.glyphs), self.app.size.width - 2)
+            return [((f" {piece}", self.palette.head),) for piece in said] if self.loaded.main.lead else []
+        figure = self.loaded.main.figure
+        if figure is None:
+            return []
+        from riff_tui.charts.failure_grid import FailureGrid
+
+        if isinstance(figure, FailureGrid):
+            return self._grid(figure)
+        return self._trends(self.loaded.main) if isinstance(figure, Sparklines) else []
 
     def _run(self) -> list[Line]:
         if self._run_line is None:
@@ -220,16 +227,13 @@ class Header(Bar):
         line = self._run_line(self.app.size.width - 2, self.glyphs.ellipsis)
         return [((f" {shown(line, self.glyphs)}", self.palette.accent),)]
 
-    def _lead(self, table: Table) -> list[Line]:
-        """Write first what is to be read first."""
-        said = wrap(shown(table.lead, self.glyphs), self.app.size.width - 2) if table.lead else []
-        return [((f" {piece}", self.palette.head),) for piece in said]
-
     def _room(self) -> int:
         """Return how many lines may stand here, so that rows keep theirs."""
         return max(0, self.app.size.height - 2 - _LEAST_ROWS)
 
     def _conversation(self, table: Table) -> list[Line]:
+        from riff_tui.charts.visit_timeline import VisitTimeline
+
         width, height = self.app.size
         room = max(0, height - 2 - max(_LEAST_ROWS, int(height * _LEAST_OF_CALL)))
         lines = conversation_lines(table, width, self.glyphs, self.palette)
@@ -262,19 +266,8 @@ class Header(Bar):
         rule: Line = ((self.glyphs.box["ew"] * self.app.size.width, self.palette.faint),)
         return [*lines, rule] if len(lines) < self._room() else []
 
-    def _pair(self, table: Table) -> list[Line]:
-        drawn = (
-            table.figure.draw(ascii_only=self.glyphs.ascii_only, width=self.app.size.width - 2) if table.figure else []
-        )
-        return self._titled(drawn)
-
     def _titled(self, lines: Sequence[str]) -> list[Line]:
         return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in lines]
-
-    def _state(self, neighbors: Table) -> list[Line]:
-        canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
-        graph = self._drawing(canvas.width - 2)
-        return state_header_lines(self.fold, graph, neighbors, self.pooled, self.progress, canvas)
 
     def _drawing(self, width: int) -> Sequence[Line]:
         if self._graph is None:

@@ -15,17 +15,16 @@ from textual.strip import Strip
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.data.list_state import AS_IT_IS, ColumnChoice
-from riff_tui.tui.data.paged_rows import index_of
+from riff_tui.tui.data.lists import AS_IT_IS, ColumnChoice, index_of
 from riff_tui.tui.render.columns import TREND, ColumnLayout, ColumnWidths, Slot, shown, text_of, visible_columns
 from riff_tui.tui.render.styled_lines import PALETTES, Palette, StyleRun, add_style, append_run, strip_of_runs
-from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines
+from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines, Wheel
 
 _SAMPLE = 100
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
-class LineTable(QuietFocus, ScrollingLines, can_focus=True):
+class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     """Show a `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
 
     Rows are only touched when they come into view, so `rows` may be a window of a long query.
@@ -95,7 +94,8 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self.columns = visible_columns(table, hide, choice, leading)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
-        self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
+        home = next((index for index, each in enumerate(self.columns) if each.kind not in ("name", "text")), 0)
+        self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else home)
         self._first = first
         self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide, whole=len(table.rows) <= _SAMPLE)
         self._widths.measure(table.rows[:_SAMPLE])
@@ -243,9 +243,6 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
 
     # Columns
 
-    def _home_column(self) -> int:
-        return next((index for index, column in enumerate(self.columns) if column.kind not in ("name", "text")), 0)
-
     def _window(self) -> Sequence[Row]:
         return [
             self.table.rows[index] for index in range(self._top, min(self._top + self._height, len(self.table.rows)))
@@ -346,11 +343,3 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         if index == self.cursor:
             self.post_message(self.Opened())
         self.cursor = index
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.move(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.move(-3)

@@ -20,10 +20,9 @@ from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.matching import Fuzzy, FuzzyMatch, emphasised
-from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of
-from riff_tui.tui.widgets.bars import Bar, BottomLine
-from riff_tui.tui.widgets.dialog import Dialog
+from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, FuzzyMatch, Line, Palette, Piece, emphasised, strip_of
+from riff_tui.tui.terminal.partial_repaint import Wheel
+from riff_tui.tui.widgets.bars import Bar, BottomLine, Dialog
 from riff_tui.tui.widgets.field import Asking
 
 _WIDEST_LEAD = 14
@@ -44,7 +43,14 @@ class MenuItem:
     refusal: str = ""
 
 
-class ChoiceList(ScrollView):
+def with_calls(found: Sequence[tuple[str, int]]) -> list[MenuItem]:
+    """Return an item for each name, with how many calls it has."""
+    counts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
+    width = max(map(len, counts), default=0)
+    return [MenuItem(name, count.rjust(width)) for (name, _), count in zip(found, counts, strict=True)]
+
+
+class ChoiceList(ScrollView, Wheel):
     """Show the choices that match, with a cursor that stays on its line."""
 
     DEFAULT_CSS = """
@@ -147,14 +153,6 @@ class ChoiceList(ScrollView):
             self.cursor = index
             self.post_message(self.Clicked())
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.move(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.move(-3)
-
 
 _SIGN = " > "
 _LEFT_OF_THE_PLACE = 5
@@ -238,27 +236,22 @@ class Menu(Asking):
 
     def _find(self, cursor: int = 0) -> None:
         found = self._fuzzy.find(self.field.value)
-        self._offer_new(self._request.new(self.field.value))
+        new = self._request.new(self.field.value)
+        if new != self._new:
+            self._new = new
+            self.list.offer([*([new] if new is not None else []), *self._request.choices])
         if self._new is None:
             self.list.show(found, cursor)
         else:
             shown = [FuzzyMatch(0, frozenset()), *(FuzzyMatch(each.index + 1, each.letters) for each in found)]
             # A name that holds what was typed is meant more often than a new one that is alike.
-            self.list.show(shown, 1 if found and self._holds(found[0].index) else 0)
+            typed = self.field.value.strip().casefold()
+            is_held = bool(found) and typed in self._request.choices[found[0].index].text.casefold()
+            self.list.show(shown, 1 if is_held else 0)
         count = sum(each.index >= self._request.uncounted for each in found)
         whole = len(self._request.choices) - self._request.uncounted
         self._count = f"{count:,} of {whole:,}" if self.field.value.strip() else f"{whole:,}"
         self._tell()
-
-    def _offer_new(self, new: MenuItem | None) -> None:
-        """Put what was typed before the choices, or take it away."""
-        if new != self._new:
-            self._new = new
-            self.list.offer([*([new] if new is not None else []), *self._request.choices])
-
-    def _holds(self, index: int) -> bool:
-        """Return whether a choice has what was typed in it as it was typed."""
-        return self.field.value.strip().casefold() in self._request.choices[index].text.casefold()
 
     def _tell(self) -> None:
         line, width = self.glyphs.box["ew"], self.app.size.width
@@ -405,7 +398,8 @@ class CheckList(Dialog, can_focus=True):
         if index >= len(self._request.items):
             return strip_of(((box["ns"] + " " * (width - 2) + box["ns"], None),), width)
         item = self._request.items[index]
-        text = fitted(self._item_text(item), width - 4, self.glyphs.ellipsis)
+        tick = "[x]" if item.key in self.ticked else "[ ]"
+        text = fitted(f"{tick} {padded(item.title, self._room)}  {item.about}", width - 4, self.glyphs.ellipsis)
         style = self.palette.faint if item.faint else None
         style = self.palette.cursor if index == self.cursor else style
         return strip_of(((box["ns"], None), (f" {text} ", style), (box["ns"], None)), width)
@@ -426,10 +420,6 @@ class CheckList(Dialog, can_focus=True):
 
     def _refresh_item(self, index: int) -> None:
         self.refresh(Region(0, index - self._top(self.cursor) + 1, self.size.width, 1))
-
-    def _item_text(self, item: CheckItem) -> str:
-        tick = "[x]" if item.key in self.ticked else "[ ]"
-        return f"{tick} {padded(item.title, self._room)}  {item.about}"
 
     def _edge(self, text: str, left: str, right: str) -> Strip:
         rule, width = self.glyphs.box["ew"], self.size.width

@@ -1,28 +1,29 @@
-"""Draw lines that follow something else, and lay out rows, transcript and that pane between the top and bottom line."""
+"""Draw lines that follow something else, lay them out with rows and transcript, and show lines to read on a screen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.geometry import Region
+from textual.geometry import Region, Size
+from textual.screen import ModalScreen
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
-from riff_tui.tui.terminal.partial_repaint import Companion
+from riff_tui.tui.terminal.partial_repaint import Companion, Wheel
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.transcript import Transcript
 
 Make = Callable[[int], tuple[str, Sequence[Line]]]
 
 
-class Pane(Companion):
+class Pane(Companion, Wheel):
     """Draw what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
 
     `at_right` draws an edge at the left, for a pane at the right of something.
@@ -58,7 +59,7 @@ class Pane(Companion):
                     self.refresh(Region(0, y, self.size.width, 1))
         self.displaced = False
 
-    def turn(self, lines: int) -> None:
+    def move(self, lines: int) -> None:
         """Scroll by some lines, as far as there are any."""
         top = max(0, min(self._top + lines, len(self._lines) - self._inside))
         if top != self._top:
@@ -67,7 +68,7 @@ class Pane(Companion):
 
     def page(self, pages: int) -> None:
         """Scroll by whole pages but for a line."""
-        self.turn(pages * max(1, self._inside - 1))
+        self.move(pages * max(1, self._inside - 1))
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
@@ -114,14 +115,6 @@ class Pane(Companion):
         filled = rule * rest if not self.at_right else padded("", rest)
         return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.turn(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.turn(-3)
-
 
 class Body(Vertical):
     """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane stands, none that it is closed.
@@ -153,3 +146,81 @@ class Body(Vertical):
         yield self.table
         yield self.transcript
         yield self.pane
+
+
+_FAR = 100_000
+
+
+class Pages(ScrollView, Wheel, can_focus=True):
+    """Show the lines that `make` gives for a width."""
+
+    DEFAULT_CSS = """
+    Pages { height: 1fr; overflow: hidden hidden; background: ansi_default; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar = []
+
+    def __init__(self, make: Callable[[int], list[Line]]) -> None:
+        super().__init__()
+        self._make = make
+        self._lines: list[Line] = []
+
+    def on_resize(self) -> None:
+        self._take(self._make(self.size.width))
+
+    def renew(self) -> None:
+        """Show the lines as they are made by now, from the first one where they say something else."""
+        lines = self._make(self.size.width)
+        if lines != self._lines:
+            self._take(lines)
+            self.move(-_FAR)
+
+    def _take(self, lines: list[Line]) -> None:
+        self._lines = lines
+        self.virtual_size = Size(self.size.width, len(lines))
+        self.refresh()
+
+    def move(self, lines: int) -> None:
+        """Scroll by some lines."""
+        self.scroll_to(y=self.scroll_offset.y + lines, animate=False, force=True)
+
+    def render_line(self, y: int) -> Strip:
+        index = self.scroll_offset.y + y
+        return strip_of(self._lines[index] if index < len(self._lines) else (), self.size.width)
+
+
+class Reader(ModalScreen[None], inherit_bindings=False):
+    """Show the lines that `make` gives for a width; any of its closing keys goes back."""
+
+    DEFAULT_CSS = """
+    Reader { background: ansi_default; color: ansi_default; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,exclamation_mark,backspace,enter", "dismiss", show=False),
+        Binding("j,down", "turn(1)", show=False),
+        Binding("k,up", "turn(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("g,home", f"turn({-_FAR})", show=False),
+        Binding("G,end", f"turn({_FAR})", show=False),
+        Binding("Q", "app.quit", show=False),
+    ]
+
+    def __init__(self, make: Callable[[int], list[Line]]) -> None:
+        super().__init__()
+        self._make = make
+
+    def compose(self) -> ComposeResult:
+        yield Pages(self._make)
+
+    def renew(self) -> None:
+        """Show the lines as they are made by now."""
+        self.query_one(Pages).renew()
+
+    def action_turn(self, lines: int) -> None:
+        """Scroll by some lines."""
+        self.query_one(Pages).move(lines)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by whole pages but for a line."""
+        self.query_one(Pages).move(pages * (self.app.size.height - 1))

@@ -14,14 +14,13 @@ from textual.strip import Strip
 
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.render.matching import marked
-from riff_tui.tui.render.styled_lines import PALETTES, Palette, TranscriptLine, strip_of, transcript_lines
-from riff_tui.tui.terminal.partial_repaint import QuietFocus, ScrollingLines
+from riff_tui.tui.render.styled_lines import PALETTES, Palette, TranscriptLine, marked, strip_of, transcript_lines
+from riff_tui.tui.terminal.partial_repaint import QuietFocus, ScrollingLines, Wheel
 
 _NOTHING = Table(view="conversation", title="", columns=(), rows=())
 
 
-class Transcript(QuietFocus, ScrollingLines, can_focus=True):
+class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     """Draw the moments of a `conversation` table, long words wrapped; a cursor move repaints two moments."""
 
     DEFAULT_CSS = """
@@ -29,6 +28,7 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
     """
     ALLOW_SELECT = False
     BINDINGS: ClassVar = []
+    WHEEL_LINES = 1
 
     cursor: reactive[int] = reactive(0, repaint=False)
 
@@ -125,14 +125,6 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
         row = self._told[index].row if index < len(self._told) else None
         if row is not None:
             self.cursor = row
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.move(1)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.move(-1)
 
     def _tell(self) -> None:
         width = self.size.width

@@ -9,15 +9,12 @@ from riff_store import schema as m
 from riff_store.alignment import PERSON
 from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
-from riff_store.filters.notes import notes_by_call, verdicts_of_people
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.schema.sums import CallSums
 from riff_store.vocabulary import STEP_FIELDS
-from riff_store.write.notes import unjoined_notes
-from riff_store.write.verdicts import UNJOINED
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +67,9 @@ def _place(entry: SkippedEntry) -> tuple[str, int]:
 
 
 def _unjoined(store: Store) -> list[SkippedEntry]:
+    from riff_store.write.notes import unjoined_notes
+    from riff_store.write.verdicts import UNJOINED
+
     scores = [
         SkippedEntry(path, line, "unjoined", _waiting(named) if not calls else _ambiguous(run, calls, *kinds), call)
         for path, line, call, run, calls, *kinds, named in store.execute_sql(UNJOINED)
@@ -103,6 +103,8 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
     States are those of such calls, as far as the calls are chosen by flow, agent or run; names of
     anything else are those of the whole store.
     """
+    from riff_store.filters.notes import notes_by_call, verdicts_of_people
+
     if field == "judge":
         people = (f"{PERSON}{author}" for author in verdicts_of_people(notes_by_call(store)))
         return sorted({*judge_names(store).values(), *people})

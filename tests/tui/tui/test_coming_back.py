@@ -15,7 +15,7 @@ import pytest
 from tests.support.growing_store import ingest_more
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.walker import Walker, running
-from tests.surface.explorer import START, Explorer, Location, SessionFile, SessionState, session_path
+from tests.surface.explorer import START, Backend, Explorer, Location, SessionFile, SessionState, session_path
 from tests.surface.store import open_store
 from tests.surface.tui import Filter, catalog, state_directory
 
@@ -33,7 +33,7 @@ async def opened_with(store: Path, session: SessionFile) -> AsyncIterator[Walker
         start = session.state.stack or START
         if not session.state.stack:
             session.opened(start)
-        app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start, session=session)
+        app = Explorer(Backend(lambda view, request: catalog.show(opened, view, request), session=session), start=start)
         async with running(app, (100, 30)) as pilot:
             at = Walker(app, pilot)
             await at.settle()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.walker import LONGEST_S, Walker, running
-from tests.surface.explorer import START, Explorer, Location
+from tests.surface.explorer import START, Backend, Explorer, Location
 from tests.surface.store import Store, open_store
 from tests.surface.tui import Filter, Request, Table, catalog, run_steps, show
 from tests.surface.tui import views_neighbors as neighbors
@@ -35,7 +35,7 @@ async def waiting(store: Store, gate: threading.Event) -> AsyncIterator[Walker]:
         assert view != "conversations" or gate.wait(LONGEST_S)
         return catalog.show(store, view, request)
 
-    app = Explorer(answer, start=HERE)
+    app = Explorer(Backend(answer), start=HERE)
     async with running(app, (80, 24)) as pilot:
         at = Walker(app, pilot)
         await at.until(lambda: "reading the conversations · Esc stops it" in at.bottom)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.walker import LONGEST_S, Walker, running
-from tests.surface.explorer import Explorer, open_link
+from tests.surface.explorer import Backend, Explorer, open_link
 from tests.surface.store import CallList, open_store
 from tests.surface.tui import catalog
 from tests.surface.tui import views_conversations as conversations
@@ -36,7 +36,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 async def listing(store: Path, where: str) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
         app = Explorer(
-            lambda view, request: catalog.show(opened, view, request), start=open_link("conversations", where)
+            Backend(lambda view, request: catalog.show(opened, view, request)), start=open_link("conversations", where)
         )
         async with running(app, (80, 24)) as pilot:
             yield Walker(app, pilot)

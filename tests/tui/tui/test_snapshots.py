@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.walker import Walker
-from tests.surface.explorer import Explorer
+from tests.surface.explorer import Backend, Explorer
 
 DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
 
@@ -24,7 +24,7 @@ Compare = Callable[..., bool]
 
 
 def explorer() -> App[None]:
-    return Explorer(FakeCatalog().show)
+    return Explorer(Backend(FakeCatalog().show))
 
 
 def test_flows_at_80_by_24(snap_compare: Compare) -> None:

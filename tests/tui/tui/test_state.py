@@ -13,6 +13,7 @@ from tests.support.walker import LONGEST_S, Walker, walking
 from tests.surface.explorer import (
     PALETTES,
     START,
+    Backend,
     Canvas,
     Explorer,
     Fold,
@@ -181,7 +182,7 @@ def catalog(monkeypatch: pytest.MonkeyPatch) -> Slow:
 
 
 async def test_a_large_state_is_on_the_screen_before_its_latencies_are(catalog: Slow) -> None:
-    app = Explorer(catalog.show, start=HERE)
+    app = Explorer(Backend(catalog.show), start=HERE)
     async with app.run_test(size=(80, 24)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.until(lambda: "latencies are not read yet" in at.head)
@@ -200,7 +201,7 @@ async def test_a_large_state_is_on_the_screen_before_its_latencies_are(catalog: 
 
 
 async def test_escape_leaves_the_latencies_and_refresh_reads_them(catalog: Slow) -> None:
-    app = Explorer(catalog.show, start=HERE)
+    app = Explorer(Backend(catalog.show), start=HERE)
     async with app.run_test(size=(80, 24)) as pilot:
         at = Walker(app, pilot, catalog)
         catalog.steps.release()
@@ -217,7 +218,7 @@ async def test_escape_leaves_the_latencies_and_refresh_reads_them(catalog: Slow)
 
 
 async def test_going_elsewhere_gives_the_latencies_up(catalog: Slow) -> None:
-    app = Explorer(catalog.show, start=HERE)
+    app = Explorer(Backend(catalog.show), start=HERE)
     async with app.run_test(size=(80, 24)) as pilot:
         at = Walker(app, pilot, catalog)
         catalog.last = 9
@@ -243,7 +244,7 @@ async def test_what_goes_wrong_later_is_said_and_the_place_stays(catalog: Slow) 
 
 
 async def test_a_trend_that_takes_long_comes_after_the_rows_into_the_column_that_waits_for_it(catalog: Slow) -> None:
-    app = Explorer(catalog.show, start=(Location("flows", filter=Filter("viewing")),))
+    app = Explorer(Backend(catalog.show), start=(Location("flows", filter=Filter("viewing")),))
     async with app.run_test(size=(120, 24)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.until(lambda: bool(at.controls.table.columns))

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.walker import LONGEST_S, Walker, send, walking
-from tests.surface.explorer import ACTIONS, START, Explorer, ExplorerScreen, Location, textual_keys
+from tests.surface.explorer import ACTIONS, START, Backend, Explorer, ExplorerScreen, Location, textual_keys
 from tests.surface.store import StoreBusy
 from tests.surface.tui import Filter, FilterError, Request, Row, Table
 
@@ -172,7 +172,7 @@ async def test_escape_gives_up_a_place_that_takes_long_to_read() -> None:
             assert gate.wait(LONGEST_S)
         return catalog.show(view, request)
 
-    app = Explorer(show)
+    app = Explorer(Backend(show))
     async with app.run_test(size=(100, 30)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.press("j")
@@ -196,7 +196,7 @@ async def test_a_refresh_that_takes_a_while_leaves_the_cursor_where_it_went_mean
         assert gate.wait(LONGEST_S)
         return catalog.show(view, request)
 
-    app = Explorer(show)
+    app = Explorer(Backend(show))
     async with app.run_test(size=(100, 30)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.press("g")
@@ -232,7 +232,7 @@ async def test_a_place_that_was_read_does_not_take_what_is_typed_meanwhile() -> 
             answered.set()
         return catalog.show(view, request)
 
-    app = Explorer(show)
+    app = Explorer(Backend(show))
     async with app.run_test(size=(100, 30)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.settle()
@@ -419,7 +419,7 @@ async def test_help_that_was_asked_for_during_a_read_is_about_the_place_that_was
         assert view == "flows" or gate.wait(LONGEST_S)
         return catalog.show(view, request)
 
-    app = Explorer(show)
+    app = Explorer(Backend(show))
     async with app.run_test(size=(100, 180)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.settle()
@@ -497,7 +497,7 @@ async def test_a_long_list_is_fetched_page_by_page_on_another_thread() -> None:
         table = catalog.show(view, request)
         return Table("conversations", "", table.columns, rows) if view == "conversations" else table
 
-    app = Explorer(show)
+    app = Explorer(Backend(show))
     async with app.run_test(size=(100, 30)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.press("4", "G")

@@ -14,6 +14,7 @@ from tests.support.hostile import HOSTILE
 from tests.support.walker import LONGEST_S, Walker, walking
 from tests.surface.explorer import (
     AS_IT_IS,
+    Backend,
     ColumnChoice,
     Exists,
     Explorer,
@@ -278,7 +279,7 @@ async def test_long_writing_tells_how_far_it_is_and_escape_stops_it(tmp_path: Pa
 
 
 async def test_an_empty_place_has_a_file_too(tmp_path: Path) -> None:
-    app = Explorer(lambda view, request: Table(view, "Nothing", FLOWS.columns, []))
+    app = Explorer(Backend(lambda view, request: Table(view, "Nothing", FLOWS.columns, [])))
     async with app.run_test(size=(120, 30)) as pilot:
         at = Walker(app, pilot, FakeCatalog())
         await at.settle()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table
-from tests.surface.explorer import ACTIONS, KINDS, Action, action, action_for, key_table
+from tests.surface.explorer import ACTIONS, KINDS, Action, action, action_for
 from tests.surface.tui import Column, Request, Row, ScreenKind, Table
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
@@ -73,11 +73,6 @@ def test_words_follow_the_situation() -> None:
     assert action("open").label_in(controls_at(table=table, graph=True)) == "centre"
     assert action("quit_or_back").label_in(controls_at(depth=1)) == "quit"
     assert action("quit_or_back").label_in(controls_at(depth=2)) == "back"
-
-
-def test_the_key_table_has_a_line_for_every_action() -> None:
-    assert len(key_table()) == len(ACTIONS)
-    assert ("j ↓", "Move one row down.") in key_table()
 
 
 def test_an_unknown_action_is_an_error() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.support.facts import call, source, verdict
 from tests.support.postgresql_server import Server
 from tests.support.walker import Walker, running
-from tests.surface.explorer import Explorer, StoreWatcher, refresh
+from tests.surface.explorer import Backend, Explorer, StoreWatcher, refresh
 from tests.surface.store import Item, Store, Writer, open_store
 from tests.surface.tui import Request
 
@@ -66,7 +66,7 @@ def test_other_stores_and_other_senders_are_not_heard(address: str, postgresql: 
 def test_a_store_that_is_taken_away_is_missed(
     address: str, postgresql: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("riff_tui.tui.data.store_watcher.ASKED_EVERY_S", 0.0)
+    monkeypatch.setattr("riff_tui.tui.data.backend.ASKED_EVERY_S", 0.0)
     with open_store(address) as opened:
         live = StoreWatcher(opened)
         assert live.look() == "same"
@@ -82,7 +82,7 @@ async def test_the_explorer_shows_what_comes_and_says_whose_it_is(
     monkeypatch.setattr(refresh, "PAUSE_PER_LOAD", 0.0)
     with open_store(address) as opened:
         live = StoreWatcher(opened)
-        app = Explorer(live.show, live.age, watcher=live)
+        app = Explorer(Backend(live.show, live.age, watcher=live))
         async with running(app, (100, 30)) as pilot:
             at = Walker(app, pilot)
             await at.settle()

@@ -12,7 +12,7 @@ import pytest
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.run_directories import RunDirectory
 from tests.support.walker import Walker, running
-from tests.surface.explorer import Explorer, StoreWatcher, refresh
+from tests.surface.explorer import Backend, Explorer, StoreWatcher, refresh
 from tests.surface.ingest import ingest
 from tests.surface.runner import RunReader
 from tests.surface.store import Writer, open_store
@@ -50,7 +50,7 @@ def stored(run: RunDirectory) -> Path:
 async def exploring_it(store: Path, *, paused: bool = False, width: int = 100) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
         watcher = StoreWatcher(opened)
-        app = Explorer(watcher.show, watcher.age, watcher=watcher, growing=GrowingRun(opened), paused=paused)
+        app = Explorer(Backend(watcher.show, watcher.age, watcher=watcher, growing=GrowingRun(opened), paused=paused))
         async with running(app, (width, 24)) as pilot:
             at = Walker(app, pilot)
             await at.settle()

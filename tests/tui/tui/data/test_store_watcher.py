@@ -16,7 +16,7 @@ import pytest
 from tests.support import tiny_store
 from tests.support.growing_store import ingest_more
 from tests.support.walker import Walker, running
-from tests.surface.explorer import Explorer, StoreWatcher, refresh
+from tests.surface.explorer import Backend, Explorer, StoreWatcher, refresh
 from tests.surface.store import NotAStore, StoreMissing, open_store
 from tests.surface.tui import Request
 
@@ -33,7 +33,7 @@ async def following_it(
 ) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
         live = StoreWatcher(opened)
-        app = Explorer(live.show, live.age, watcher=live, paused=paused)
+        app = Explorer(Backend(live.show, live.age, watcher=live, paused=paused))
         async with running(app, size) as pilot:
             at = Walker(app, pilot)
             await at.settle()
@@ -343,10 +343,10 @@ async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter")
-        assert at.controls.navigator.load_errors.is_waiting
+        assert at.controls.navigator.is_loading
         await at.press("escape")
         assert "stopped" in said(at)
-        assert not at.controls.navigator.load_errors.is_waiting
+        assert not at.controls.navigator.is_loading
         writer.close()
         assert at.path.startswith("flows  ")
 

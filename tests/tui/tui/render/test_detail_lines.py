@@ -16,7 +16,7 @@ from tests.support.hostile import HOSTILE
 from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls, program
 from tests.support.view_answers import flow_cell, state_cell
 from tests.support.walker import LONGEST_S, Walker, exploring, press_key, walking
-from tests.surface.explorer import PALETTES, Explorer, Pane, detail_lines, side_for, width_of
+from tests.surface.explorer import PALETTES, Backend, Explorer, Pane, detail_lines, side_for, width_of
 from tests.surface.explorer import detail as detail_controller
 from tests.surface.explorer import details_heading as heading
 from tests.surface.store import StoreBusy
@@ -287,7 +287,7 @@ async def test_it_scrolls_by_keys_of_its_own_and_by_pages_where_it_covers_the_ro
 
 
 async def test_where_there_is_no_row_there_is_nothing_to_tell() -> None:
-    app = Explorer(lambda view, request: Table("flows", "", (), []))
+    app = Explorer(Backend(lambda view, request: Table("flows", "", (), [])))
     async with app.run_test(size=(120, 36)) as pilot:
         at = Walker(app, pilot, FakeCatalog())
         await at.until(lambda: at.screen.loaded is not None)

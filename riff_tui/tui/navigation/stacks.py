@@ -1,16 +1,21 @@
-"""Narrow views: by the place that their keys keep, wider with each press, and to a name picked from a list."""
+"""Find the stack of locations that a key of a view, a picked name or a link leads to, and write a stack as a link."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from riff_store.filters.predicates import Term, conjuncts
+from riff_tui.browser import link_address
 from riff_tui.filters import Filter
-from riff_tui.table import Table
-from riff_tui.tui.navigation.location import START, Location, Stack, locations_above, noun, row_crumb
-from riff_tui.tui.navigation.scope import (
+from riff_tui.request import ui_command
+from riff_tui.table import Row, Table
+from riff_tui.text.safe_text import one_line
+from riff_tui.tui.navigation.location import (
+    START,
+    Location,
     Scope,
+    Stack,
     about_calls,
     conjunction,
     fixed_fields,
@@ -18,8 +23,11 @@ from riff_tui.tui.navigation.scope import (
     is_about_judges,
     is_within,
     keep_steps,
+    locations_above,
     name_term,
     narrow,
+    noun,
+    row_crumb,
     split_by_field,
 )
 from riff_tui.view_registry import spec_of
@@ -41,13 +49,16 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
     # A conversation says which call it is, its list what it was looked for in.
     here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
     before = here.scope.predicate
-    scopes = list(_ever_wider(spec, before, conditions))
+    # Ever more of the store, at last what the conditions alone leave of it.
+    kept = [keep_steps(before, steps) for steps in (_ON_THE_WAY, ("flow", "agent"), ())]
+    scopes = [_accepted(spec, scope) for scope in (*(narrow(each, conditions) for each in kept), conditions)]
     wider = (scope for scope in scopes if here.view != view or not is_within(scope, before))
     scope = next(wider, scopes[-1])
     if spec.screen.depth == 0 and scope is None:
         return START
     above = locations_above(stack, view, scope) or START
-    crumb = _crumb(view, scope, above[-1].scope.predicate)
+    name = place_name(scope, above[-1].scope.predicate)
+    crumb = f"{name} › {noun(view)}" if name else ""
     return (*above, Location(view, crumb, Filter.of(scope), reason=here.reason))
 
 
@@ -90,18 +101,6 @@ def widening(before: Stack, after: Stack) -> str:
     return f"{words} widened to {place_name(now.scope.predicate) or 'everything'}; [ goes back"
 
 
-def _crumb(view: str, scope: Scope, above: Scope) -> str:
-    name = place_name(scope, above)
-    return f"{name} › {noun(view)}" if name else ""
-
-
-def _ever_wider(spec: ViewSpec, place: Scope, conditions: Scope) -> Iterator[Scope]:
-    """Yield what a view can be narrowed to, ever more of the store, at last the conditions alone."""
-    for steps in (_ON_THE_WAY, ("flow", "agent"), ()):
-        yield _accepted(spec, narrow(keep_steps(place, steps), conditions))
-    yield _accepted(spec, conditions)
-
-
 def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
     """Return what of a scope a view can be narrowed to.
 
@@ -134,7 +133,10 @@ def pick(stack: Stack, field: str, name: str | None) -> Stack:
     is_lost = here.kind == "state" and not {"flow", "state"} <= fixed_fields(scope)
     view = "states" if is_lost else here.view
     above = locations_above(stack[:-1], view, scope)
-    crumb = _crumb_of_pick(view, scope, above[-1].scope.predicate if above else None)
+    from_above = above[-1].scope.predicate if above else None
+    new = fixed_fields(scope) - fixed_fields(from_above)
+    crumb = row_crumb({field: fixed_value(scope, field) for field in new}, from_above)
+    crumb = crumb if not crumb or view in ("segments", "neighbors") else f"{crumb} › {noun(view)}"
     location = Location(view, crumb, Filter.of(scope), set_name(here.filter, field, None))
     return (*above, replace(location, sort=here.sort, graph=here.graph and not is_lost))
 
@@ -166,8 +168,126 @@ def without_field(scope: Scope, field: str) -> Scope:
     return split_by_field(scope, gone)[1]
 
 
-def _crumb_of_pick(view: str, scope: Scope, above: Scope) -> str:
-    """Return what a location adds to the breadcrumb, nothing if it is no narrower than the location above."""
-    new = fixed_fields(scope) - fixed_fields(above)
-    names = row_crumb({field: fixed_value(scope, field) for field in new}, above)
-    return names if not names or view in ("segments", "neighbors") else f"{names} › {noun(view)}"
+def link(location: Location, store: str = "", at: str = "") -> str:
+    """Return the command that opens the explorer at a location, with the cursor `at` a moment of a call.
+
+    `store` is named if it is not the default one.
+    """
+    return ui_command(location.view, replace(location.request, by=location.by), at=at, store=store)
+
+
+def link_to(stack: Stack, store: str, table: Table | None = None) -> str:
+    """Return the link to the location on top of a stack, of two rows side by side to the list that they come from.
+
+    Of a call, whose `table` is shown, it leads to the moment under the cursor.
+    """
+    location, at = _linked(stack, table)
+    return link(location, store, at)
+
+
+def _linked(stack: Stack, table: Table | None) -> tuple[Location, str]:
+    """Return the location that a link leads to, and the moment of a call."""
+    location = [each for each in stack if not each.pair][-1]
+    is_call = location is stack[-1] and location.kind == "conversation"
+    return location, place_of(table.rows, location.index) if is_call and table is not None else ""
+
+
+def address_of(stack: Stack, table: Table | None = None) -> str:
+    """Return the address of the page that shows the location on top of a stack, as `link_to` returns its command."""
+    location, at = _linked(stack, table)
+    first, second = location.between or ("", "")
+    query = [("where", location.where.text), *(("by", key) for key in location.by), ("sort", location.chosen_order)]
+    query += [("aspect", location.aspect), ("at", at), ("a", first), ("b", second)]
+    return link_address(location.view, query)
+
+
+def open_link(
+    view: str, where: str, aspect: str = "", *, sides: Sequence[str] = (), by: Sequence[str] = (), at: str = ""
+) -> Stack:
+    """Return where a link leads, below the locations that one would have come through.
+
+    Raises `FilterError` if the expression makes no sense.
+    """
+    if sides:
+        above, last = list(START), Location(view, noun(view), Filter(where.strip()), sides=tuple(sides))
+    else:
+        *above, last = _opened(view, where)
+    return (*above, replace(last, aspect=aspect, by=tuple(by), row=at))
+
+
+def _opened(view: str, where: str) -> Stack:
+    predicate = Filter(where).predicate
+    whole = Filter(where.strip())
+    spec = spec_of(view)
+    if spec.screen.kind == "conversation":
+        return (*START, Location(view, crumb=fixed_value(predicate, "conversation") or view, scope=whole))
+    scope, more = split_by_field(predicate, spec.screen.walk)
+    fields = fixed_fields(scope)
+    if spec.screen.kind == "state" and not {"flow", "state"} <= fields:
+        return (*START, Location(view, crumb=fixed_value(predicate, "state") or view, scope=whole))
+    if "flow" not in fields:
+        location = Location(view, filter=whole)
+        return (location,) if spec.screen.depth == 0 else (*START, location)
+    way = _way_down(scope)
+    if way[-1].view != view:
+        way.append(Location(view, scope=Filter.of(scope)))
+    return (*START, *way[:-1], replace(way[-1], filter=Filter.of(more)))
+
+
+def _way_down(scope: Scope) -> list[Location]:
+    """Return the locations from a flow down to what a scope names last."""
+    flow, agent, segment, state = (fixed_value(scope, field) for field in ("flow", "agent", "segment", "state"))
+
+    def kept(view: str) -> Filter:
+        return Filter.of(keep_steps(scope, spec_of(view).screen.walk))
+
+    way = [Location("segments", " @ ".join(filter(None, (flow, agent))), kept("segments"))]
+    if segment:
+        way.append(Location("states", segment, kept("states")))
+    if state:
+        way.append(Location("neighbors", state, Filter.of(scope)))
+    return way
+
+
+def is_place(text: str) -> bool:
+    """Return whether a text names a moment; ids of rows do not."""
+    kind, _, name = text.partition(":")
+    return (kind == "turn" and name.isdecimal() and name.isascii()) or (kind == "state" and name != "")
+
+
+def place_of(rows: Sequence[Row], index: int) -> str:
+    """Return the name of a row's moment: its turn, its state where that is entered first, else the turn before."""
+    before = ""
+    for at, name in enumerate(_moments(rows[: index + 1])):
+        before = name if name.startswith("turn:") or (at == index and name) else before
+    return before
+
+
+def row_at(rows: Sequence[Row], place: str) -> Row | None:
+    """Return the row of a moment, `None` where the call has none."""
+    kind, _, name = place.partition(":")
+    wanted = f"turn:{name.lstrip('0')}" if kind == "turn" else place
+    return next((row for row, found in zip(rows, _moments(rows), strict=True) if found == wanted), None)
+
+
+def missing(place: str) -> str:
+    """Return that a call does not have a moment, in words."""
+    kind, _, name = place.partition(":")
+    return f"this call has no {kind} {name}; this is its beginning"
+
+
+def _moments(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the name of each row's moment, nothing where it has none of its own."""
+    turns = 0
+    states: set[object] = set()
+    for row in rows:
+        kind, state = row.record.get("kind"), row.record.get("state")
+        turns += kind == "turn"
+        if kind == "turn":
+            yield f"turn:{turns}"
+        elif kind == "state" and state not in states and one_line(str(state)) == state:
+            yield f"state:{state}"
+        else:
+            yield ""
+        if kind == "state":
+            states.add(state)
