@@ -82,7 +82,7 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
         if isinstance(part, Term) and part.field in ("flow", "state") and part.operator == "=":
             if named.setdefault(part.field, str(part.value)) != part.value:
                 raise UsageError(f"neighbors needs one {part.field}, and the filter names two")
-        elif not _is_place(part):
+        elif not (isinstance(part, Term) and part.field == "segment" and part.operator == "="):
             rest.append(part)
     if set(named) != {"flow", "state"}:
         missing = " and ".join(f"{field}=" for field in ("flow", "state") if field not in named)
@@ -90,11 +90,6 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
             f"neighbors needs {missing} in the filter, such as --where 'flow=apartment_viewing state=collect_details'"
         )
     return named["flow"], named["state"], rest
-
-
-def _is_place(part: Predicate) -> bool:
-    """Say if a part only tells where the state lies: the way to it leads through its segment, and chooses no calls."""
-    return isinstance(part, Term) and part.field == "segment" and part.operator == "="
 
 
 def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
