@@ -321,7 +321,7 @@ def case_where(
     no call or several, where the file is of another flow, and as `case_of_call` does.
     """
     from riff_store.queries.conversation import conversation
-    from riff_tui.filters import parse
+    from riff_tui.filters.parser import parse
     from riff_tui.views.conversation import find_call
 
     predicate = parse(where)

@@ -15,11 +15,11 @@ from riff_store.vocabulary import ALIASES, FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
 from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Table, begun, in_one_step
-from riff_tui.text.words import excluded_text, listed
+from riff_tui.text.numbers import excluded_text, listed
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
     from riff_tui.views.spec import ViewSpec
 
 

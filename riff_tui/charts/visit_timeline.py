@@ -8,8 +8,8 @@ from itertools import accumulate, chain, takewhile
 
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
+from riff_tui.text.numbers import counted
 from riff_tui.text.safe_text import cell_width, fit, one_line
-from riff_tui.text.words import counted
 from riff_tui.timeline_events import Moment, VisitSpan
 
 WIDEST_NAME = 24

@@ -59,9 +59,8 @@ def demo(
 
 def _print(settings: Settings) -> None:
     from riff_store.database import open_store
-    from riff_tui.catalog import show
+    from riff_tui.catalog import Request, show
     from riff_tui.output.streams import standard_output
-    from riff_tui.request import Request
     from riff_tui.settings import store_location
 
     out = standard_output(ascii_only=bool(settings.ascii))

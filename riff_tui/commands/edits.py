@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands.options import DebugOption, StoreOption, settings_for, store_to_write
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

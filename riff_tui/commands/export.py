@@ -71,7 +71,8 @@ def export(
     There is a record for each conversation, aspect and judge.
     """
     from riff_tui.commands.reading import reading
-    from riff_tui.filters import parse, split, take_scores
+    from riff_tui.filters import split, take_scores
+    from riff_tui.filters.parser import parse
     from riff_tui.settings import store_location
 
     scores, rest = take_scores(parse(where))

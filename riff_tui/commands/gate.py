@@ -139,7 +139,8 @@ def gate(
     """
     from riff_tui.commands.reading import reading
     from riff_tui.errors import GateFailed, OutputError
-    from riff_tui.filters import parse, split
+    from riff_tui.filters import split
+    from riff_tui.filters.parser import parse
     from riff_tui.gate import messages
     from riff_tui.gate.query import told_decision_on
     from riff_tui.gate.rules import configured

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, all_of, conjuncts, terms
 from riff_store.vocabulary import BARE_FLAGS, HOMONYMS, aspect_named, field_of, flag_of_share, split_name
-from riff_tui.filters.parser import FilterError, parse
+from riff_tui.errors import FilterError
 from riff_tui.text.safe_text import one_line
 
 
@@ -34,6 +34,10 @@ class Filter:
     @cached_property
     def predicate(self) -> Predicate | None:
         """Return what the text says; raise `FilterError` if it makes no sense."""
+        if not self.text:
+            return None
+        from riff_tui.filters.parser import parse
+
         return parse(self.text)
 
     def __and__(self, typed: Filter) -> Filter:

@@ -21,6 +21,7 @@ from riff_store.vocabulary import (
     field_named,
     share_of_flag,
 )
+from riff_tui.errors import FilterError
 
 LONGEST = 10_000
 DEEPEST = 40
@@ -244,17 +245,6 @@ _OF_JUDGE = re.compile(r"(.+?)(!=|<=|>=|[=<>])(.+)")
 _FLAGS = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
 _ORDERS = ("<", "<=", ">", ">=")
 _NOT_MEASURED = ("·", "none")
-
-
-class FilterError(UsageError):
-    """Refuse a filter that makes no sense; `position` is the offset of the culprit in the expression."""
-
-    def __init__(self, message: str, position: int) -> None:
-        super().__init__(message)
-        self.position = position
-
-    def __str__(self) -> str:
-        return f"filter, character {self.position + 1}: {self.message}"
 
 
 def field_term(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,6 +11,9 @@ from riff_tui.text.safe_text import cell_width, ending, fit, padded
 
 ELASTIC_KINDS = frozenset({"name", "text", "object"})
 """Kinds of columns that may be cut; a number that is cut is another number."""
+
+LEAST = 4
+"""Letters of a name that are shown if it has them: fewer say nothing."""
 
 
 def shrink(widths: Sequence[int], least: Sequence[int], excess: int) -> list[int]:
@@ -138,3 +141,19 @@ def _tails(room: int) -> list[int]:
     """Return how much of the end can stay, the half first and then what is nearest to it."""
     half = room // 2
     return sorted(range(room), key=lambda tail: (abs(tail - half), -tail))
+
+
+def abbreviated(names: Collection[str]) -> dict[str, str]:
+    """Return a beginning of each name, without the words that all begin with, as short as no two are alike."""
+    words = {name: re.findall(r"[^\W_]+|[\W_]+", name) for name in names}
+    common = 0
+    if len(names) > 1:
+        while (
+            all(len(parts) > common + 1 for parts in words.values()) and len({w[common] for w in words.values()}) == 1
+        ):
+            common += 1
+    rests = {name: "".join(parts[common:]) or name for name, parts in words.items()}
+    length = LEAST
+    while len({rest[:length] for rest in rests.values()}) < len(rests):
+        length += 1
+    return {name: rest[:length] for name, rest in rests.items()}

@@ -165,3 +165,28 @@ def _item(column: Column, value: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+
+
+# Shorten names and count things in words.
+LISTED = 5
+"""Names that a sentence takes in."""
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 call` or `7 calls`; the plural takes an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names and how many more there are, as many as one takes in."""
+    more = len(names) - LISTED
+    return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])
+
+
+def excluded_text(count: int, caller_failed: int = 0) -> str:
+    """Return how many errored calls are not counted in averages, and of how many of them the caller failed."""
+    if caller_failed:
+        calls = "call is" if count == 1 else "calls are"
+        errored = f"{count - caller_failed} errored, " if count > caller_failed else ""
+        return f"{count} {calls} not counted in averages: {errored}{caller_failed} whose caller failed"
+    return f"{count} errored {'call is' if count == 1 else 'calls are'} not counted in averages"

@@ -254,3 +254,8 @@ def _sign_width(character: str) -> int:
 
 def _in(code: int, blocks: tuple[tuple[int, int], ...]) -> bool:
     return any(first <= code <= last for first, last in blocks)
+
+
+def shell_quoted(text: str) -> str:
+    """Return text as one word of a shell's command line."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.alignment import FEWEST, HUMAN, PASSED, PERSON
+from riff_store.alignment import FEWEST, HUMAN, PASSED
 from riff_store.filters.predicates import terms
+from riff_store.vocabulary import PERSON
 from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import NOT_MEASURED, Column, Row, Table
-from riff_tui.text.numbers import percent
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted, percent
 from riff_tui.views.failure_matrix import counts_text, example
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words

@@ -24,9 +24,8 @@ from riff_tui.table import (
     label,
     naming_columns,
 )
-from riff_tui.text.numbers import fixed, interval_text, value_text
+from riff_tui.text.numbers import fixed, interval_text, listed, value_text
 from riff_tui.text.safe_text import fit, one_line
-from riff_tui.text.words import listed
 from riff_tui.views import failures
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -115,7 +114,7 @@ _OF_ROWS: Sequence[Column] = (
 def show(query: ViewQuery) -> Table:
     """Return the differences of both sides, with the command that lists the calls that failed."""
     from riff_store.queries.comparison import compare as asked
-    from riff_tui.request import Request, dump_command
+    from riff_tui.catalog import Request, dump_command
 
     a, b = failures.sides_of(query)
     whole = query.parts()

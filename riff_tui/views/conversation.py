@@ -13,6 +13,7 @@ from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
+from riff_tui.text.safe_text import shell_quoted
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
@@ -80,7 +81,7 @@ def find_call(store: Store, predicate: Predicate | None) -> Call:
     if not found:
         raise UsageError(_no_call(store, predicate))
     most = NAMED_ALIKE if len({(call.run, call.conversation) for call in found}) == 1 else NAMED
-    few = " or ".join(cells.shell_quoted(cells.call_where(call)) for call in found[:most])
+    few = " or ".join(shell_quoted(cells.call_where(call)) for call in found[:most])
     total = count_conversations(store, predicate) or len(found)
     raise UsageError(f"{total} calls match this filter; name one of them, such as {few}")
 

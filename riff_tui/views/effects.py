@@ -10,8 +10,7 @@ from riff_store.metrics import POOLED, metric_of, unit_of
 from riff_store.vocabulary import COMPUTED, QUALITY
 from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed, percent
-from riff_tui.text.words import counted, excluded_text, listed
+from riff_tui.text.numbers import counted, excluded_text, fixed, listed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
-from riff_tui.text.words import counted, listed
+from riff_tui.text.numbers import counted, listed
+from riff_tui.text.safe_text import shell_quoted
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
@@ -61,7 +62,7 @@ def show(query: ViewQuery) -> Table:
     whole = query.parts()
     within = within_flows(whole.calls, query.predicate)
     table = query.result(whole, lambda parts: failures(asked(query.store, a, b, parts.calls, within)), recounts=False)
-    drills = [f"Drill: riff-tui dump conversation --where {cells.shell_quoted(row.where)}" for row in table.rows[:1]]
+    drills = [f"Drill: riff-tui dump conversation --where {shell_quoted(row.where)}" for row in table.rows[:1]]
     return replace(table, notes=[*table.notes, *drills])
 
 

@@ -11,7 +11,7 @@ from riff_store.measure import is_thin, mean
 from riff_store.metrics import unit_of
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import FilterParts, ViewQuery, matching
-from riff_tui.views.parts import cells, changes, columns
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
@@ -158,10 +158,12 @@ def _row(
     )
     if cell.trend:
         record["trend"] = list(cell.trend)
-    if cell.last_edit:
-        record["last_edit"] = changes.edit_record(cell.last_edit)
     display = columns.interaction_texts(cell.interaction)
-    display |= {"last_edit": changes.edit_in_short(cell.last_edit)} if cell.last_edit else {}
+    if cell.last_edit:
+        from riff_tui.views.parts import changes
+
+        record["last_edit"] = changes.edit_record(cell.last_edit)
+        display["last_edit"] = changes.edit_in_short(cell.last_edit)
     where = cells.where(names)
     return Row(
         where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import UsageError
-from riff_tui.filters import parse
+from riff_tui.filters.parser import parse
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views import conversations
 from riff_tui.views.parts import cells, columns
@@ -64,7 +63,7 @@ def show(query: ViewQuery) -> Table:
 def unkept(store: Store, drawn: KeptList) -> Table:
     """Return the table of a list that was drawn and is not in the store."""
     from riff_store.queries.sample import reading_list
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
 
     table = _list_of(ViewQuery(store, SPEC, Request()), reading_list(store, drawn))
     return dataclasses.replace(table, first=SPEC.first, last=SPEC.last)
@@ -75,8 +74,8 @@ def draw_calls(store: Store, asked: Sample) -> Draw:
     from riff_store.queries.conversations import count_conversations
     from riff_store.queries.sample import candidates
     from riff_store.sampling import draw
+    from riff_tui.catalog import Request
     from riff_tui.filters.nearest_names import unknown_names
-    from riff_tui.request import Request
 
     predicate = parse(asked.expression)
     calls = ViewQuery(store, conversations.SPEC, Request(), predicate).parts().calls

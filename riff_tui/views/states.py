@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin, mean
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import excluded_text
+from riff_tui.text.numbers import excluded_text, fixed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 

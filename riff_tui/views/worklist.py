@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.measure import is_thin, mean
 from riff_tui.table import Column, Row, Section, Table, in_one_step
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import excluded_text
+from riff_tui.text.numbers import excluded_text, fixed
+from riff_tui.text.safe_text import shell_quoted
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
@@ -289,7 +289,7 @@ def _excluded(answer: Worklist) -> Iterable[str]:
 def _drill(first: FirstToMend | None, rows: list[Row]) -> Iterable[str]:
     if rows or first:
         flow = cells.where({"flow": first.flow if first else rows[0].record["flow"]})
-        yield f"Drill: riff-tui dump states --where {cells.shell_quoted(flow)}"
+        yield f"Drill: riff-tui dump states --where {shell_quoted(flow)}"
 
 
 _BELOW = {"flows": "segments", "segments": "states", "states": "neighbors"}

@@ -6,7 +6,7 @@ from functools import partial
 
 from riff_tui.notes.author import LONGEST_CODE, clean, code_in_use
 from riff_tui.notes.selection import renamed
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted
 from riff_tui.tui.actions.action import Action, Controls, needs_notebook, needs_rows, needs_written
 from riff_tui.tui.actions.noting import taken_back
 from riff_tui.tui.controllers.notes import ATTEMPT_S, Done

@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from riff_tui.catalog import Request
 from riff_tui.errors import UsageError, describe
 from riff_tui.output.files import write_whole
 from riff_tui.output.formats import Format, format_of
 from riff_tui.output.sinks import formats_of, render
-from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.actions.action import IN_CALLS, Action, Controls

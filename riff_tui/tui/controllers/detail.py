@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from riff_tui.catalog import Request
 from riff_tui.errors import describe
-from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.details import detail_lines, heading, is_voice, turn_heading, turn_lines

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from riff_tui.request import Request
+from riff_tui.catalog import Request
 from riff_tui.table import Table
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.session import SessionFile

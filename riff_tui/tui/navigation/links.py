@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from riff_tui.browser import link_address
+from riff_tui.catalog import Request, ui_command
 from riff_tui.filters import Filter
-from riff_tui.request import Request, ui_command
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.navigation.location import START, Location, Stack, noun

@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from riff_store.filters.predicates import And, Predicate, Term, conjuncts, terms
-from riff_tui.filters import Filter, FilterError, split
+from riff_tui.errors import FilterError
+from riff_tui.filters import Filter, split
 from riff_tui.table import Row, Table
 from riff_tui.view_registry import find
 

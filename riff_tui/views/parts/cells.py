@@ -173,11 +173,6 @@ def step_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     return {key: "bad" if share >= HIGH else "warn" for key, share in shares.items() if share}
 
 
-def shell_quoted(text: str) -> str:
-    """Return text as one word of a shell's command line."""
-    return "'" + text.replace("'", "'\"'\"'") + "'"
-
-
 class Counted(Protocol):
     """Describe what counts calls: `n` in its means, `excluded` in none, `caller_failed` of these for their caller."""
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.interaction import FEW_EVENTS, SUMS, Interaction, panel
 from riff_store.metrics import COMPUTED, OF_CALLS, OF_STATES, POOLED, Metric, metric_of
 from riff_tui.table import NOT_MEASURED, Column
-from riff_tui.text.numbers import fixed, screen_text
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted, fixed, screen_text
 
 if TYPE_CHECKING:
     from riff_store.queries.flows import FlowCell

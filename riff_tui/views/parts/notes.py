@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:

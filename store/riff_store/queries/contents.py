@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from heapq import merge
 
 from riff_store import schema as m
-from riff_store.alignment import PERSON
 from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.filters.notes import notes_by_call, verdicts_of_people
@@ -15,7 +14,7 @@ from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.schema.sums import CallSums
-from riff_store.vocabulary import STEP_FIELDS
+from riff_store.vocabulary import PERSON, STEP_FIELDS
 from riff_store.write.notes import unjoined_notes
 from riff_store.write.verdicts import UNJOINED
 
