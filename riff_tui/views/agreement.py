@@ -43,8 +43,8 @@ _COLUMNS = (
     Column("second", "Second", kind="name", help="The judge that it is compared with, or correctness."),
     Column("aspect", "Aspect", kind="name", shown=False, help="What both judge."),
     Column("n", "n", kind="count", thin=True, help="Calls that both scored; below 5 the row is thin and carries `~`."),
-    Column(
-        "exact", "exact", unit="share", better="higher", decimals=2, trim=True,
+    columns.share(
+        "exact", "exact", better="higher",
         help="Share of the calls with equal scores in whole points; against correctness, with the same verdict.",
     ),
     Column(
@@ -96,9 +96,7 @@ def _row(pair: PairAgreement) -> Row:
         "aspect": pair.aspect,
         "n": pair.n,
         "exact": pair.exact.mean,
-        "kappa": pair.kappa,
-        "kappa_unweighted": pair.kappa_unweighted,
-        "spearman": pair.spearman,
+        **cells.values_of(pair, "kappa kappa_unweighted spearman"),
         "mean_difference": pair.difference.mean,
         "scale": "pass/fail" if pair.as_verdicts else "points",
         "intervals": cells.intervals({"exact": pair.exact, "mean_difference": pair.difference}),
@@ -234,16 +232,9 @@ def _score(judge: str) -> Column:
 
 def _dispute_row(dispute: Dispute, judges: Sequence[str]) -> Row:
     record: dict[str, Any] = {
-        "run": dispute.run,
-        "conversation": dispute.conversation,
-        "flow": dispute.flow,
-        "agent": dispute.agent,
-        "aspect": dispute.aspect,
+        **cells.values_of(dispute, "run conversation flow agent aspect"),
         "scores": {judge: dispute.scores.get(judge) for judge in judges},
-        "spread": dispute.spread,
-        "highest": dispute.highest,
-        "lowest": dispute.lowest,
-        "correctness": dispute.correctness,
+        **cells.values_of(dispute, "spread highest lowest correctness"),
     }
     where = cells.call_where(dispute)
     return Row(f"{where} {cells.where({'aspect': dispute.aspect})}", record, where=where)

@@ -28,7 +28,7 @@ UNITS = (
 _COLUMNS = (
     Column("rank", "Rank", kind="count", shown=False, help="The place of the group, the largest first."),
     Column("n", "n", kind="count", strong=True, help="Failed calls that went wrong in this way."),
-    Column("share", "share", unit="share", decimals=2, trim=True, help="Their share of all failed calls in scope."),
+    columns.share("share", "share", help="Their share of all failed calls in scope."),
     columns.FLOW,
     LAST_OK,
     FIRST_FAILED,
@@ -82,9 +82,7 @@ def causes(answer: Causes) -> Table:
 
 def _row(rank: int, cause: Cause) -> Row:
     keys = {
-        "flow": cause.flow,
-        "last_ok": cause.last_ok,
-        "first_failed": cause.first_failed,
+        **cells.values_of(cause, "flow last_ok first_failed"),
         "failure": cause.kind,
         "failure_detail": cause.detail,
         "failure_error": cause.error,
@@ -95,15 +93,7 @@ def _row(rank: int, cause: Cause) -> Row:
     record: dict[str, Any] = {
         "rank": rank,
         "signature": signature(cause),
-        "kind": cause.kind,
-        "flow": cause.flow,
-        "last_ok": cause.last_ok,
-        "first_failed": cause.first_failed,
-        "detail": cause.detail,
-        "error": cause.error,
-        "stop_reason": cause.stop_reason,
-        "n": cause.n,
-        "share": cause.share,
+        **cells.values_of(cause, "kind flow last_ok first_failed detail error stop_reason n share"),
         "agents": _named(cause.agents),
         "scenarios": _named(cause.scenarios),
         "personas": _named(cause.personas),
@@ -146,12 +136,7 @@ def _named(counts: Mapping[str | None, int]) -> dict[str, int]:
 
 def _lift(lift: Lift) -> dict[str, Any]:
     return {
-        "dimension": lift.dimension,
-        "name": lift.name,
-        "n": lift.n,
-        "share": lift.share,
-        "n_all": lift.n_all,
-        "share_all": lift.share_all,
+        **cells.values_of(lift, "dimension name n share n_all share_all"),
         "p_adjusted": lift.p,
     }
 

@@ -25,9 +25,7 @@ UNITS = (
 NO_CODE = (
     "No call here has a code: in the explorer s on a turn of a call gives one, riff-tui notes add does from a script."
 )
-_SHARE = Column(
-    "share", "share", unit="share", decimals=2, trim=True, help="Its share of the calls that people failed."
-)
+_SHARE = columns.share("share", "share", help="Its share of the calls that people failed.")
 _INTERVAL = columns.interval(_SHARE)
 _COLUMNS = (
     Column("code", "Code", kind="name", help="What people called the failure."),
@@ -67,10 +65,7 @@ def codes(answer: Codes) -> Table:
         rows=[_row(code) for code in answer.codes],
         notes=list(_notes(answer)),
         extras={
-            "read": answer.read,
-            "failed": answer.failed,
-            "uncoded": answer.uncoded,
-            "errored": answer.errored,
+            **cells.values_of(answer, "read failed uncoded errored"),
             "since_new_code": answer.since_new,
         },
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.predicates import all_of, conjuncts, terms
 from riff_store.interaction import FEW_EVENTS
 from riff_store.measure import THIN
 from riff_store.metrics import unit_of
@@ -24,7 +24,7 @@ from riff_tui.table import (
     label,
     naming_columns,
 )
-from riff_tui.text.numbers import fixed, interval_text, listed, value_text
+from riff_tui.text.numbers import counted, fixed, interval_text, listed, value_text
 from riff_tui.text.safe_text import fit, one_line
 from riff_tui.views import failures
 from riff_tui.views.parts import cells, columns
@@ -122,7 +122,10 @@ def show(query: ViewQuery) -> Table:
     calls = all_of([part for part in conjuncts(whole.calls) if part not in conjuncts(whole.rows)])
     _, rest = take_judges(query.predicate)
     within = failures.within_flows(calls, rest)
-    failed = _of_failures(rest, calls)
+    # What of the filter chooses the calls behind the rows that it leaves.
+    fields, kept = failures.SPEC.row_fields, conjuncts(calls)
+    parts = [part for part in conjuncts(rest) if part in kept or all(term.field in fields for term in terms(part))]
+    failed = render(all_of(parts))
 
     def built(parts: FilterParts) -> Table:
         found = asked(query.store, a, b, parts.calls, whole.judges, within=within)
@@ -131,13 +134,6 @@ def show(query: ViewQuery) -> Table:
         return compare(found, scope=render(within), drill=dump_command("failures", Request(where=failed, sides=sides)))
 
     return query.result(whole._replace(calls=calls), built, recounts=False)
-
-
-def _of_failures(predicate: Predicate | None, calls: Predicate | None) -> str:
-    """Return what of a filter chooses the calls behind the rows that it leaves."""
-    fields, kept = failures.SPEC.row_fields, conjuncts(calls)
-    parts = [part for part in conjuncts(predicate) if part in kept or all(term.field in fields for term in terms(part))]
-    return render(all_of(parts))
 
 
 def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
@@ -158,49 +154,29 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
             "a": failures.side_record(answer.a),
             "b": failures.side_record(answer.b),
             "tested": answer.tested,
-            "flows": [
-                {
-                    "flow": flow.flow, "n_a": flow.n_a, "n_b": flow.n_b,
-                    "excluded_a": flow.excluded_a, "excluded_b": flow.excluded_b, "pairs": flow.pairs,
-                }
-                for flow in answer.flows
-            ],
+            "flows": [cells.values_of(flow, "flow n_a n_b excluded_a excluded_b pairs") for flow in answer.flows],
             "pairs": None if answer.counts is None else failures.pairs_record(answer.counts),
             "only_in_a": dict(answer.only_in_a),
             "only_in_b": dict(answer.only_in_b),
         },
-    )  # fmt: skip
+    )
 
 
 def _row(difference: Difference) -> Row:
     low, high = difference.interval or (None, None)
     record: dict[str, Any] = {
-        "flow": difference.flow,
-        "aspect": difference.aspect,
-        "judge": difference.judge,
-        "verdict": difference.verdict,
-        "newly": difference.newly,
+        **cells.values_of(difference, "flow aspect judge verdict newly"),
         "a": difference.a.mean,
         "b": difference.b.mean,
         "effect": difference.effect,
         "low": low,
         "high": high,
-        "p_adjusted": difference.p_adjusted,
-        "p": difference.p,
-        "pairs": difference.pairs,
+        **cells.values_of(difference, "p_adjusted p pairs"),
         "n_a": difference.a.n,
         "n_b": difference.b.n,
-        "events_a": difference.events_a,
-        "events_b": difference.events_b,
-        "only_a": difference.only_a,
-        "only_b": difference.only_b,
-        "both": difference.both,
-        "neither": difference.neither,
-        "test": difference.test,
+        **cells.values_of(difference, "events_a events_b only_a only_b both neither test"),
         "unit": unit_of(difference.aspect, difference.judge),
-        "better": difference.better,
-        "alone_a": difference.alone_a,
-        "alone_b": difference.alone_b,
+        **cells.values_of(difference, "better alone_a alone_b"),
         "intervals": cells.intervals({"a": difference.a, "b": difference.b}),
     }
     where = cells.where({"flow": difference.flow})
@@ -247,7 +223,12 @@ def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
 
 
 def _notes(answer: Comparison) -> Iterator[str]:
-    yield from _summary(answer)
+    found = [difference.verdict for difference in answer.looked_at]
+    if found and answer.a.kind == "run":
+        yield _newly(answer)
+    if found:
+        counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
+        yield f"B is, in {counted(len(found), 'row')}: {counts}."
     yield from failures.side_notes(answer.a, answer.b)
     if not answer.looked_at:
         yield "There is no flow of which both sides have a call that counts, so nothing is compared."
@@ -257,24 +238,13 @@ def _notes(answer: Comparison) -> Iterator[str]:
         yield _pairing(answer)
         if any(difference.events_a is not None for difference in answer.looked_at):
             yield EVENTS
-        rows = f"{answer.tested} {'row' if answer.tested == 1 else 'rows'}"
-        yield f"{NOISE}. p is corrected across {rows} (Benjamini-Hochberg)."
-    if any(difference.verdict == "mixed" for difference in answer.looked_at):
+        yield f"{NOISE}. p is corrected across {counted(answer.tested, 'row')} (Benjamini-Hochberg)."
+    if "mixed" in found:
         yield MIXED
     for side, flows in (("A", answer.only_in_a), ("B", answer.only_in_b)):
         if flows:
             counts = listed([f"{name} {n}" for name, n in sorted(flows.items())])
             yield f"Called by {side} alone, so not compared: {counts}."
-
-
-def _summary(answer: Comparison) -> Iterator[str]:
-    """Yield what is newly broken or mended, and how many rows came out which way, in their order."""
-    found = [difference.verdict for difference in answer.looked_at]
-    if found and answer.a.kind == "run":
-        yield _newly(answer)
-    if found:
-        counted = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
-        yield f"B is, in {len(found)} {'row' if len(found) == 1 else 'rows'}: {counted}."
 
 
 def _newly(answer: Comparison) -> str:
@@ -297,8 +267,7 @@ def _pairing(answer: Comparison) -> str:
         )
     alone = [sum(flow.n_a - flow.pairs for flow in answer.flows), sum(flow.n_b - flow.pairs for flow in answer.flows)]
     rest = len(answer.looked_at) - paired
-    found = sum(flow.pairs for flow in answer.flows)
-    pairs = f"{found} {'pair' if found == 1 else 'pairs'}"
+    pairs = counted(sum(flow.pairs for flow in answer.flows), "pair")
     others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, Mann-Whitney U)." if rest else ""
     return (
         f"Paired by flow, scenario or persona, trial and {within}: {pairs},"
@@ -360,14 +329,13 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
                 for side, row in zip("ab", sides, strict=True)
             },
         },
-        figure=Pair(*(_whole(table, row) for row in sides)),
+        figure=Pair(*(joined_names(identity_columns(table), row) + _behind(row) for row in sides)),
     )
 
 
-def _whole(table: Table, row: Row) -> str:
+def _behind(row: Row) -> str:
     n = row.record.get("n")
-    counted = f"   n {n}{'~' if row.thin else ''}" if n is not None else ""
-    return joined_names(identity_columns(table), row) + counted
+    return "" if n is None else f"   n {n}{'~' if row.thin else ''}"
 
 
 def _number(column: Column, row: Row) -> float | None:

@@ -177,9 +177,7 @@ def _row(number_: int, moment: Moment, words: CallWords, named: str | None) -> R
     entry = moment.entry
     turn = moment.kind == "turn"
     record = {
-        "t": moment.t,
-        "kind": moment.kind,
-        "state": moment.state,
+        **cells.values_of(moment, "t kind state"),
         "role": name(entry.get("role")) if turn else name(entry.get("by")) if moment.kind == "tool" else None,
         "text": words(name(entry.get("text"))) if turn else None,
         "latency_ms": duration(entry.get("latency_ms")) if turn else None,
@@ -279,16 +277,8 @@ def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], word
 
 def _visit(state: VisitedState) -> dict[str, Any]:
     return {
-        "state": state.state,
-        "segment": state.segment,
-        "progress": state.progress,
-        "stall": state.stall,
-        "escalation": state.escalation,
-        "revisit": state.revisit,
-        "dwell_turns": state.dwell_turns,
-        "latency_p95_ms": state.latency_p95_ms,
-        "guard_error": state.guard_error,
-        "slot_fill_rate": state.slot_fill_rate,
+        **cells.values_of(state, "state segment progress stall escalation revisit"),
+        **cells.values_of(state, "dwell_turns latency_p95_ms guard_error slot_fill_rate"),
         "to_states": dict(state.to_states),
     }
 

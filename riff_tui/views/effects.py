@@ -164,12 +164,7 @@ def _mark(level: LevelEffect, better: Better | None) -> Severity | None:
 def _model(answer: Effects) -> dict[str, Any]:
     model, overlap = answer.model, answer.overlap
     return {
-        "n": model.n,
-        "observations": model.observations,
-        "mean": model.mean,
-        "intercept": model.intercept,
-        "together": model.together,
-        "residual": model.residual,
+        **cells.values_of(model, "n observations mean intercept together residual"),
         "left_out": [{"factor": name, "levels": 1, "level": level} for name, level in model.single]
         + [{"factor": name, "levels": count} for name, count in model.crowded],
         "confounded": [list(group.factors) for group in model.confounded],

@@ -41,9 +41,9 @@ _COLUMNS = (
     LAST_OK,
     FIRST_FAILED,
     Column("n", "n", kind="count", strong=True, help="Failed calls that first went wrong so."),
-    Column("share", "share", unit="share", decimals=2, trim=True, help="Their share of the flow's failed calls."),
-    Column(
-        "rate", "failed there", unit="share", better="lower", decimals=2, trim=True,
+    columns.share("share", "share", help="Their share of the flow's failed calls."),
+    columns.share(
+        "rate", "failed there", better="lower",
         help="Of the calls that took the step, those that first went wrong at its end.",
     ),
     Column("taken", "took step", kind="count", help="Calls, failed or not, that went from the one state to the other."),
@@ -105,12 +105,7 @@ def failure_matrix(answer: FailureMatrix) -> Table:
 
 def _row(cell: FailureCell) -> Row:
     record: dict[str, Any] = {
-        "flow": cell.flow,
-        "last_ok": cell.last_ok,
-        "first_failed": cell.first_failed,
-        "n": cell.n,
-        "share": cell.share,
-        "taken": cell.taken,
+        **cells.values_of(cell, "flow last_ok first_failed n share taken"),
         "rate": cell.n / cell.taken if cell.taken else None,
         "kinds": dict(cell.kinds),
         "example": example(cell.example),
@@ -192,8 +187,10 @@ def _of_side(side: str) -> tuple[Column, ...]:
     return (
         Column(f"n_{side}", f"n {name}", kind="count", help=f"Calls of {name} that first went wrong so."),
         Column(f"calls_{side}", f"calls {name}", kind="count", shown=False, help=f"Calls of {name} that are compared."),
-        Column(f"share_{side}", f"share {name}", unit="share", better="lower", decimals=2, trim=True,
-               help=f"Share of {name}'s calls of the flow that first went wrong so."),
+        columns.share(
+            f"share_{side}", f"share {name}", better="lower",
+            help=f"Share of {name}'s calls of the flow that first went wrong so.",
+        ),
     )  # fmt: skip
 
 
@@ -204,7 +201,7 @@ _OF_SHIFTS = (
     FIRST_FAILED,
     *_of_side("a"),
     *_of_side("b"),
-    Column("difference", "b − a", unit="share", better="lower", decimals=2, trim=True, help="B's share less A's."),
+    columns.share("difference", "b − a", better="lower", help="B's share less A's."),
     Column("p_adjusted", "p corr", decimals=3, help="How likely it is by chance, corrected across all cells."),
     Column("p", "p", decimals=3, shown=False, help="The same, not corrected."),
     Column("test", "test", kind="text", shown=False, help="McNemar on pairs of the same task, else Fisher."),
@@ -245,11 +242,7 @@ def _shift_row(cell: FailureShift, answer: FailureShifts) -> Row:
         "n_b": cell.n_b,
         "calls_b": cell.calls_b,
         "share_b": cell.n_b / cell.calls_b,
-        "difference": cell.difference,
-        "p_adjusted": cell.p_adjusted,
-        "p": cell.p,
-        "test": cell.test,
-        "pairs": cell.pairs,
+        **cells.values_of(cell, "difference p_adjusted p test pairs"),
     }
     mark = _SEVERITY.get(verdict)
     side = answer.b if cell.n_b else answer.a

@@ -29,15 +29,15 @@ NOBODY = "People gave no verdict on a call here that was judged: a (pass) and f 
 WHOLE = "(all)"
 _SAID = 3
 """So many judges are said in words."""
-TPR = Column(
-    "tpr", "tpr", unit="share", better="higher", decimals=2, trim=True, strong=True,
+TPR = columns.share(
+    "tpr", "tpr", better="higher", strong=True,
     help="True positive rate: of the calls that people fail, the share that the judge fails too.",
 )  # fmt: skip
 TPR_N = Column(
     "tpr_n", "of fails", kind="count", thin=True, short="fails", help="Calls that people fail and the judge scored."
 )
-TNR = Column(
-    "tnr", "tnr", unit="share", better="higher", decimals=2, trim=True,
+TNR = columns.share(
+    "tnr", "tnr", better="higher",
     help="True negative rate: of the calls that people pass, the share that the judge passes too.",
 )  # fmt: skip
 TNR_N = Column("tnr_n", "of passes", kind="count", short="passes", help="Calls that people pass and the judge scored.")
@@ -139,9 +139,7 @@ def _sentence(short: Shortfall) -> str:
 def _row_of_rates(row: Alignment) -> Row:
     found = rate_intervals(row.rates)
     record: dict[str, Any] = {
-        "judge": row.judge,
-        "aspect": row.aspect,
-        "code": row.code,
+        **cells.values_of(row, "judge aspect code"),
         **rates_record(row.rates),
         "intervals": found,
     }
@@ -258,12 +256,7 @@ def _agreement(name: str) -> Column:
 def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
     interval = judge.mean.interval()
     record: dict[str, Any] = {
-        "judge": judge.judge,
-        "model": judge.model,
-        "prompt_hash": judge.prompt_hash,
-        "prompt_version": judge.prompt_version,
-        "aspect": judge.aspect,
-        "n": judge.n,
+        **cells.values_of(judge, "judge model prompt_hash prompt_version aspect n"),
         "mean": judge.mean.mean,
         "unscored": judge.unscored,
         **rates_record(judge.rates),

@@ -34,11 +34,11 @@ _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
     columns.STATE,
     Column("count", "count", kind="count", help="How often the step was taken."),
-    Column(
-        "share", "share", unit="share", decimals=2, trim=True, help="Share of all steps into, or out of, the state."
+    columns.share("share", "share", help="Share of all steps into, or out of, the state."),
+    columns.share(
+        "stall", "stall", better="lower", strong=True,
+        help="Share of calls that ended in that neighbour, neither completed nor handed over.",
     ),
-    Column("stall", "stall", unit="share", better="lower", decimals=2, trim=True, strong=True,
-           help="Share of calls that ended in that neighbour, neither completed nor handed over."),
     columns.N,
 )  # fmt: skip
 
@@ -138,9 +138,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
         rows=rows,
         notes=list(_notes(answer, pooled)),
         extras={
-            "flow": answer.flow,
-            "state": answer.state,
-            "calls": answer.calls,
+            **cells.values_of(answer, "flow state calls"),
             **(_blast(answer.blast) if answer.is_whole else {}),
             "metrics": _metrics(answer.cell),
             **({} if answer.steps is None else {"step": cells.step_record(answer.steps)}),
@@ -169,11 +167,7 @@ def _victim(victim: Victim) -> dict[str, Any]:
 def _row(flow: str, direction: str, step: Neighbor) -> Row:
     record = {
         "direction": direction,
-        "state": step.state,
-        "count": step.count,
-        "share": step.share,
-        "stall": step.stall,
-        "n": step.n,
+        **cells.values_of(step, "state count share stall n"),
     }
     if step.outcome is not None:
         record["outcome"] = step.outcome

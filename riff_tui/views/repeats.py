@@ -33,25 +33,22 @@ _FOUND = (
         help="Groups with at least two trials; below 5 the row is thin and carries `~`.",
     ),
     Column("trials", "trials", kind="count", help="Calls in these groups that are measured."),
-    Column(
-        "pass1", "pass^1", unit="share", better="higher", decimals=2, trim=True,
-        help="Share of a group's trials that pass, mean over groups.",
-    ),
+    columns.share("pass1", "pass^1", better="higher", help="Share of a group's trials that pass, mean over groups."),
     Column("k", "k", kind="count", help="How many passes in a row are asked for: 3, or what --k says."),
-    Column(
-        "pass_k", "pass^k", unit="share", better="higher", decimals=2, trim=True,
+    columns.share(
+        "pass_k", "pass^k", better="higher",
         help="Chance that k trials of a group, drawn without putting back, all pass; mean over groups of k or more.",
     ),
-    Column(
-        "flaky", "flaky", unit="share", better="lower", decimals=2, trim=True, strong=True,
+    columns.share(
+        "flaky", "flaky", better="lower", strong=True,
         help="Share of groups in which some trials pass and some fail.",
     ),
-    Column(
-        "always_passed", "always passed", unit="share", better="higher", decimals=2, trim=True,
+    columns.share(
+        "always_passed", "always passed", better="higher",
         help="Share of groups in which every trial passes.",
     ),
-    Column(
-        "always_failed", "always failed", unit="share", better="lower", decimals=2, trim=True,
+    columns.share(
+        "always_failed", "always failed", better="lower",
         help="Share of groups in which every trial fails: broken, but reliably so.",
     ),
     Column(

@@ -133,9 +133,7 @@ def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Tab
         "drawn_at": cells.moment(drawn.drawn_at),
         "calls": len(answer.calls),
         "strata": {stratum: drawn_from[stratum] for stratum in drawn.mix if drawn_from[stratum]},
-        "read": answer.read,
-        "gone": answer.gone,
-        "codes": answer.codes,
+        **cells.values_of(answer, "read gone codes"),
         "since_new_code": answer.since_new,
         "readers": dict(sorted(readers.items(), key=lambda each: (-each[1], each[0]))),
     }

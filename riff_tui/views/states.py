@@ -187,11 +187,12 @@ SEGMENTS_TITLE = "Per-segment quality: {scope} (worst first)"
 
 _WORST = (
     Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
-    Column("worst_stall", "worst_stall", unit="share", better="lower", decimals=2, trim=True, shown=False,
-           help="The worst member's own stall."),
+    columns.share("worst_stall", "worst_stall", better="lower", shown=False, help="The worst member's own stall."),
     Column("worst_n", "worst_n", kind="count", shown=False, help="Calls behind the worst member."),
-    Column("cohesion", "cohesion", unit="share", better="lower", decimals=2, trim=True, shown=False,
-           help="How far apart its states are: the largest less the smallest progress of one."),
+    columns.share(
+        "cohesion", "cohesion", better="lower", shown=False,
+        help="How far apart its states are: the largest less the smallest progress of one.",
+    ),
     Column("least_state", "least progress", kind="text", shown=False, help="The state with the least progress."),
     Column("most_state", "most progress", kind="text", shown=False, help="The state with the most progress."),
 )  # fmt: skip

@@ -39,8 +39,10 @@ _COLUMNS = (
 )
 MOVED = Column("moved", "moved", kind="text", help="Flows whose change is more than chance.")
 _CHANGES = (
-    Column("change", "change", unit="share", better="higher", decimals=2,
-           help="Success rate less that of the run before, within the same flows and agents."),
+    columns.share(
+        "change", "change", better="higher", trim=False,
+        help="Success rate less that of the run before, within the same flows and agents.",
+    ),
     MOVED,
     Column("verdict", "verdict", kind="text", shown=False, help="Better or worse than the run before; or noise."),
     Column("p_adjusted", "p adj.", decimals=3, shown=False, help="p of the change, corrected across all runs."),
@@ -110,10 +112,7 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
     record: dict[str, Any] = {
         "run": run.run,
         "started_at": cells.moment(run.started_at),
-        "commit": run.commit,
-        "flows": run.flows,
-        "n": run.n,
-        "excluded": run.excluded,
+        **cells.values_of(run, "commit flows n excluded"),
         "success_rate": run.success.mean,
         "quality": {judge: run.quality[judge].mean if judge in run.quality else None for judge in judges},
         "quality_n": {judge: run.quality[judge].n if judge in run.quality else 0 for judge in judges},

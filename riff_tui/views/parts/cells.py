@@ -223,6 +223,11 @@ def caller_note(answers: Sequence[Counted]) -> Iterator[str]:
     )
 
 
+def values_of(answer: object, fields: str) -> dict[str, Any]:
+    """Return values of an answer by the names of their fields, which are parted by blanks."""
+    return {field: getattr(answer, field) for field in fields.split()}
+
+
 def record_by_columns(columns: Iterable[Column], answer: Any) -> dict[str, Any]:
     """Return the record of an answer: the value of each column by its key."""
     return {column.key: column.get(answer) if column.get else getattr(answer, column.key) for column in columns}

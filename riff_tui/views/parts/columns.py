@@ -61,6 +61,11 @@ def column_of(metric: Metric) -> Column:
     )  # fmt: skip
 
 
+def share(key: str, title: str, *, trim: bool = True, **given: Any) -> Column:
+    """Return the column of a share of calls."""
+    return Column(key, title, unit="share", decimals=2, trim=trim, **given)
+
+
 OPERABILITY = column_of(OF_CALLS["operability"])
 BLEND = column_of(OF_CALLS["blend"])
 SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, trim=True)
@@ -82,12 +87,12 @@ LOST = next(column for column in STATE_METRICS if column.key == "lost")
 STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
 
 EXPECTED = Column("expected", "expected", kind="count", short="exp", help="Calls whose task asks for this step.")
-MISSED = Column(
-    "missed", "missed", unit="share", better="lower", decimals=2, trim=True,
+MISSED = share(
+    "missed", "missed", better="lower",
     help="Of the calls that had to take this step, those that never did.",
 )  # fmt: skip
-WRONG_ARGS = Column(
-    "wrong_args", "wrong_args", unit="share", better="lower", decimals=2, trim=True, short="wrong",
+WRONG_ARGS = share(
+    "wrong_args", "wrong_args", better="lower", short="wrong",
     help="Of the calls that had to take this step, those that took it with other arguments than the reference.",
 )  # fmt: skip
 BY = Column("by", "by", kind="name", shown=False, help="Who has to take this step: the agent or the caller.")
@@ -95,12 +100,12 @@ EXPECTED_FAILED = Column(
     "expected_failed", "exp failed", kind="count", shown=False,
     help="Calls whose task asks for this step and that were not correct.",
 )  # fmt: skip
-MISSED_FAILED = Column(
-    "missed_failed", "missed failed", unit="share", better="lower", decimals=2, trim=True, shown=False,
+MISSED_FAILED = share(
+    "missed_failed", "missed failed", better="lower", shown=False,
     help="Of the failed calls that had to take this step, those that never did.",
 )  # fmt: skip
-WRONG_FAILED = Column(
-    "wrong_failed", "wrong failed", unit="share", better="lower", decimals=2, trim=True, shown=False,
+WRONG_FAILED = share(
+    "wrong_failed", "wrong failed", better="lower", shown=False,
     help="Of the failed calls that had to take this step, those that took it with other arguments.",
 )  # fmt: skip
 STEPS: Sequence[Column] = (EXPECTED, MISSED, WRONG_ARGS, BY, EXPECTED_FAILED, MISSED_FAILED, WRONG_FAILED)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from riff_store.scoring import FULL
 from riff_tui.table import Row, Table
 from riff_tui.timeline_events import RETRIED, Entry, Moment, entries, name
+from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
     from riff_store.queries.conversation import AskedStep, CallDetail
@@ -230,10 +231,7 @@ def _difference(taken: TakenStep, words: CallWords) -> str:
 
 def _record(taken: TakenStep, words: CallWords) -> dict[str, Any]:
     return {
-        "state": taken.step.state,
-        "by": taken.step.by,
-        "called": taken.step.called,
-        "matched": taken.step.matched,
+        **cells.values_of(taken.step, "state by called matched"),
         "t": taken.t,
         "asked": words(taken.asked),
         "given": words(taken.given),

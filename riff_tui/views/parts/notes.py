@@ -30,10 +30,7 @@ def note_record(note: Note, words: Words) -> dict[str, Any]:
         "id": note.id,
         "author": words(note.author),
         "at": cells.moment(note.at),
-        "turn": note.turn,
-        "state": note.state,
-        "verdict": note.verdict,
-        "code": note.code,
+        **cells.values_of(note, "turn state verdict code"),
         "labels": list(note.labels),
         "note": words(note.text),
     }
@@ -143,13 +140,9 @@ JudgeWords: TypeAlias = Callable[[Any], Any]
 def verdict_record(verdict: Verdict, words: JudgeWords) -> dict[str, Any]:
     """Return a verdict as the data formats print it."""
     return {
-        "aspect": verdict.aspect,
-        "judge": verdict.judge,
-        "score": verdict.score,
+        **cells.values_of(verdict, "aspect judge score"),
         "judged_at": cells.moment(verdict.judged_at),
-        "model": verdict.model,
-        "prompt_hash": verdict.prompt_hash,
-        "prompt_version": verdict.prompt_version,
+        **cells.values_of(verdict, "model prompt_hash prompt_version"),
         "evidence": None if verdict.evidence is None else list(verdict.evidence),
         "rationale": words(verdict.rationale),
     }

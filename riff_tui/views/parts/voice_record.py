@@ -22,7 +22,6 @@ from riff_store.voice import (
     TRUNCATED,
     VOCAL_TIC,
     Mark,
-    Span,
     TraceEntry,
     Voice,
     VoiceTurn,
@@ -30,6 +29,7 @@ from riff_store.voice import (
 from riff_tui.table import Row, Severity
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import LARGEST
+from riff_tui.views.parts import cells
 
 LEGEND = "[-words-] were meant and not heard, {+words+} heard and not meant; commas and capitals count for nothing."
 
@@ -106,70 +106,36 @@ def _damages(voice: Voice) -> Iterator[str]:
 def record(voice: Voice, words: WordFilter) -> dict[str, Any]:
     """Return all of it as the data formats print it; `words` decides on texts and values, not on times and scores."""
     return {
-        "pipeline": voice.pipeline,
-        "language": voice.language,
-        "ended": voice.ended,
-        "turn_taking": voice.turn_taking,
-        "caller": [_span(span) for span in voice.caller],
-        "agent": [_span(span) for span in voice.agent],
+        **cells.values_of(voice, "pipeline language ended turn_taking"),
+        **{
+            side: [cells.values_of(span, "turn start end") for span in getattr(voice, side)]
+            for side in ("caller", "agent")
+        },
         "turns": [_turn(turn, words) for turn in voice.turns],
         "trace": [
-            {
-                "kind": entry.kind,
-                "turn": entry.turn,
-                "t": entry.t,
-                "role": entry.role,
-                "text": words(entry.text),
-                "tool": entry.tool,
-                "value": words(entry.value),
-            }
+            cells.values_of(entry, "kind turn t role")
+            | {"text": words(entry.text), "tool": entry.tool, "value": words(entry.value)}
             for entry in voice.trace
         ],
         "task": {
-            "passed": voice.task.passed,
-            "source": voice.task.source,
-            "message": words(voice.task.message),
-            "diff": words(voice.task.diff),
-            "mismatches": words(voice.task.mismatches),
+            **cells.values_of(voice.task, "passed source"),
+            **{key: words(getattr(voice.task, key)) for key in ("message", "diff", "mismatches")},
         },
         "warnings": words(voice.warnings),
         "unmeasured": voice.unmeasured,
-        "marks": [_mark(mark, words) for mark in voice.marks],
-        "conditions": voice.conditions,
-        "unanswered": voice.unanswered,
-    }
-
-
-def _span(span: Span) -> dict[str, Any]:
-    return {"turn": span.turn, "start": span.start, "end": span.end}
-
-
-def _mark(mark: Mark, words: WordFilter) -> dict[str, Any]:
-    return {
-        "kind": mark.kind,
-        "start": mark.start,
-        "end": mark.end,
-        "by": mark.by,
-        "turn": mark.turn,
-        "lone": mark.lone,
-        "over": mark.over,
-        "correct": mark.correct,
-        "seconds": mark.seconds,
-        "text": words(mark.text),
+        "marks": [
+            cells.values_of(mark, "kind start end by turn lone over correct seconds") | {"text": words(mark.text)}
+            for mark in voice.marks
+        ],
+        **cells.values_of(voice, "conditions unanswered"),
     }
 
 
 def _turn(turn: VoiceTurn, words: WordFilter) -> dict[str, Any]:
     return {
         "turn": turn.turn,
-        "caller_meant": words(turn.caller_meant),
-        "caller_heard": words(turn.caller_heard),
-        "agent_meant": words(turn.agent_meant),
-        "agent_heard": words(turn.agent_heard),
-        "latency": turn.latency,
-        "agent_interrupted": turn.agent_interrupted,
-        "caller_interrupted": turn.caller_interrupted,
-        "nudged": turn.nudged,
+        **{key: words(getattr(turn, key)) for key in ("caller_meant", "caller_heard", "agent_meant", "agent_heard")},
+        **cells.values_of(turn, "latency agent_interrupted caller_interrupted nudged"),
         "turn_taking": turn.score,
         "reason": turn.reason,
         "evidence": {
