@@ -11,7 +11,7 @@ from riff_store.filters.predicates import terms
 from riff_store.vocabulary import PERSON
 from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.view_query import FilterParts, ViewQuery, sort_column
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -89,10 +89,9 @@ def agreement(answers: Sequence[PairAgreement]) -> Table:
 
 
 def _row(pair: PairAgreement) -> Row:
-    second = CORRECTNESS if pair.second is None else pair.second
+    names = {"first": pair.first, "second": CORRECTNESS if pair.second is None else pair.second}
     record: dict[str, Any] = {
-        "first": pair.first,
-        "second": second,
+        **names,
         "aspect": pair.aspect,
         "n": pair.n,
         "exact": pair.exact.mean,
@@ -101,7 +100,6 @@ def _row(pair: PairAgreement) -> Row:
         "scale": "pass/fail" if pair.as_verdicts else "points",
         "intervals": cells.intervals({"exact": pair.exact, "mean_difference": pair.difference}),
     }
-    names = {"first": pair.first, "second": second}
     return Row(cells.where(names), record, severity=_marks(pair), thin=cells.is_thin(pair.n), where=_way_down(pair))
 
 
@@ -128,10 +126,6 @@ def _marks(pair: PairAgreement) -> dict[str, Severity]:
     return {"kappa": mark, "": mark} if pair.second is not None else {}
 
 
-def _below(row: Row) -> str:
-    return "conversations" if row.record.get("second") == CORRECTNESS else "disputes"
-
-
 SPEC = ViewSpec(
     name="agreement",
     title="Agreement of judges",
@@ -146,7 +140,11 @@ SPEC = ViewSpec(
     columns=_COLUMNS,
     comparable=True,
     words=Words(nouns=("pair", "pairs"), empty=NO_JUDGE_HERE, empty_store=""),
-    screen=Screen(key="B", help="Each pair of judges and how far they agree; press again to widen.", below=_below),
+    screen=Screen(
+        key="B",
+        help="Each pair of judges and how far they agree; press again to widen.",
+        below=lambda row: "conversations" if row.record.get("second") == CORRECTNESS else "disputes",
+    ),
 )
 
 # Show the calls on which judges differ most, a column for each judge.
@@ -161,7 +159,7 @@ NO_DISPUTES = "No two judges scored the same call apart; riff-tui judge has anot
 NONE_HERE = "No call that matches the filter was scored apart; it takes two judges, of those that judge: names as well."
 _WHO = (
     columns.RUN,
-    Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
+    columns.CONVERSATION,
     columns.FLOW,
     columns.AGENT,
     Column("aspect", "Aspect", kind="name", shown=False, help="What was judged."),
@@ -210,23 +208,30 @@ def _order(query: ViewQuery, without_rows: Disputes) -> Order | None:
 def disputes(answer: Disputes) -> Table:
     """Return one row per call and aspect, in the order of the answer."""
     judges = sorted({judge for each in answer.entries for judge in each.scores}.union(answer.judges))
+    scores = [
+        Column(
+            f"scores.{judge}",
+            judge,
+            unit="0-10",
+            better="higher",
+            path=("scores", judge),
+            help=f"The score of {judge}.",
+        )
+        for judge in judges
+    ]
+    with_people = any(judge.startswith(PERSON) for judge in judges)
+    agreed = "on which people and judges agree" if with_people else "to which all judges gave the same score"
     return Table(
         view="disputes",
         title="Calls on which judges differ (widest spread first)",
-        columns=[*_WHO, _SPREAD, *(_score(judge) for judge in judges), *_FURTHER],
+        columns=[*_WHO, _SPREAD, *scores, *_FURTHER],
         rows=[_dispute_row(each, judges) for each in answer.entries],
         notes=[
             UNITS_OF_DISPUTES,
-            *([OF_PEOPLE] if _heard(judges) else []),
+            *([OF_PEOPLE] if with_people else []),
             LEADS,
-            *_agreed(answer.agreed, _heard(judges)),
+            *([f"Not listed: {counted(answer.agreed, 'call')} {agreed}."] if answer.agreed else []),
         ],
-    )
-
-
-def _score(judge: str) -> Column:
-    return Column(
-        f"scores.{judge}", judge, unit="0-10", better="higher", path=("scores", judge), help=f"The score of {judge}."
     )
 
 
@@ -238,19 +243,6 @@ def _dispute_row(dispute: Dispute, judges: Sequence[str]) -> Row:
     }
     where = cells.call_where(dispute)
     return Row(f"{where} {cells.where({'aspect': dispute.aspect})}", record, where=where)
-
-
-def _heard(judges: Sequence[str]) -> bool:
-    """Say whether people are among the judges."""
-    return any(judge.startswith(PERSON) for judge in judges)
-
-
-def _agreed(count: int, with_people: bool) -> list[str]:
-    if not count:
-        return []
-    calls = "call" if count == 1 else "calls"
-    how = "on which people and judges agree" if with_people else "to which all judges gave the same score"
-    return [f"Not listed: {count} {calls} {how}."]
 
 
 DISPUTES = ViewSpec(

@@ -59,6 +59,7 @@ def archetypes(answers: Sequence[ArchetypeCell], bounds: Bounds = BOUNDS) -> Tab
 
 def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
     family, least, most = cell.family, cell.least, cell.most
+    ends = [end for member in (least, most) if member and (end := member.success.mean) is not None]
     record: dict[str, Any] = {
         "archetype": cell.archetype,
         "flows": cell.flows,
@@ -69,7 +70,7 @@ def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
         "operability": family.operability,
         "correctness": mean(family.aspects, "correctness"),
         "completion": mean(family.aspects, "completion"),
-        "cohesion": _spread(cell),
+        "cohesion": max(ends) - min(ends) if ends else None,
         "worst_flow": least.keys["flow"] if least else None,
         "worst_agent": least.keys["agent"] if least else None,
         "worst_success_rate": least.success.mean if least else None,
@@ -87,11 +88,6 @@ def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
     where = cells.where({"archetype": cell.archetype})
     display = {"worst_flow": f"{record['worst_flow']} @ {record['worst_agent']}"} if least else {}
     return Row(where, record, display, severity=marks, thin=cells.is_thin(family.n), where=where)
-
-
-def _spread(cell: ArchetypeCell) -> float | None:
-    ends = [mean for member in (cell.least, cell.most) if member and (mean := member.success.mean) is not None]
-    return max(ends) - min(ends) if ends else None
 
 
 SPEC = ViewSpec(

@@ -294,11 +294,8 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
     Ordered by the difference on the metric's own scale; a record holds unrounded values.
     """
     sides = (a, b)
-    metrics = [
-        column
-        for column in table.columns
-        if column.kind in ("number", "count", "flag") and column.key not in _NO_METRICS
-    ]
+    numbers = (column for column in table.columns if column.kind in ("number", "count", "flag"))
+    metrics = [column for column in numbers if column.key not in _NO_METRICS]
     measured = [column for column in metrics if all(_number(column, row) is not None for row in sides)]
     lacking = [column for column in metrics if column not in measured]
     texts = [column for column in table.columns if column.kind in ("name", "text", "time") or column.key == "trial"]
@@ -326,7 +323,7 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
             "of": table.view,
             **{
                 side: {column.key: column.value(row.record) for column in identity_columns(table)}
-                for side, row in zip("ab", sides, strict=True)
+                for side, row in (("a", a), ("b", b))
             },
         },
         figure=Pair(*(joined_names(identity_columns(table), row) + _behind(row) for row in sides)),
@@ -340,9 +337,7 @@ def _behind(row: Row) -> str:
 
 def _number(column: Column, row: Row) -> float | None:
     value = column.value(row.record)
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return value
+    return value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def _size(column: Column, a: float, b: float) -> float:
@@ -435,10 +430,8 @@ SPEC = ViewSpec(
     show=show,
     judges="rows",
     columns=_COLUMNS,
-    filters=Filters(
-        # It chooses among the judges whose rows are shown.
-        call_fields=("judge",)
-    ),
+    # It chooses among the judges whose rows are shown.
+    filters=Filters(call_fields=("judge",)),
     sides=True,
     words=Words(
         noun="significance",

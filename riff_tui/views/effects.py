@@ -50,8 +50,9 @@ def show(query: ViewQuery) -> Table:
 
 def effects(answer: Effects) -> Table:
     """Return a row for each factor by share, the largest first, and below it one for each level, the worst first."""
-    model, better = answer.model, _better(answer.aspect)
-    factors = sorted(model.factors, key=_by_share)
+    model, metric = answer.model, metric_of(answer.aspect)
+    better = "higher" if metric is None else metric.better
+    factors = sorted(model.factors, key=lambda each: (*cells.falling(each.share), *cells.falling(each.alone)))
     return Table(
         view="effects",
         title=f"What explains {answer.aspect} (a linear model; worst level first)",
@@ -83,15 +84,6 @@ def _columns(unit: str, better: Better | None) -> Sequence[Column]:
     )  # fmt: skip
 
 
-def _better(aspect: str) -> Better | None:
-    metric = metric_of(aspect)
-    return metric.better if metric is not None else "higher"
-
-
-def _by_share(factor: FactorEffect) -> tuple[Any, ...]:
-    return *cells.falling(factor.share), *cells.falling(factor.alone)
-
-
 def _rows(factor: FactorEffect, answer: Effects, better: Better | None) -> Iterator[Row]:
     n = answer.overlap.common if factor.factor == "judge" and answer.overlap else answer.model.n
     observations = sum(level.observations for level in factor.levels) if n else 0
@@ -105,32 +97,18 @@ def _rows(factor: FactorEffect, answer: Effects, better: Better | None) -> Itera
             **dict.fromkeys(("effect", "low", "high", "mean"), ""),
         },
     )
-    ranked = sorted(enumerate(factor.levels), key=lambda found: (*_worst_first(found[1], better), found[0]))
-    for number, each in ranked:
-        yield _level(factor.factor, number, each, better)
-
-
-def _worst_first(level: LevelEffect, better: Better | None) -> tuple[bool, float, float]:
     way = -1 if better == "lower" else 1
-    return level.effect is None, way * (level.effect or 0.0), way * level.mean
+    levels = list(enumerate(factor.levels))
+    levels.sort(key=lambda each: (each[1].effect is None, way * (each[1].effect or 0.0), way * each[1].mean))
+    for number, level in levels:
+        yield _level(factor.factor, number, level, better)
 
 
 def _level(factor: str, number: int, level: LevelEffect, better: Better | None) -> Row:
     mark = _mark(level, better)
     return Row(
         f"{factor} {number} {level.level}",
-        _record(
-            factor,
-            level=level.level,
-            n=level.n,
-            observations=level.observations,
-            mean=level.mean,
-            effect=level.effect,
-            low=level.low,
-            high=level.high,
-            p=level.p,
-            p_adjusted=level.p_adjusted,
-        ),
+        _record(factor, **cells.values_of(level, "level n observations mean effect low high p p_adjusted")),
         display={
             "level": f"{INDENT}{NOT_MEASURED if level.level is None else level.level}",
             **{key: _signed(getattr(level, key)) for key in ("effect", "low", "high")},
@@ -201,10 +179,10 @@ def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
 
 
 def _grand_mean(model: LinearModel) -> str:
-    calls = f"{model.n} {'call' if model.n == 1 else 'calls'}"
-    pairs = f"{model.observations} {'observation' if model.observations == 1 else 'observations'}"
-    seen = f"observed mean {fixed(model.mean, 2)} ({calls}, {pairs})"
-    grand = f"Grand mean, every level alike: {fixed(model.intercept, 2)}; {seen}."
+    seen = f"{counted(model.n, 'call')}, {counted(model.observations, 'observation')}"
+    grand = (
+        f"Grand mean, every level alike: {fixed(model.intercept, 2)}; observed mean {fixed(model.mean, 2)} ({seen})."
+    )
     if model.together is None:
         return f"{grand} Nothing varies, so there is nothing to explain."
     if not model.factors:
@@ -254,7 +232,8 @@ def _joined(words: Sequence[str]) -> str:
 def _left_out(answer: Effects) -> Iterator[str]:
     model = answer.model
     if model.single:
-        names = ", ".join(f"{name} {_in_brackets(level)}" for name, level in model.single)
+        levels = ((name, NOT_MEASURED if level is None else level) for name, level in model.single)
+        names = ", ".join(f"{name} {level if level == COMPUTED else f'({level})'}" for name, level in levels)
         yield f"Left out for having one level: {names}."
     for name, count in model.crowded:
         yield f"Left out for having too many levels: {name} ({count}); narrow the calls with --where."
@@ -267,17 +246,7 @@ def _left_out(answer: Effects) -> Iterator[str]:
         yield f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."
 
 
-def _in_brackets(level: str | None) -> str:
-    if level is None:
-        return f"({NOT_MEASURED})"
-    return level if level == COMPUTED else f"({level})"
-
-
 _BELOW = {"judge": "judges", "agent": "flows", "flow": "flows", "persona": "flows"}
-
-
-def _below(row: Row) -> str:
-    return _BELOW.get(str(row.record.get("factor")), "")
 
 
 SPEC = ViewSpec(
@@ -301,6 +270,6 @@ SPEC = ViewSpec(
     screen=Screen(
         key="F",
         help="What explains quality: judge, agent, flow, persona; compares agents, all else alike; again to widen.",
-        below=_below,
+        below=lambda row: _BELOW.get(str(row.record.get("factor")), ""),
     ),
 )

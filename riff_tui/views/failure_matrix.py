@@ -15,10 +15,10 @@ from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.failures import side_notes, side_record, sides_of
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import marked_note
+from riff_tui.views.parts.changes import MARKS
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.call_names import Example
     from riff_store.queries.failures import FailureCell, FailureMatrix, FailureShift, FailureShifts
     from riff_tui.view_query import BuildTable, ViewQuery
 
@@ -86,11 +86,9 @@ def failure_matrix(answer: FailureMatrix) -> Table:
     """Return a row for each cell with calls, the fullest first; of one flow with several a grid stands above them."""
     flows = list(dict.fromkeys(cell.flow for cell in answer.cells))
     counts = {(cell.last_ok, cell.first_failed): cell.n for cell in answer.cells}
-    grid = (
-        FailureGrid(counts, (START, *answer.states[flows[0]], NONE_FOUND))
-        if len(flows) == 1 and len(counts) > 1 and answer.states
-        else None
-    )
+    grid = None
+    if len(flows) == 1 and len(counts) > 1 and answer.states:
+        grid = FailureGrid(counts, (START, *answer.states[flows[0]], NONE_FOUND))
     return Table(
         view="failure-matrix",
         title="Failure matrix (where failed calls first went wrong)",
@@ -104,20 +102,17 @@ def failure_matrix(answer: FailureMatrix) -> Table:
 
 
 def _row(cell: FailureCell) -> Row:
+    place = cells.values_of(cell, "flow last_ok first_failed")
     record: dict[str, Any] = {
-        **cells.values_of(cell, "flow last_ok first_failed n share taken"),
+        **place,
+        **cells.values_of(cell, "n share taken"),
         "rate": cell.n / cell.taken if cell.taken else None,
         "kinds": dict(cell.kinds),
-        "example": example(cell.example),
+        "example": cells.call_where(cell.example),
     }
-    where = cells.where({"flow": cell.flow, "last_ok": cell.last_ok, "first_failed": cell.first_failed})
+    where = cells.where(place)
     display = {"kinds": counts_text(cell.kinds), "example": cell.example.conversation}
     return Row(where, record, display, severity=_marks(cell), where=where)
-
-
-def example(call: Example) -> str:
-    """Return the filter that finds the call."""
-    return cells.call_where(call)
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
@@ -179,7 +174,6 @@ UNITS_OF_SHIFTS = (
     "Units: shares of the calls of the flow that were not errored, lower is better · p corrected across all cells"
     " (Benjamini-Hochberg); noise: above 0.05."
 )
-_SEVERITY: dict[str, Severity] = {"worse": "bad", "better": "good"}
 
 
 def _of_side(side: str) -> tuple[Column, ...]:
@@ -231,7 +225,7 @@ def failure_shifts(answer: FailureShifts) -> Table:
 
 
 def _shift_row(cell: FailureShift, answer: FailureShifts) -> Row:
-    place = {"flow": cell.flow, "last_ok": cell.last_ok, "first_failed": cell.first_failed}
+    place = cells.values_of(cell, "flow last_ok first_failed")
     verdict = "noise" if cell.p_adjusted > SURE else "worse" if cell.difference > 0 else "better"
     record: dict[str, Any] = {
         "verdict": verdict,
@@ -244,7 +238,7 @@ def _shift_row(cell: FailureShift, answer: FailureShifts) -> Row:
         "share_b": cell.n_b / cell.calls_b,
         **cells.values_of(cell, "difference p_adjusted p test pairs"),
     }
-    mark = _SEVERITY.get(verdict)
+    mark = MARKS.get(verdict)
     side = answer.b if cell.n_b else answer.a
     display = {key: "<0.001" if record[key] < 0.001 else fixed(record[key], 3) for key in ("p", "p_adjusted")}
     return Row(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,10 @@ KEYS = ("flow", "agent")
 UNITS = (
     "Units: correctness, completion, errors, humanness 0-10, higher is better"
     " · latency seconds, lower is better · turn_count raw"
+)
+CAPPED = (
+    "Capped: {capped} of {rows} operabilities, at 4.0 by a call that was not correct or at 6.0 by one that was not"
+    " complete; success and quality tell such rows apart, and blend orders them."
 )
 _IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", "turn_count")
 LAST_EDIT = Column(
@@ -91,6 +95,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]
     interaction = columns.interaction_columns(answers)
+    capped = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
     return Table(
         view="flows",
         title=TITLE.format(keys=" × ".join(keys)),
@@ -109,18 +114,9 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             _units([*columns.ASPECTS, *added]),
             *cells.caller_note(answers),
             *columns.interaction_notes(answers),
-            *_capped(answers),
+            *([CAPPED.format(capped=capped, rows=len(answers))] if capped else []),
         ],
     )
-
-
-def _capped(answers: Sequence[FlowCell]) -> Iterator[str]:
-    rows = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
-    if rows:
-        yield (
-            f"Capped: {rows} of {len(answers)} operabilities, at 4.0 by a call that was not correct or at 6.0 by one"
-            " that was not complete; success and quality tell such rows apart, and blend orders them."
-        )
 
 
 def _units(aspects: Sequence[Column]) -> str:

@@ -19,7 +19,7 @@ from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.latencies import LatencyReading, PooledLatency
-    from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
+    from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood
     from riff_store.queries.states import StateCell
 
 
@@ -119,13 +119,8 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
     from riff_store.queries.neighbors import Neighbor
 
     graph = neighbor_graph.of_neighborhood(answer)
-    loop = Neighbor(
-        answer.state,
-        answer.loops,
-        graph.loops_share,
-        mean(answer.cell.measures, "stall") if answer.cell else None,
-        answer.cell.n if answer.cell else 0,
-    )
+    n, stall = (answer.cell.n, mean(answer.cell.measures, "stall")) if answer.cell else (0, None)
+    loop = Neighbor(answer.state, answer.loops, graph.loops_share, stall, n)
     rows = [
         *(_row(answer.flow, "in", step) for step in _ranked(answer.predecessors)),
         *([_row(answer.flow, "self", loop)] if answer.loops else []),
@@ -139,7 +134,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
         notes=list(_notes(answer, pooled)),
         extras={
             **cells.values_of(answer, "flow state calls"),
-            **(_blast(answer.blast) if answer.is_whole else {}),
+            **(_blast_record(answer.blast) if answer.is_whole else {}),
             "metrics": _metrics(answer.cell),
             **({} if answer.steps is None else {"step": cells.step_record(answer.steps)}),
             **latency_extras(pooled),
@@ -152,16 +147,12 @@ def _ranked(steps: Sequence[Neighbor]) -> list[Neighbor]:
     return sorted(steps, key=lambda step: (-step.count, step.state))
 
 
-def _blast(blast: BlastRadius) -> dict[str, Any]:
+def _blast_record(blast: BlastRadius) -> dict[str, Any]:
     return {
-        "blast": [_victim(victim) for victim in blast.victims],
+        "blast": [cells.values_of(victim, "state through reached starved n") for victim in blast.victims],
         "blast_basis": blast.basis,
         "reach": {victim.state: victim.through for victim in blast.victims},
     }
-
-
-def _victim(victim: Victim) -> dict[str, Any]:
-    return {key: getattr(victim, key) for key in ("state", "through", "reached", "starved", "n")}
 
 
 def _row(flow: str, direction: str, step: Neighbor) -> Row:
@@ -233,10 +224,8 @@ def _measured(cell: StateCell) -> Iterator[str]:
         if measure is None or measure.mean is None:
             continue
         text = f"{column.title} {fixed(measure.mean, 2, trim=True)}"
-        interval = measure.interval()
-        if interval is not None:
-            low, high = (fixed(end, 2, trim=True) for end in interval)
-            text += f" ({low} to {high})"
+        if interval := measure.interval():
+            text += f" ({' to '.join(fixed(end, 2, trim=True) for end in interval)})"
         yield text
 
 
@@ -309,10 +298,8 @@ SPEC = ViewSpec(
     order=170,
     show=show,
     columns=_COLUMNS,
-    filters=Filters(
-        # The filter names the state in the middle, and its metrics choose calls.
-        call_fields=("state", "stall")
-    ),
+    # The filter names the state in the middle, and its metrics choose calls.
+    filters=Filters(call_fields=("state", "stall")),
     row_kind="call",
     words=Words(noun="state", label="neighbours", nouns=("conversation", "conversations"), empty_store=""),
     screen=Screen(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
@@ -40,12 +40,10 @@ _FOUND = (
         help="Chance that k trials of a group, drawn without putting back, all pass; mean over groups of k or more.",
     ),
     columns.share(
-        "flaky", "flaky", better="lower", strong=True,
-        help="Share of groups in which some trials pass and some fail.",
+        "flaky", "flaky", better="lower", strong=True, help="Share of groups in which some trials pass and some fail."
     ),
     columns.share(
-        "always_passed", "always passed", better="higher",
-        help="Share of groups in which every trial passes.",
+        "always_passed", "always passed", better="higher", help="Share of groups in which every trial passes."
     ),
     columns.share(
         "always_failed", "always failed", better="lower",
@@ -123,13 +121,10 @@ def _overall_text(overall: dict[str, Any]) -> str:
 
 def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    shares = {
-        "flaky": cell.flaky, "always_passed": cell.always_passed, "always_failed": cell.always_failed
-    }  # fmt: skip
+    shares = cells.values_of(cell, "flaky always_passed always_failed")
     record: dict[str, Any] = {
         **names,
-        "groups": cell.groups,
-        "trials": cell.trials,
+        **cells.values_of(cell, "groups trials"),
         "pass1": cell.pass_all[1],
         "pass_k": cell.pass_all.get(cell.k, cell.pass_k.mean),
         "k": cell.k,
@@ -141,17 +136,14 @@ def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:
         "intervals": {**_chances({"pass1": cell.pass_one, "pass_k": cell.pass_k}), **cells.intervals(shares)},
     }
     where = cells.where(names)
-    return Row(where, record, severity=_marks(cell), thin=cells.is_thin(cell.groups), where=where)
+    mark = cells.stall_mark(cell.flaky.mean)
+    marks = {"flaky": mark, "": mark} if mark else {}
+    return Row(where, record, severity=marks, thin=cells.is_thin(cell.groups), where=where)
 
 
 def _chances(measures: dict[str, Measure]) -> dict[str, list[float]]:
     """Return intervals of means of chances, which lie between 0 and 1."""
     return {key: [max(0.0, low), min(1.0, high)] for key, (low, high) in cells.intervals(measures).items()}
-
-
-def _marks(cell: RepeatCell) -> dict[str, Severity]:
-    mark = cells.stall_mark(cell.flaky.mean)
-    return {"flaky": mark, "": mark} if mark else {}
 
 
 def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> list[str]:

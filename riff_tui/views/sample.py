@@ -178,7 +178,8 @@ def _why(drawn: Drawn) -> str:
 
 
 def _notes(drawn: Sample, told: Mapping[str, Any]) -> Iterator[str]:
-    by = f" ({_by(told['readers'])})" if len(told["readers"]) > 1 else ""
+    readers = ", ".join(f"{author} {n:,}" for author, n in told["readers"].items())
+    by = f" ({readers})" if len(told["readers"]) > 1 else ""
     read, *others = progress(told)
     yield " · ".join([read + by, *others])
     expression = f" from calls that match {drawn.expression}" if drawn.expression else ""
@@ -187,15 +188,6 @@ def _notes(drawn: Sample, told: Mapping[str, Any]) -> Iterator[str]:
     if told["gone"]:
         are = "is" if told["gone"] == 1 else "are"
         yield f"{counted(told['gone'], 'call')} of the list {are} gone from the store."
-
-
-def _by(readers: Mapping[str, int]) -> str:
-    return ", ".join(f"{author} {n:,}" for author, n in readers.items())
-
-
-def _summary(table: Table) -> str:
-    # The beginning has to do where there is little room.
-    return " · ".join(progress(table.extras)[:2])
 
 
 SPEC = ViewSpec(
@@ -217,7 +209,8 @@ SPEC = ViewSpec(
     words=Words(
         noun="reading list",
         nouns=("call", "calls"),
-        summary=_summary,
+        # The beginning has to do where there is little room.
+        summary=lambda table: " · ".join(progress(table.extras)[:2]),
         empty="No call of a reading list here: U widens, and riff-tui sample --n 100 draws a list.",
         empty_store="",
     ),

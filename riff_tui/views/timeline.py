@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,9 @@ TREND = 10
 _SUCCESS = columns.SUCCESS.title
 _COLUMNS = (
     columns.RUN,
-    Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
-    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
-    Column("flows", "flows", kind="count", help="Flows that the run called."),
+    columns.STARTED,
+    columns.BUILT_FROM,
+    columns.FLOWS,
     columns.N,
     columns.EXCLUDED,
     columns.SUCCESS,
@@ -93,7 +93,8 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
 
 def with_lines(table: Table) -> Table:
     """Add lines above the rows, which go through these in time: of success, and of each column of quality."""
-    runs = sorted((row.record for row in table.rows), key=_in_time)
+    records = [row.record for row in table.rows]
+    runs = sorted(records, key=lambda run: (run["started_at"] is None, run["started_at"] or "", run["run"]))
     judges = dict.fromkeys(judge for run in runs for judge in run["quality"])
     series = {_SUCCESS: [run["success_rate"] for run in runs]}
     # A judge may be called as the success rate is.
@@ -101,10 +102,6 @@ def with_lines(table: Table) -> Table:
     if all(sum(value is not None for value in values) < LEAST for values in series.values()):
         return table
     return replace(table, figure=Sparklines(series, rates=(_SUCCESS,)), notes=[*table.notes, LINES])
-
-
-def _in_time(run: Mapping[str, Any]) -> tuple[bool, str, str]:
-    return run["started_at"] is None, run["started_at"] or "", run["run"]
 
 
 def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -> Row:

@@ -17,12 +17,12 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.first_to_mend import FirstToMend
     from riff_store.queries.flows import FlowCell
     from riff_store.queries.states import SegmentCell, StateCell
     from riff_store.queries.worklist import Worklist
 
 RANKING = "ranking segments and states"
+NOT_KNOWN = "Lost: not known where calls tell no states, or riff-tui ingest PATH... has to read their files again."
 FLOWS_ALONE = "Segments and states are still being ranked."
 _ALL = 10**9
 _STATES = ("flow", "state")
@@ -41,7 +41,7 @@ _COLUMNS = (
     Column("failed_calls", "failed", kind="count", better="lower", help="Calls that were not correct and complete."),
     *(column for column in columns.STATE_METRICS if column is not columns.LOST),
     *columns.STEPS,
-    Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
+    columns.WORST_STATE,
 )
 
 
@@ -79,6 +79,9 @@ def worklist(answer: Worklist) -> Table:
     flows = [_flow(rank, cell) for rank, cell in enumerate(answer.flows, 1)]
     segments = [_segment(rank, cell) for rank, cell in enumerate(answer.segments, 1)]
     states = [_state(rank, cell) for rank, cell in enumerate(answer.states, 1)]
+    listed: Sequence[Cell] = (*answer.flows, *answer.segments, *answer.states)
+    rows = states or segments or flows
+    flow = cells.where({"flow": answer.first.flow if answer.first else rows[0].record["flow"] if rows else None})
     return Table(
         view="worklist",
         title=TITLE,
@@ -87,9 +90,9 @@ def worklist(answer: Worklist) -> Table:
         rows=[*flows, *segments, *states],
         notes=[
             *_by_steps(answer),
-            *_not_known(answer),
-            *_excluded(answer),
-            *_drill(answer.first, states or segments or flows),
+            *([NOT_KNOWN] if answer.first is None and any(cell.n and cell.lost is None for cell in listed) else []),
+            *([f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."] if answer.excluded else []),
+            *([f"Drill: riff-tui dump states --where {shell_quoted(flow)}"] if rows or answer.first else []),
         ],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
@@ -247,13 +250,6 @@ def _count(cell: Cell) -> str:
     return f"{cell.n}~" if is_thin(cell) else str(cell.n)
 
 
-def _not_known(answer: Worklist) -> Iterable[str]:
-    """Say where calls that were lost are not known: they tell no states, or an older version read their files."""
-    listed: Sequence[Cell] = (*answer.flows, *answer.segments, *answer.states)
-    if answer.first is None and any(cell.n and cell.lost is None for cell in listed):
-        yield "Lost: not known where calls tell no states, or riff-tui ingest PATH... has to read their files again."
-
-
 def _by_steps(answer: Worklist) -> Iterable[str]:
     """Say in which flows states are ranked by steps and why, and which steps are on no list."""
     if answer.by_steps:
@@ -281,24 +277,7 @@ def _more(named: Sequence[str]) -> str:
     return f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
 
 
-def _excluded(answer: Worklist) -> Iterable[str]:
-    if answer.excluded:
-        yield f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."
-
-
-def _drill(first: FirstToMend | None, rows: list[Row]) -> Iterable[str]:
-    if rows or first:
-        flow = cells.where({"flow": first.flow if first else rows[0].record["flow"]})
-        yield f"Drill: riff-tui dump states --where {shell_quoted(flow)}"
-
-
 _BELOW = {"flows": "segments", "segments": "states", "states": "neighbors"}
-
-
-def _below(row: Row) -> str:
-    return "conversations" if row.leads else _BELOW.get(str(row.record.get("list")), "")
-
-
 SPEC = ViewSpec(
     name="worklist",
     title="What to work on",
@@ -319,5 +298,9 @@ SPEC = ViewSpec(
         empty_store="",
         ranked="by what to fix first",
     ),
-    screen=Screen(key="0", help="What to work on: the weakest flows, segments and states.", below=_below),
+    screen=Screen(
+        key="0",
+        help="What to work on: the weakest flows, segments and states.",
+        below=lambda row: "conversations" if row.leads else _BELOW.get(str(row.record.get("list")), ""),
+    ),
 )

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from riff_store.queries.quality import FlowChange, SuccessChange
 
 
-_MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}
+MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}
 
 
 def tested(change: SuccessChange | None) -> dict[str, Any]:
     """Return what the test of a change says, as the data formats print it within the record of a row."""
-    keys = ("verdict", "p", "p_adjusted")
-    return {key: None if change is None else getattr(change, key) for key in keys}
+    fields = "verdict p p_adjusted"
+    return dict.fromkeys(fields.split()) if change is None else cells.values_of(change, fields)
 
 
 def change_record(change: SuccessChange | None) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def signed(value: float) -> str:
 
 def change_mark(change: SuccessChange | None) -> Severity | None:
     """Return the mark of a change, none for one that may be chance."""
-    return None if change is None else _MARKS.get(change.verdict)
+    return None if change is None else MARKS.get(change.verdict)
 
 
 SHORT_COMMIT, SHORT_SUBJECT = 7, 40
@@ -76,14 +76,8 @@ def edit_record(last: LastEdit | None) -> dict[str, Any] | None:
     """Return an edit as the data formats print it within another row."""
     if last is None:
         return None
-    return {
-        "flow": last.edit.flow,
-        "commit": last.edit.commit,
-        "time": cells.moment(last.edit.time),
-        "author": last.edit.author,
-        "subject": last.edit.subject,
-        "basis": last.basis,
-    }
+    found = cells.values_of(last.edit, "flow commit time author subject") | {"basis": last.basis}
+    return found | {"time": cells.moment(last.edit.time)}
 
 
 def edit_in_short(last: LastEdit, *, with_flow: bool = False) -> str:

@@ -27,6 +27,15 @@ SCENARIO = Column("scenario", "Scenario", kind="name", help="What the caller wan
 CALLER = Column("caller", "Caller", kind="name", help="What played the caller: a script, a model or a program.")
 ARCHETYPE = Column("archetype", "Archetype", kind="name", help="The family of flows: booking, dispatch, inquiry, …")
 COMMIT = Column("commit", "Commit", kind="name", help="The commit that the run was made from.")
+CONVERSATION = Column(
+    "conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."
+)
+STARTED = Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started.")
+FLOWS = Column("flows", "flows", kind="count", help="Flows that the run called.")
+BUILT_FROM = Column("commit", "Commit", kind="text", help="The commit that was evaluated.")
+WORST_STATE = Column(
+    "worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."
+)
 INTERVAL = "intervals."
 _NAMES = (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO, CALLER, ARCHETYPE, COMMIT)
 KEYS = {column.key: column for column in _NAMES}
@@ -57,7 +66,7 @@ def column_of(metric: Metric) -> Column:
         metric.key, metric.title, kind="count" if metric.unit == "calls" else "number",
         unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
         strong=metric.strong, strong_title=metric.strong_title, shown=metric.shown, help=metric.help,
-        pasted=metric.pasted,        short=metric.short,
+        pasted=metric.pasted, short=metric.short,
     )  # fmt: skip
 
 
@@ -88,9 +97,8 @@ STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
 
 EXPECTED = Column("expected", "expected", kind="count", short="exp", help="Calls whose task asks for this step.")
 MISSED = share(
-    "missed", "missed", better="lower",
-    help="Of the calls that had to take this step, those that never did.",
-)  # fmt: skip
+    "missed", "missed", better="lower", help="Of the calls that had to take this step, those that never did."
+)
 WRONG_ARGS = share(
     "wrong_args", "wrong_args", better="lower", short="wrong",
     help="Of the calls that had to take this step, those that took it with other arguments than the reference.",
@@ -134,10 +142,10 @@ def added(aspects: Iterable[str]) -> list[Column]:
 def units_of(aspects: Iterable[str]) -> str:
     """Return what a note on units adds for those aspects that not every store has, nothing where there are none."""
     there = set(aspects)
-    found = (metric for key, metric in OF_CALLS.items() if metric.optional and key in there)
     return "".join(
-        f" · {metric.key} {metric.unit}{f', {metric.better} is better' if metric.better == 'lower' else ''}"
-        for metric in found
+        f" · {metric.key} {metric.unit}{', lower is better' if metric.better == 'lower' else ''}"
+        for key, metric in OF_CALLS.items()
+        if metric.optional and key in there
     )
 
 
