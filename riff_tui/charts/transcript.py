@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 from riff_tui.table import Row, Severity
 from riff_tui.text import word_diff
 from riff_tui.text.column_fit import fitted, wrap
-from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
+from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii, readable
 from riff_tui.text.numbers import fixed
-from riff_tui.text.safe_text import block, cell_width, fit, one_line, padded
+from riff_tui.text.safe_text import block, cell_width, fit, padded
 
 Wording: TypeAlias = Literal["meant", "heard"]
 Tone: TypeAlias = Severity | Literal["faint", "accent", "strong"]
@@ -57,7 +57,7 @@ def flowed(runs: Iterable[tuple[str, Tone | None]], width: int, glyphs: Glyphs) 
     used = width + 1
     for text, tone in runs:
         for word in text.split():
-            for number, piece in enumerate(wrap(plain(word, glyphs), width)):
+            for number, piece in enumerate(wrap(readable(word, glyphs), width)):
                 needed = cell_width(piece) + 1
                 if number or used + needed > width:
                     lines.append([])
@@ -73,12 +73,6 @@ def _add(line: list[Piece], word: str, tone: Tone | None) -> None:
         line[-1] = (f"{line[-1][0]} {word}", tone)
     else:
         line += [(" ", None), (word, tone)] if line else [(word, tone)]
-
-
-def plain(text: str, glyphs: Glyphs) -> str:
-    """Return data as safe text on one line, in ASCII where wanted."""
-    safe = one_line(text)
-    return in_ascii(safe) if glyphs.ascii_only else safe
 
 
 def width_of(line: Iterable[Piece]) -> int:
@@ -141,22 +135,21 @@ class _TranscriptWriter:
         self._turn: object = None
 
     def row(self, row: Row) -> list[Line]:
-        return [*self._moment(row), *self._noted(row)]
-
-    def _moment(self, row: Row) -> list[Line]:
         kind = row.record.get("kind")
         if kind == "state":
-            return [self._entered(row)]
-        if kind == "step":
-            return self._step(row) if row.record.get("role") else [self._steps(row)]
-        return self._said(row) if kind == "turn" else self._happened(row)
+            lines = [self._entered(row)]
+        elif kind == "step":
+            lines = self._step(row) if row.record.get("role") else [self._steps(row)]
+        else:
+            lines = self._said(row) if kind == "turn" else self._happened(row)
+        return [*lines, *self._noted(row)]
 
     def _noted(self, row: Row) -> list[Line]:
         """Return what people noted on the moment, below it."""
         room = self._width - len(self._indent) - 3
         lines: list[Line] = []
         for note in row.record.get("notes") or ():
-            pieces = wrap(plain(str(note), self._glyphs), room)
+            pieces = wrap(readable(str(note), self._glyphs), room)
             signs = [self._glyphs.noted, *" " * (len(pieces) - 1)]
             lines += [
                 ((f"{self._indent}{sign} ", "accent"), (piece, "accent"))
@@ -165,10 +158,10 @@ class _TranscriptWriter:
         return lines
 
     def note(self, note: str) -> list[Line]:
-        return [((f" {piece}", "faint"),) for piece in wrap(plain(note, self._glyphs), self._width - 2)]
+        return [((f" {piece}", "faint"),) for piece in wrap(readable(note, self._glyphs), self._width - 2)]
 
     def _entered(self, row: Row) -> Line:
-        state, detail = (plain(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail"))
+        state, detail = (readable(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail"))
         rule = self._glyphs.box["ew"]
         head = f"{self._time(row)} {rule}{rule} "
         tail = f" {detail} " if detail else " "
@@ -180,7 +173,7 @@ class _TranscriptWriter:
     def _steps(self, row: Row) -> Line:
         """Return the rule above the steps that the task asks for."""
         rule = self._glyphs.box["ew"]
-        head = f"{' ' * _TIME} {rule}{rule} {plain(str(row.record.get('detail') or ''), self._glyphs)} "
+        head = f"{' ' * _TIME} {rule}{rule} {readable(str(row.record.get('detail') or ''), self._glyphs)} "
         head = fit(head, self._width - 1, self._glyphs.ellipsis)
         return ((f"{head}{rule * max(0, self._width - 1 - cell_width(head))}", "faint"),)
 
@@ -188,7 +181,7 @@ class _TranscriptWriter:
         mark = self._mark(row.severity.get("detail"))
         room = self._width - len(self._indent) - 2
         first, *more = self._pieces(f"{mark}{' ' if mark else ''}{row.record.get('detail') or ''}", room)
-        who = self._who(plain(str(row.record.get("role") or ""), self._glyphs))
+        who = self._who(readable(str(row.record.get("role") or ""), self._glyphs))
         head = f"{self._time(row)}{'' if not self._numbered else ' ' * _TURN}  {who} "
         tone = row.severity.get("detail")
         lines: list[Line] = [((head, "faint"), (first, tone))]
@@ -198,7 +191,7 @@ class _TranscriptWriter:
         latency = row.record.get("latency_ms")
         figure = f"{fixed(latency / 1000, 1)} s" if isinstance(latency, int | float) else ""
         mark = self._mark(row.severity.get("latency_ms"))
-        who = plain(str(row.record.get("role") or ""), self._glyphs)
+        who = readable(str(row.record.get("role") or ""), self._glyphs)
         room = self._width - len(self._indent) - _LATENCY - 1
         marked = said_lines(row, room, self._glyphs)
         text = str(row.record.get("text") or "")

@@ -254,14 +254,18 @@ def field_term(
     field = _known(name, start)
     if field.spreads and field.kind == "number" and suffix is None and operator == ":" and not quoted:
         suffix, operator, value, value_at = _headed_like(field, value, value_at)
-    field = _share_or_flag(field, operator, value)
+    if field.kind == "flag" and (operator in _ORDERS or _is_percent(value)):
+        # Compared as a share is: the share of calls that the flag holds for.
+        field = share_of_flag(field.name) or field
     full = field.name if suffix is None else f"{field.name}.{suffix}"
     if suffix is not None and not field.spreads:
         raise FilterError(f"{field.name} has no parts, so nothing can follow its dot", start)
     if operator == ":" and field.kind != "name":
         operator = "="
     if not quoted and value in _NOT_MEASURED and operator != ":":
-        return Term(full, _measured(operator, value_at), None, start)
+        if operator in _ORDERS:
+            raise FilterError(f"what is not measured has no order; use = or != instead of {operator}", value_at)
+        return Term(full, "missing" if operator == "=" else "measured", None, start)
     if field.name == "aspect" and not quoted and operator in ("=", "!="):
         value = aspect_named(value)
     return Term(full, _operator(field, operator, value_at), _value(field, value, value_at), start)
@@ -298,23 +302,8 @@ def _headed_like(field: Field, text: str, at: int) -> tuple[str | None, str, str
     return None, ":", text, at
 
 
-def _share_or_flag(field: Field, operator: str, value: str) -> Field:
-    """Return the share of calls that a flag holds for where it is compared as a share is, else the field."""
-    if field.kind == "flag" and (operator in _ORDERS or _is_percent(value)):
-        return share_of_flag(field.name) or field
-    return field
-
-
 def _is_percent(value: str) -> bool:
     return value.endswith("%") and _NUMBER.fullmatch(value[:-1]) is not None
-
-
-def _measured(operator: str, position: int) -> Operator:
-    if operator == "=":
-        return "missing"
-    if operator == "!=":
-        return "measured"
-    raise FilterError(f"what is not measured has no order; use = or != instead of {operator}", position)
 
 
 def _operator(field: Field, operator: str, position: int) -> Operator:
@@ -331,7 +320,11 @@ def _value(field: Field, value: str, position: int) -> str | float:
     if field.kind == "name":
         return value
     if field.kind == "time":
-        return _date(value, position)
+        try:
+            time_range(value)
+        except UsageError:
+            raise FilterError(f"{value} is no date; write 2026-06-22 or 2026-06-22T02:00", position) from None
+        return value
     if field.kind == "flag":
         if value.lower() not in _FLAGS:
             raise FilterError(f"{field.name} is true or false, not {value}", position)
@@ -343,11 +336,3 @@ def _value(field: Field, value: str, position: int) -> str | float:
     if not _NUMBER.fullmatch(value) or float(value) in (float("inf"), float("-inf")):
         raise FilterError(f"{value} is no number", position)
     return float(value)
-
-
-def _date(value: str, position: int) -> str:
-    try:
-        time_range(value)
-    except UsageError:
-        raise FilterError(f"{value} is no date; write 2026-06-22 or 2026-06-22T02:00", position) from None
-    return value

@@ -102,8 +102,13 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut
     distinct = list(islice(dict.fromkeys(names), _COMPARED))
     if all(cell_width(name) <= width for name in distinct):
         return NameCut(width)
-    best, told_apart = NameCut(width, _dropped(distinct, width)), 0
-    for tail in _tails(width - cell_width(ellipsis)):
+    # As little of the shared prefix is dropped as lets the names fit, all of it where that is not enough.
+    beginnings, longest = _beginnings(distinct), max(map(cell_width, distinct))
+    enough = (prefix for prefix in beginnings if longest - cell_width(prefix) <= width)
+    best, told_apart = NameCut(width, next(enough, beginnings[-1] if beginnings else "")), 0
+    room = width - cell_width(ellipsis)
+    # Half of the room for the end comes first, and then what is nearest to that.
+    for tail in sorted(range(room), key=lambda tail: (abs(tail - room // 2), -tail)):
         cut = NameCut(width, best.prefix, tail)
         unlike = len({cut.text(name, ellipsis) for name in distinct})
         if unlike > told_apart:
@@ -118,13 +123,6 @@ def shared_prefix(names: Iterable[str]) -> str:
     return next(reversed(_beginnings(names)), "")
 
 
-def _dropped(names: Sequence[str], width: int) -> str:
-    """Return as little of the shared prefix as lets the names fit, all of it where that is not enough."""
-    found = _beginnings(names)
-    longest = max(map(cell_width, names))
-    return next((prefix for prefix in found if longest - cell_width(prefix) <= width), found[-1] if found else "")
-
-
 def _beginnings(names: Iterable[str]) -> list[str]:
     """Return the beginnings of whole words that all of several names share, the shortest first."""
     distinct = set(names)
@@ -135,12 +133,6 @@ def _beginnings(names: Iterable[str]) -> list[str]:
     shortest = min(map(len, distinct))
     prefixes = [first[: found.end()] for found in _WORD_END.finditer(first[:alike]) if found.end() < shortest]
     return [prefix for prefix in prefixes if cell_width(prefix) >= LEAST_PREFIX]
-
-
-def _tails(room: int) -> list[int]:
-    """Return how much of the end can stay, the half first and then what is nearest to it."""
-    half = room // 2
-    return sorted(range(room), key=lambda tail: (abs(tail - half), -tail))
 
 
 def abbreviated(names: Collection[str]) -> dict[str, str]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.measure import mean
-from riff_tui.charts import histogram, neighbor_graph
+from riff_tui.charts import histogram
+from riff_tui.charts.ego_graph import of_neighborhood
+from riff_tui.charts.neighbor_figure import LEGEND, WIDTH, EgoFigure
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
 from riff_tui.text.numbers import fixed
@@ -118,7 +120,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
     """
     from riff_store.queries.neighbors import Neighbor
 
-    graph = neighbor_graph.of_neighborhood(answer)
+    graph = of_neighborhood(answer)
     n, stall = (answer.cell.n, mean(answer.cell.measures, "stall")) if answer.cell else (0, None)
     loop = Neighbor(answer.state, answer.loops, graph.loops_share, stall, n)
     rows = [
@@ -139,7 +141,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             **({} if answer.steps is None else {"step": cells.step_record(answer.steps)}),
             **latency_extras(pooled),
         },
-        figure=StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
+        figure=StateFigure(graph, answer.blast, pooled),
     )
 
 
@@ -186,7 +188,7 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
 
 def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
     if answer.predecessors or answer.successors:
-        yield f"Graph: {neighbor_graph.LEGEND}"
+        yield f"Graph: {LEGEND}"
     if answer.cell is None or answer.cell.n == 0:
         yield f"No call has been in {answer.state}."
     else:
@@ -230,33 +232,19 @@ def _measured(cell: StateCell) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class StateFigure:
+class StateFigure(EgoFigure):
     """Draw the graph of a state, its blast radius and, where latencies are known, how they spread."""
 
-    around: neighbor_graph.EgoFigure
     pooled: PooledLatency | None = None
 
-    @property
-    def graph(self) -> neighbor_graph.EgoGraph:
-        """Return the graph without latencies."""
-        return self.around.graph
-
-    def draw(self, *, ascii_only: bool = False, width: int = neighbor_graph.WIDTH) -> list[str]:
+    def draw(self, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
         """Return the lines of all of it, none wider than `width` cells or 78."""
-        lines = self.around.draw(ascii_only=ascii_only, width=width)
+        lines = EgoFigure.draw(self, ascii_only=ascii_only, width=width)
         if self.pooled is None or not self.pooled.buckets:
             return lines
         title = _TITLE.format(turns=self.pooled.turns, calls=self.pooled.calls)
         columns = histogram.draw(self.pooled.buckets, ascii_only=ascii_only, width=width)
         return [*lines, "", title[:width], *columns]
-
-    def to_dot(self, *, ascii_only: bool = False) -> str:
-        """Return the graph for Graphviz."""
-        return self.around.to_dot(ascii_only=ascii_only)
-
-    def to_mermaid(self, *, ascii_only: bool = False) -> str:
-        """Return the graph for Mermaid."""
-        return self.around.to_mermaid(ascii_only=ascii_only)
 
 
 def latency_text(pooled: PooledLatency, n: int) -> str:

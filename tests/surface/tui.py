@@ -6,25 +6,15 @@ from riff_tui import catalog, view_query, view_registry
 from riff_tui.browser import DRIVER, is_in_browser
 from riff_tui.cases import case_text_at, case_where, with_stand_ins
 from riff_tui.catalog import Request, dump_command, open_to_read, show, ui_command
+from riff_tui.charts.ego_graph import Drawing, EgoGraph, GraphNeighbor, of_neighborhood
 from riff_tui.charts.failure_grid import MOST, FailureGrid
 from riff_tui.charts.histogram import LEAST_HEIGHT, bars, edge, sparkline
 from riff_tui.charts.histogram import draw as histogram_draw
 from riff_tui.charts.lane_marks import HEARD_S, Scale, common, glossary, latency_severity, shares
 from riff_tui.charts.lane_marks import merged as lane_marks_merged
 from riff_tui.charts.lanes import Lanes
-from riff_tui.charts.neighbor_graph import (
-    LEGEND,
-    Drawing,
-    EgoFigure,
-    EgoGraph,
-    GraphNeighbor,
-    blast,
-    drawing,
-    of_neighborhood,
-    to_dot,
-    to_mermaid,
-)
-from riff_tui.charts.neighbor_graph import draw as neighbor_graph_draw
+from riff_tui.charts.neighbor_figure import LEGEND, EgoFigure, blast, drawing, to_dot, to_mermaid
+from riff_tui.charts.neighbor_figure import draw as neighbor_graph_draw
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.charts.transcript import transcript_lines
 from riff_tui.charts.visit_timeline import EventMark, VisitTimeline

@@ -36,11 +36,6 @@ def note_record(note: Note, words: Words) -> dict[str, Any]:
     }
 
 
-def note_lines(notes: Iterable[Note], words: Words) -> list[str]:
-    """Return a line for each note."""
-    return [_line(note, words) for note in notes]
-
-
 def turn_numbers(rows: Sequence[Row]) -> list[int | None]:
     """Return of each row of a call which turn of its transcript it is, counted from 1; nothing for other moments."""
     turns = 0
@@ -80,14 +75,14 @@ def at_moments(table: Table, notes: Sequence[Note], words: Words) -> Table:
     if not texts:
         return table
     rows = [
-        replace(row, record={**row.record, COLUMN.key: texts.get(index)}, display=_display(row, texts.get(index)))
+        replace(
+            row,
+            record={**row.record, COLUMN.key: texts.get(index)},
+            display={**row.display, COLUMN.key: " · ".join(texts.get(index, ()))},
+        )
         for index, row in enumerate(table.rows)
     ]
     return replace(table, rows=rows, columns=[*table.columns, COLUMN])
-
-
-def _display(row: Row, texts: Sequence[str] | None) -> Mapping[str, str]:
-    return {**row.display, COLUMN.key: " · ".join(texts or ())}
 
 
 def _short(notes: Sequence[Note], words: Words) -> list[str]:
@@ -119,7 +114,8 @@ def _filed(verdict: str | None, labels: Iterable[str], code: str | None) -> list
     return list(dict.fromkeys(filter(None, (verdict, *labels, code))))
 
 
-def _line(note: Note, words: Words) -> str:
+def note_line(note: Note, words: Words) -> str:
+    """Return who noted what when, on which turn or state, in a line."""
     moment = cells.moment(note.at)
     author = words(note.author)
     head = [
@@ -134,10 +130,7 @@ def _line(note: Note, words: Words) -> str:
     return f"{text}: {said}" if said else text
 
 
-JudgeWords: TypeAlias = Callable[[Any], Any]
-
-
-def verdict_record(verdict: Verdict, words: JudgeWords) -> dict[str, Any]:
+def verdict_record(verdict: Verdict, words: Words) -> dict[str, Any]:
     """Return a verdict as the data formats print it."""
     return {
         **cells.values_of(verdict, "aspect judge score"),
@@ -148,7 +141,7 @@ def verdict_record(verdict: Verdict, words: JudgeWords) -> dict[str, Any]:
     }
 
 
-def verdict_lines(verdicts: Iterable[Verdict], words: JudgeWords, times: Sequence[float | None] = ()) -> list[str]:
+def verdict_lines(verdicts: Iterable[Verdict], words: Words, times: Sequence[float | None] = ()) -> list[str]:
     """Return all scores in one line, then a line for each judge that says more of itself or gives its reasons.
 
     `times` are those of the call's turns in seconds, by which the turns that a judge named are found.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from riff_tui.charts.neighbor_graph.graph import (
+from riff_tui.charts.ego_graph import (
     BAD_STALL,
     LEAST_NAME,
     MOST,
@@ -20,11 +20,10 @@ from riff_tui.charts.neighbor_graph.graph import (
     Spot,
     entries,
     plan,
-    readable,
     widest,
 )
 from riff_tui.text.column_fit import fitted
-from riff_tui.text.glyphs import Glyphs, glyphs
+from riff_tui.text.glyphs import Glyphs, glyphs, readable
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width, fit, padded
 

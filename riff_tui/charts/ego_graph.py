@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from riff_tui.text.glyphs import Glyphs, in_ascii
+from riff_tui.text.glyphs import Glyphs, readable
 from riff_tui.text.numbers import fixed, percent
-from riff_tui.text.safe_text import cell_width, one_line
+from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
     from riff_store.queries.neighbors import Neighbor, Neighborhood
@@ -120,12 +120,6 @@ class Plan:
     share: int
 
 
-def readable(name: str, signs: Glyphs) -> str:
-    """Return a state's name as it may be shown."""
-    safe = one_line(name)
-    return in_ascii(safe) if signs.ascii_only else safe
-
-
 def entries(graph: EgoGraph, side: Direction, signs: Glyphs) -> list[Entry]:
     """Return the lines of one side: the most frequent neighbours, then one for all others."""
     ranked = graph.ranked(side)
@@ -179,11 +173,12 @@ def plan(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, 
     if right:
         taken += (badges[1] + 1) + star + counts[1] + 8 + (share + 1 if share else 0)
     centre = cell_width(readable(graph.centre, signs))
-    wanted = [_widest_name(left), centre, _widest_name(right)]
+    wanted = [widest(entry.name for entry in left), centre, widest(entry.name for entry in right)]
     least = [min(name, LEAST_NAME) for name in wanted]
     for index, side, count in ((0, left, counts[0]), (2, right, counts[1])):
         # The line for the others has no count, so its words may take the room of one.
-        least[index] = max(least[index], _widest_name(entry for entry in side if entry.state is None) - count - 2)
+        others = widest(entry.name for entry in side if entry.state is None)
+        least[index] = max(least[index], others - count - 2)
     names = _shared(wanted, least, width - taken)
     if names is None:
         return None
@@ -199,10 +194,6 @@ def _shared(wanted: Sequence[int], least: Sequence[int], room: int) -> tuple[int
         giving = [index for index in range(3) if widths[index] > least[index]]
         widths[max(giving, key=lambda index: widths[index])] -= 1
     return widths[0], widths[1], widths[2]
-
-
-def _widest_name(side: Iterable[Entry]) -> int:
-    return widest(entry.name for entry in side)
 
 
 def widest(texts: Iterable[str]) -> int:
