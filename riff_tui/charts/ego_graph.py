@@ -11,7 +11,7 @@ from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
-    from riff_store.queries.neighbors import Neighbor, Neighborhood
+    from riff_store.queries.neighbors import Neighborhood
 
 Direction = Literal["in", "centre", "out"]
 
@@ -75,17 +75,11 @@ class Drawing:
 def of_neighborhood(answer: Neighborhood) -> EgoGraph:
     """Return the graph of what the store answered; the share of the loops is that of all steps out of the state."""
     steps = answer.loops + sum(neighbor.count for neighbor in answer.successors)
-    return EgoGraph(
-        centre=answer.state,
-        predecessors=_neighbors(answer.predecessors),
-        successors=_neighbors(answer.successors),
-        loops=answer.loops,
-        loops_share=answer.loops / steps if steps else None,
+    before, after = (
+        tuple(GraphNeighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in side)
+        for side in (answer.predecessors, answer.successors)
     )
-
-
-def _neighbors(found: Sequence[Neighbor]) -> tuple[GraphNeighbor, ...]:
-    return tuple(GraphNeighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in found)
+    return EgoGraph(answer.state, before, after, answer.loops, answer.loops / steps if steps else None)
 
 
 # Plan the lines of a graph's sides and the widths of their parts.

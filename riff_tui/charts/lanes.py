@@ -37,7 +37,6 @@ class Lanes(LaneTimes):
         return Painter(self, glyphs(ascii_only), width, legend_lines).lines()
 
 
-# Draw lanes: one sign of one cell's width for what happens in a cell's time.
 Tone: TypeAlias = Literal["faint", "caller", "agent", "both", "bad", "warn", "tool", "here"]
 Piece: TypeAlias = tuple[str, Tone | None]
 

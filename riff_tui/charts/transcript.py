@@ -231,17 +231,14 @@ class _TranscriptWriter:
         mark = self._mark(row.severity.get("detail")) or sign
         said = f"{mark} {'' if kind == 'slot' else f'{kind} '}".lstrip()
         room = self._width - len(self._indent) - 2
-        first, *more = self._shortened(kind, self._pieces(f"{said}{row.record.get('detail') or ''}", room), room)
+        first, *more = self._pieces(f"{said}{row.record.get('detail') or ''}", room)
+        if kind == "answer" and len(more) >= _MOST_OF_ANSWER:
+            # The first lines of a tool's answer say what it is.
+            more = more[: _MOST_OF_ANSWER - 1]
+            more[-1] = fit(f"{more[-1]} {self._glyphs.ellipsis}", room, self._glyphs.ellipsis)
         head = f"{self._time(row)}{self._number(row)}  {' ' * _WHO} "
         lines: list[Line] = [((head, "faint"), (first, tone))]
         return lines + [((f"{self._indent}  {piece}", tone),) for piece in more]
-
-    def _shortened(self, kind: str, pieces: list[str], room: int) -> list[str]:
-        """Cut a tool's answer to its first lines, which say what it is."""
-        if kind != "answer" or len(pieces) <= _MOST_OF_ANSWER:
-            return pieces
-        *kept, last = pieces[:_MOST_OF_ANSWER]
-        return [*kept, fit(f"{last} {self._glyphs.ellipsis}", room, self._glyphs.ellipsis)]
 
     def _pieces(self, text: object, width: int) -> list[str]:
         safe = block(str(text or ""))

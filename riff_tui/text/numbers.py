@@ -167,7 +167,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
 
 
-# Shorten names and count things in words.
 LISTED = 5
 """Names that a sentence takes in."""
 

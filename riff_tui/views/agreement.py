@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.alignment import FEWEST, HUMAN, PASSED
@@ -17,7 +18,6 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.filters.disputes import Order
     from riff_store.queries.agreement import Dispute, Disputes, PairAgreement
 
 
@@ -147,7 +147,6 @@ SPEC = ViewSpec(
     ),
 )
 
-# Show the calls on which judges differ most, a column for each judge.
 UNITS_OF_DISPUTES = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 OF_PEOPLE = (
     "human: is a person: 10 for pass, 0 for fail, which counts where a judge (from"
@@ -177,6 +176,7 @@ _FURTHER = (
 
 def show_disputes(query: ViewQuery) -> Table:
     """Return the first disputes only, unless it is said how many: those that are left out are counted."""
+    from riff_store.filters.disputes import Order
     from riff_store.queries.agreement import Disputes, FoundDisputes
     from riff_store.queries.agreement import disputes as asked
 
@@ -186,7 +186,9 @@ def show_disputes(query: ViewQuery) -> Table:
     found = FoundDisputes(query.store, calls, judges, rows)
     # Columns of judges stand for what a bare word is looked for in, and in another order for all that is found.
     heard = found.judges(every=wordy) if wordy or query.request.sort not in (None, query.spec.order_by) else set()
-    order = _order(query, Disputes([], 0, 0, heard))
+    order, sort = None, query.request.sort
+    if sort is not None and sort != query.spec.order_by:
+        order = Order(sort_column(disputes(Disputes([], 0, 0, heard)).columns, sort).key, sort.startswith("-"))
     answer = Disputes(found.listed(limit, order), found.total, found.agreed, heard)
     total = found.total if query.predicate is None else asked(query.store, limit=0).total
     table = query.result(FilterParts(rows=rows if wordy else None), lambda _: disputes(answer), recounts=False)
@@ -195,30 +197,11 @@ def show_disputes(query: ViewQuery) -> Table:
     return replace(table, notes=notes, total=total, matched=found.total, limit=limit)
 
 
-def _order(query: ViewQuery, without_rows: Disputes) -> Order | None:
-    """Return the order that is asked for, `None` for the disputes' own."""
-    from riff_store.filters.disputes import Order
-
-    sort = query.request.sort
-    if sort in (None, query.spec.order_by):
-        return None
-    return Order(sort_column(disputes(without_rows).columns, sort).key, sort.startswith("-"))
-
-
 def disputes(answer: Disputes) -> Table:
     """Return one row per call and aspect, in the order of the answer."""
     judges = sorted({judge for each in answer.entries for judge in each.scores}.union(answer.judges))
-    scores = [
-        Column(
-            f"scores.{judge}",
-            judge,
-            unit="0-10",
-            better="higher",
-            path=("scores", judge),
-            help=f"The score of {judge}.",
-        )
-        for judge in judges
-    ]
+    score = partial(Column, unit="0-10", better="higher")
+    scores = [score(f"scores.{each}", each, path=("scores", each), help=f"The score of {each}.") for each in judges]
     with_people = any(judge.startswith(PERSON) for judge in judges)
     agreed = "on which people and judges agree" if with_people else "to which all judges gave the same score"
     return Table(

@@ -168,7 +168,6 @@ SPEC = ViewSpec(
     ),
 )
 
-# Show two sides of a failure matrix beside each other, with what is more than chance.
 SURE = 0.05
 UNITS_OF_SHIFTS = (
     "Units: shares of the calls of the flow that were not errored, lower is better · p corrected across all cells"

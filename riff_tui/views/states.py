@@ -178,7 +178,6 @@ SPEC = ViewSpec(
     ),
 )
 
-# Show each phase of a flow with the member state that does worst.
 SEGMENTS_TITLE = "Per-segment quality: {scope} (worst first)"
 
 _WORST = (

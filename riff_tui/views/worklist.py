@@ -129,8 +129,6 @@ _REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
         f"slot_fill {_tenths(cell, 'slot_fill_rate')} (stuck, prog {_share(cell, 'progress')})"
     ),
 }
-
-
 _ORDERS: Mapping[str, str] = {
     **{metric: f"-{metric}" for metric in _REASON_TEXTS},
     "stall": "-lost",
@@ -156,7 +154,6 @@ def _flow(rank: int, cell: FlowCell) -> Row:
         {"correctness": correctness, "success_rate": cell.success.mean, "failed_calls": failed},
         place=flow or "",
         summary=f"{reason}  (agent {agent}, n {_count(cell)})" + (f"  {failed:,} failed" if failed else ""),
-        lost=cell.lost,
         order="correctness",
     )
 
@@ -179,7 +176,6 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
         {**measured, "worst_state": worst},
         place=f"{flow}/{segment}",
         summary=f"{'  '.join(found)}  (worst: {worst}{thin})" + _lost(cell),
-        lost=cell.lost,
         order=_ORDERS["stall"],
     )
 
@@ -204,7 +200,6 @@ def _state(rank: int, cell: StateCell) -> Row:
         measured,
         place=f"{flow}/{state}",
         summary=" · ".join(found.values()) + thin + _lost(cell),
-        lost=cell.lost,
         order=_ORDERS[next(iter(found))] if found else "",
         leads=cells.missed_step_filter({"flow": flow, "state": state}, cell.steps),
     )
@@ -224,16 +219,13 @@ def _row(
     *,
     place: str,
     summary: str,
-    lost: int | None,
     order: str,
     leads: str = "",
 ) -> Row:
-    record = {"list": listed, "rank": rank, **names, "lost": lost, "n": cell.n, "reasons": texts, **measured}
+    record = {"list": listed, "rank": rank, **names, "lost": cell.lost, "n": cell.n, "reasons": texts, **measured}
     # A state is found by its flow and name alone; its segment would only narrow the way down.
-    led = {
-        key: name for key, name in names.items() if name is not None and not (listed == "states" and key == "segment")
-    }
-    where = cells.where(led)
+    left_out = "segment" if listed == "states" else ""
+    where = cells.where({key: name for key, name in names.items() if name is not None and key != left_out})
     return Row(
         f"{listed}: {where}",
         record,

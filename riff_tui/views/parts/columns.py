@@ -220,18 +220,15 @@ def interaction_notes(answers: Sequence[FlowCell]) -> Iterator[str]:
     without = without or Interaction()
     if every.calls > without.calls:
         more = counted(every.calls - without.calls, "errored call")
-        yield f"Interaction with {more} as well: {_changed_by_errored(without, every) or 'the same figures'}."
+        differ = (key for key in interaction_texts(every) if _pooled_value(key, without) != _pooled_value(key, every))
+        changed = " · ".join(f"{_INTERACTION[key].title} {_with_events(key, every)}" for key in differ)
+        yield f"Interaction with {more} as well: {changed or 'the same figures'}."
 
 
 def _of_events(verb: str, count: int, total: int, seconds: float) -> str:
     if not total:
         return ""
     return f"{verb} {count}/{total}" + (f" after {fixed(seconds / count, 2)} s" if count else "")
-
-
-def _changed_by_errored(without: Interaction, every: Interaction) -> str:
-    differ = (key for key in interaction_texts(every) if _pooled_value(key, without) != _pooled_value(key, every))
-    return " · ".join(f"{_INTERACTION[key].title} {_with_events(key, every)}" for key in differ)
 
 
 def _pooled(found: Sequence[Interaction | None]) -> Interaction | None:
