@@ -62,17 +62,13 @@ def flowed(runs: Iterable[tuple[str, Tone | None]], width: int, glyphs: Glyphs) 
                 if number or used + needed > width:
                     lines.append([])
                     used = -1
-                _add(lines[-1], piece, tone)
+                line = lines[-1]
+                if line and line[-1][1] == tone:
+                    line[-1] = (f"{line[-1][0]} {piece}", tone)
+                else:
+                    line += [(" ", None), (piece, tone)] if line else [(piece, tone)]
                 used += needed
     return [tuple(line) for line in lines]
-
-
-def _add(line: list[Piece], word: str, tone: Tone | None) -> None:
-    """Append a word to a line, into the last piece if it has the same tone."""
-    if line and line[-1][1] == tone:
-        line[-1] = (f"{line[-1][0]} {word}", tone)
-    else:
-        line += [(" ", None), (word, tone)] if line else [(word, tone)]
 
 
 def width_of(line: Iterable[Piece]) -> int:
@@ -167,8 +163,7 @@ class _TranscriptWriter:
         tail = f" {detail} " if detail else " "
         room = self._width - cell_width(head) - cell_width(tail) - 1
         name = fit(state, max(8, room), self._glyphs.ellipsis)
-        line = f"{tail}{rule * max(0, room - cell_width(name))}"
-        return ((head, "faint"), (name, "accent"), (line, "faint"))
+        return ((head, "faint"), (name, "accent"), (f"{tail}{rule * max(0, room - cell_width(name))}", "faint"))
 
     def _steps(self, row: Row) -> Line:
         """Return the rule above the steps that the task asks for."""
@@ -184,8 +179,7 @@ class _TranscriptWriter:
         who = self._who(readable(str(row.record.get("role") or ""), self._glyphs))
         head = f"{self._time(row)}{'' if not self._numbered else ' ' * _TURN}  {who} "
         tone = row.severity.get("detail")
-        lines: list[Line] = [((head, "faint"), (first, tone))]
-        return lines + [((f"{self._indent}  {piece}", tone),) for piece in more]
+        return [((head, "faint"), (first, tone)), *(((f"{self._indent}  {piece}", tone),) for piece in more)]
 
     def _said(self, row: Row) -> list[Line]:
         latency = row.record.get("latency_ms")
@@ -208,8 +202,7 @@ class _TranscriptWriter:
         more += changed_lines(row, room, self._glyphs)
         severity = row.severity.get("detail")
         detail = f"{self._mark(severity)}{row.record.get('detail') or ''}"
-        named = self._pieces(detail, room) if detail else []
-        more += [((piece, severity or "faint"),) for piece in named]
+        more += [((piece, severity or "faint"),) for piece in (self._pieces(detail, room) if detail else ())]
         more += self._timing(row, room)
         return [head, *(((self._indent, None), *line) for line in more)]
 
@@ -237,8 +230,7 @@ class _TranscriptWriter:
             more = more[: _MOST_OF_ANSWER - 1]
             more[-1] = fit(f"{more[-1]} {self._glyphs.ellipsis}", room, self._glyphs.ellipsis)
         head = f"{self._time(row)}{self._number(row)}  {' ' * _WHO} "
-        lines: list[Line] = [((head, "faint"), (first, tone))]
-        return lines + [((f"{self._indent}  {piece}", tone),) for piece in more]
+        return [((head, "faint"), (first, tone)), *(((f"{self._indent}  {piece}", tone),) for piece in more)]
 
     def _pieces(self, text: object, width: int) -> list[str]:
         safe = block(str(text or ""))

@@ -46,6 +46,17 @@ def _fixed(value: float, decimals: int, trim: bool) -> str:
     return text
 
 
+def signed(value: float | None, decimals: int) -> str:
+    """Write a difference as `fixed` does, with its sign unless it reads as 0."""
+    text = fixed(value, decimals)
+    return f"+{text}" if value is not None and value > 0 and text.strip("0.·") else text
+
+
+def p_text(p: float) -> str:
+    """Write a p-value with three decimals, `<0.001` where it is smaller than those can say."""
+    return "<0.001" if p < 0.001 else fixed(p, 3)
+
+
 def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool = False) -> str:
     """Write both ends of an interval, as 0.12–0.45, or as -0.5 to 0.1, since a dash and a minus look alike."""
     between = " to " if any(end is not None and end < 0 for end in ends) else "–"

@@ -24,7 +24,7 @@ from riff_tui.table import (
     label,
     naming_columns,
 )
-from riff_tui.text.numbers import counted, fixed, interval_text, listed, value_text
+from riff_tui.text.numbers import counted, fixed, interval_text, listed, p_text, signed, value_text
 from riff_tui.text.safe_text import fit, one_line
 from riff_tui.views import failures
 from riff_tui.views.parts import cells, columns
@@ -185,7 +185,10 @@ def _row(difference: Difference) -> Row:
     return Row(
         f"{difference.aspect} {difference.judge or ''}: {where}",
         record,
-        display={**_display(difference), **_signed({"effect": difference.effect, "low": low, "high": high})},
+        display={
+            **_display(difference),
+            **{key: signed(record[key], _FINEST) for key in ("effect", "low", "high") if record[key] is not None},
+        },
         severity={} if mark is None else {"verdict": mark, "": mark},
         thin=cells.is_thin(min(difference.a.n, difference.b.n)) or few,
         where=where,
@@ -205,7 +208,7 @@ def _display(difference: Difference) -> dict[str, str]:
         shown[key] = "" if events is None else f"{events}~" if _are_few(events) else f"{events}"
     for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
         if p is not None:
-            shown[key] = "<0.001" if p < 0.001 else fixed(p, 3)
+            shown[key] = p_text(p)
     if not difference.rate:
         # A sign in each cell would say that something is missing.
         shown |= dict.fromkeys(("only_a", "only_b", "both", "neither"), "")
@@ -214,12 +217,6 @@ def _display(difference: Difference) -> dict[str, str]:
 
 def _are_few(events: int | None) -> bool:
     return events is not None and events < FEW_EVENTS
-
-
-def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
-    """Return each number with its sign, unless it reads as 0."""
-    texts = {key: fixed(value, _FINEST) for key, value in values.items() if value is not None}
-    return {key: f"+{text}" if float(text) > 0 else text for key, text in texts.items()}
 
 
 def _notes(answer: Comparison) -> Iterator[str]:
@@ -248,10 +245,7 @@ def _notes(answer: Comparison) -> Iterator[str]:
 
 
 def _newly(answer: Comparison) -> str:
-    flows = {
-        what: [difference.flow for difference in answer.looked_at if difference.newly == what]
-        for what in ("broken", "mended")
-    }
+    flows = {what: [each.flow for each in answer.looked_at if each.newly == what] for what in ("broken", "mended")}
     if not any(flows.values()):
         return "Nothing is newly broken or mended: no success rate changed beyond chance."
     return " ".join(f"Newly {what}: {listed(names) or 'nothing'}." for what, names in flows.items())

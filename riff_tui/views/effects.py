@@ -10,7 +10,7 @@ from riff_store.metrics import POOLED, metric_of, unit_of
 from riff_store.vocabulary import COMPUTED, QUALITY
 from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
-from riff_tui.text.numbers import counted, excluded_text, fixed, listed, percent
+from riff_tui.text.numbers import counted, excluded_text, fixed, listed, percent, signed
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
@@ -111,7 +111,7 @@ def _level(factor: str, number: int, level: LevelEffect, better: Better | None) 
         _record(factor, **cells.values_of(level, "level n observations mean effect low high p p_adjusted")),
         display={
             "level": f"{INDENT}{NOT_MEASURED if level.level is None else level.level}",
-            **{key: _signed(getattr(level, key)) for key in ("effect", "low", "high")},
+            **{key: signed(getattr(level, key), 2) for key in ("effect", "low", "high")},
             "share": "",
             "alone": "",
         },
@@ -125,11 +125,6 @@ def _level(factor: str, number: int, level: LevelEffect, better: Better | None) 
 def _record(factor: str, **given: Any) -> dict[str, Any]:
     keys = ("level", "n", "observations", "effect", "low", "high", "p", "p_adjusted", "mean", "share", "alone")
     return {"factor": factor, **dict.fromkeys(keys), **given}
-
-
-def _signed(value: float | None) -> str:
-    text = fixed(value, 2)
-    return f"+{text}" if value is not None and value > 0 and text.strip("0.") else text
 
 
 def _mark(level: LevelEffect, better: Better | None) -> Severity | None:

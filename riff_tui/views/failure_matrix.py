@@ -11,7 +11,7 @@ from riff_store.measure import wilson
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
 from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.numbers import p_text, percent
 from riff_tui.views.failures import side_notes, side_record, sides_of
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import marked_note
@@ -239,7 +239,7 @@ def _shift_row(cell: FailureShift, answer: FailureShifts) -> Row:
     }
     mark = MARKS.get(verdict)
     side = answer.b if cell.n_b else answer.a
-    display = {key: "<0.001" if record[key] < 0.001 else fixed(record[key], 3) for key in ("p", "p_adjusted")}
+    display = {key: p_text(record[key]) for key in ("p", "p_adjusted")}
     return Row(
         cells.where(place),
         record,

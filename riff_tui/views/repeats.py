@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import percent
+from riff_tui.text.numbers import counted, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
@@ -152,26 +152,22 @@ def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> 
     nameless = sum(cell.nameless for cell in repeated)
     notes = []
     if single:
-        notes.append(f"Left out: {single} {_groups(single)} with fewer than two trials.")
+        notes.append(f"Left out: {counted(single, 'group')} with fewer than two trials.")
     if unmeasured:
         notes.append(f"Not measured: {unmeasured} {'call has' if unmeasured == 1 else 'calls have'} no correctness.")
     if nameless:
         whose = "so its calls may not repeat" if nameless == 1 else "so their calls may not repeat"
         names = "names" if nameless == 1 else "name"
-        notes.append(f"{nameless} {_groups(nameless)} {names} neither scenario nor persona, {whose} one another.")
+        notes.append(f"{counted(nameless, 'group')} {names} neither scenario nor persona, {whose} one another.")
     short = sum(cell.groups - cell.pass_k.n for cell in repeated)
     if short:
         k = repeated[0].k
         notes.append(
-            f"{short} {_groups(short)} with fewer than {k} trials {'is' if short == 1 else 'are'} in no pass^k."
+            f"{counted(short, 'group')} with fewer than {k} trials {'is' if short == 1 else 'are'} in no pass^k."
         )
     if any(cell.runs > 1 for cell in repeated):
         notes.append("Groups reach over several runs, so changes between them count as flaky; --by run parts the runs.")
     return notes
-
-
-def _groups(count: int) -> str:
-    return "group" if count == 1 else "groups"
 
 
 SPEC = ViewSpec(

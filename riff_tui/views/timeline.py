@@ -78,10 +78,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         view="timeline",
         title="Timeline: success and quality run by run (earliest first)",
         columns=shown,
-        rows=[
-            _row(run, (COMPUTED, *judges), answers[max(0, place - TREND) : place])
-            for place, run in enumerate(answers, 1)
-        ],
+        rows=[_row(run, (COMPUTED, *judges), answers[max(0, at - TREND) : at]) for at, run in enumerate(answers, 1)],
         notes=[
             UNITS,
             *([CHANGE] if compared else []),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Severity
-from riff_tui.text.numbers import fixed, utc
+from riff_tui.text.numbers import signed, utc
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
@@ -45,19 +45,12 @@ def flow_record(moved: FlowChange) -> dict[str, Any]:
 
 def change_in_short(effect: float, change: SuccessChange) -> str:
     """Return a change as a cell: how large it is, and the verdict where it is more than chance."""
-    said = "" if change.verdict == "noise" else f" {change.verdict}"
-    return f"{signed(effect)}{said}"
+    return f"{signed(effect * 100, 0)} pp{'' if change.verdict == 'noise' else f' {change.verdict}'}"
 
 
 def flows_in_short(moved: Sequence[FlowChange]) -> str:
     """Return the flows that changed as a cell."""
     return ", ".join(f"{flow.flow} {change_in_short(flow.change.effect, flow.change)}" for flow in moved)
-
-
-def signed(value: float) -> str:
-    """Return a difference of shares in percentage points, with its sign unless it reads as 0."""
-    text = fixed(value * 100, 0)
-    return f"{'+' if float(text) > 0 else ''}{text} pp"
 
 
 def change_mark(change: SuccessChange | None) -> Severity | None:

@@ -13,9 +13,10 @@ from riff_tui.charts.lane_marks import latency_severity, turns_with_tools
 from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text import word_diff
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.views.parts import cells, voice_record
-from riff_tui.views.parts.voice_record import Happened, WordFilter, is_number
+from riff_tui.views.parts.moment_details import CallWords
+from riff_tui.views.parts.voice_record import Happened, is_number
 
 GOOD_TIMING, FAIR_TIMING = 0.8, 0.5
 MOST_DIFFERENCES = 40
@@ -46,7 +47,7 @@ _KINDS = (
 _ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
 
 
-def with_voice(table: Table, voice: Voice, words: WordFilter) -> Table:
+def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
     """Add to a conversation's table what is known of the sound: other rows for what was said, lanes, further notes.
 
     States, slots and guards of the table stay where they happened.
@@ -93,7 +94,7 @@ class _SpokenText:
 class _TraceRows:
     """Make rows in the order of a call's trace; what is known of a turn stands in the first row of its side."""
 
-    def __init__(self, voice: Voice, words: WordFilter, named: Sequence[str | None]) -> None:
+    def __init__(self, voice: Voice, words: CallWords, named: Sequence[str | None]) -> None:
         self._voice = voice
         self._words = words
         self._turns = {turn.turn: turn for turn in voice.turns}
@@ -211,7 +212,7 @@ def _starts(spans: Sequence[Span]) -> dict[int, float]:
 
 
 def _happened(turn: VoiceTurn, role: str) -> Iterator[Happened]:
-    """Say who interrupted, and if the agent had to be nudged, without anybody's words."""
+    """Yield who interrupted, and that the agent had to be nudged, without anybody's words."""
     if role == "agent" and turn.agent_interrupted:
         overlap = _seconds(turn.evidence.get("overlap_ms"))
         yield Happened(f"agent breaks in, {overlap} s both" if overlap else "agent breaks in")
@@ -239,20 +240,19 @@ def _marks(
     return {**marks, "": worst} if worst else marks
 
 
-def _database(voice: Voice, words: WordFilter) -> Iterator[Row]:
-    """Say how the database differs from what the task should have left; without words only how often, by table."""
+def _database(voice: Voice, words: CallWords) -> Iterator[Row]:
+    """Yield how the database differs from what the task should have left; without words only how often, by table."""
     task = voice.task
     if task.passed is True:
         return
     if not words.wanted:
         counts = per_table(differences(task.diff, task.mismatches))
-        lines = [f"{name}: {count} {'difference' if count == 1 else 'differences'}" for name, count in counts.items()]
+        lines = [f"{name}: {counted(count, 'difference')}" for name, count in counts.items()]
     else:
         found = differences(words(task.diff) or {}, words(task.mismatches) or {})
         lines = [replace(each, expected=cut(each.expected), found=cut(each.found)).line for each in found]
     more = len(lines) - MOST_DIFFERENCES
-    shown = [*lines[:MOST_DIFFERENCES], *([f"{more:,} more differences"] if more > 0 else [])]
-    for line in shown:
+    for line in [*lines[:MOST_DIFFERENCES], *([f"{more:,} more differences"] if more > 0 else [])]:
         yield _row({"kind": "database", "detail": line}, set(), {"detail": "bad", "": "bad"})
 
 
