@@ -65,8 +65,7 @@ class ViewQuery:
     @property
     def row_fields(self) -> set[str]:
         """Return the keys of the records, without the names in whose place `--by` has put others."""
-        gone = set(self.spec.keys) - set(self.keys)
-        return (set(self.spec.row_fields) - gone) | set(self.request.by)
+        return set(self.spec.row_fields) - (set(self.spec.keys) - set(self.keys)) | set(self.request.by)
 
     def table(self) -> Table:
         """Return the table that is asked for, all of it from one state of the store."""
@@ -104,8 +103,7 @@ class ViewQuery:
             from riff_tui.filters.nearest_names import unknown_values
 
             notes = [*unknown_values(every, parts.rows), *notes]
-        is_whole = recounts or (not fewer and parts.rows is None)
-        if self.spec.words.empty_store and not total and is_whole:
+        if self.spec.words.empty_store and not total and (recounts or (not fewer and parts.rows is None)):
             notes.append(self.spec.words.empty_store)
         return replace(table, notes=notes)
 

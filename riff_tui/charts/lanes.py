@@ -69,16 +69,19 @@ class Painter:
         """Return as many lines for every window of a call, so that nothing below them moves."""
         lanes, both = self._lanes, self._lanes.both
         between = self._between() if lanes.breaks or lanes.gaps or lanes.marks else None
-        lines = [
-            self._line(self._zoom(), self._axis()),
+        axis = self._blank()
+        for at, label in self._scale.ticks():
+            _put(axis, at, label, "faint")
+        legend: list[list[Piece]] = [[(line, "faint")] for line in self._legend(bool(both))]
+        return [
+            self._line(self._zoom(), axis),
             self._line("turn", self._turns()),
             self._line("caller", self._lane(lanes.caller, both, "caller")),
             *([self._line("s", between)] if between is not None else []),
             self._line("agent", self._lane(lanes.agent, both, "agent")),
             *([self._line("tools" if lanes.tools else "line", self._tools())] if lanes.tools or self._on_line else []),
+            *legend,
         ]
-        legend: list[list[Piece]] = [[(line, "faint")] for line in self._legend(bool(both))]
-        return lines + legend
 
     def _line(self, name: str, cells: Sequence[Piece]) -> list[Piece]:
         """Return a row of cells behind its name, neighbours of one tone as one piece."""
@@ -88,7 +91,7 @@ class Painter:
         return pieces
 
     def _zoom(self) -> str:
-        """Say how much nearer than the whole call this is, with arrows to where more of it is."""
+        """Return how much nearer than the whole call this is, with arrows to where more of it is."""
         (first, last), (start, end) = self._lanes.extent, self._lanes.shown
         if (first, last) == (start, end):
             return ""
@@ -97,12 +100,6 @@ class Painter:
 
     def _blank(self) -> list[Piece]:
         return [(" ", None)] * self._scale.cells
-
-    def _axis(self) -> list[Piece]:
-        cells = self._blank()
-        for at, label in self._scale.ticks():
-            _put(cells, at, label, "faint")
-        return cells
 
     def _turns(self) -> list[Piece]:
         """Put numbers where turns begin, the one that stands out first, with a line as long as it lasts."""

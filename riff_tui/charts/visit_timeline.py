@@ -124,15 +124,11 @@ def _cell(t: float, end: float, room: int) -> int:
 
 def _axis(end: float, room: int) -> str:
     """Draw ticks at round seconds, as many as leave room for their labels."""
-    step = next((step for step in _STEPS if end / step * 6 <= room), None)
-    if step is None:
-        step = int(end) + 1
+    step = next((step for step in _STEPS if end / step * 6 <= room), int(end) + 1)
     cells = [" "] * (room + 1)
-    tick = 0
-    while tick <= end:
+    for tick in range(0, int(end) + 1, step):
         label = "0 s" if tick == 0 else str(tick)
         at = _cell(tick, end, room)
         if at + len(label) <= len(cells):
             cells[at : at + len(label)] = label
-        tick += step
     return "".join(cells)

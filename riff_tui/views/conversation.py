@@ -68,9 +68,8 @@ def find_call(store: Store, predicate: Predicate | None) -> Call:
     from riff_store.queries.conversations import conversations, count_conversations
 
     if predicate is None:
-        raise UsageError(
-            "conversation needs to know which one: riff-tui dump conversation --where 'run=R conversation=C'"
-        )
+        one = "riff-tui dump conversation --where 'run=R conversation=C'"
+        raise UsageError(f"conversation needs to know which one: {one}")
     found, parts = conversations(store, predicate, limit=_MOST), conjuncts(predicate)
     if not found:
         # Ids only have to hold what was asked for, and then to begin with it.
@@ -96,11 +95,8 @@ def find_call(store: Store, predicate: Predicate | None) -> Call:
 
 def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
     """Return the one of several calls that is called exactly like a bare word or a part of an id."""
-    words = {
-        part.value
-        for part in conjuncts(predicate)
-        if isinstance(part, Term) and part.field in (None, "conversation") and part.operator == "contains"
-    }
+    held = [part for part in conjuncts(predicate) if isinstance(part, Term) and part.operator == "contains"]
+    words = {part.value for part in held if part.field in (None, "conversation")}
     named = [call for call in found if call.conversation in words]
     return named if len(named) == 1 else []
 

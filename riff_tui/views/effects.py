@@ -200,9 +200,9 @@ def _certainty(model: LinearModel, better: Better | None) -> str:
 
 
 def _confounded(group: Confounding) -> str:
-    names = _joined(group.factors)
     why = [f"each {inner} comes with one {outer} only" for inner, outer in group.nested]
     reason = f" ({_joined(why)})" if why else ""
+    names = _joined(group.factors)
     return f"Confounded: {names} cannot be told apart in these calls{reason}, so effects are {NOT_MEASURED}."
 
 

@@ -121,11 +121,9 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
 
 def _units(aspects: Sequence[Column]) -> str:
     """Return the note on units, with those of the aspects shown that it does not say of itself."""
-    others = [column for column in aspects if column.shown and column.key not in _IN_UNITS]
-    added = (
-        f" · {column.title} {column.unit}{f', {column.better} is better' if column.better else ''}" for column in others
-    )
-    return f"{UNITS}{''.join(added)}."
+    others = (column for column in aspects if column.shown and column.key not in _IN_UNITS)
+    better = ((each, f", {each.better} is better" if each.better else "") for each in others)
+    return f"{UNITS}{''.join(f' · {each.title} {each.unit}{which}' for each, which in better)}."
 
 
 def _row(

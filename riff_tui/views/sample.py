@@ -146,8 +146,7 @@ def progress(told: Mapping[str, Any]) -> list[str]:
     codes, since = told["codes"], told["since_new_code"]
     said = [f"{told['read']:,} of {told['calls']:,} read"]
     if codes and since:
-        enough = ": enough?" if since >= SATURATED else ""
-        said.append(f"no new code for {counted(since, 'call')}{enough}")
+        said.append(f"no new code for {counted(since, 'call')}{': enough?' if since >= SATURATED else ''}")
     return [*said, *([counted(codes, "code")] if codes else [])]
 
 

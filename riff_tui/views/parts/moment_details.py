@@ -170,14 +170,10 @@ def is_failed(detail: CallDetail) -> bool:
 
 def steps_summary(steps: Sequence[AskedStep]) -> str:
     """Return how many steps of the task were taken rightly, and the names of those that were not."""
-    parts = [_counted(steps)]
-    for title, found in (
-        ("missed", [step for step in steps if not step.called]),
-        ("wrong arguments", [step for step in steps if step.called and not step.is_right]),
-    ):
-        names = ", ".join(dict.fromkeys(step.state for step in found))
-        parts += [f"{title} {names}"] if found else []
-    return " · ".join(parts)
+    missed = dict.fromkeys(step.state for step in steps if not step.called)
+    wrong = dict.fromkeys(step.state for step in steps if step.called and not step.is_right)
+    parts = [_counted(steps), *([f"missed {', '.join(missed)}"] if missed else [])]
+    return " · ".join([*parts, *([f"wrong arguments {', '.join(wrong)}"] if wrong else [])])
 
 
 def step_text(table: Table) -> tuple[str, bool]:

@@ -4,6 +4,7 @@ These are about words of a caller, and pass the same gate."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,13 +39,8 @@ def note_record(note: Note, words: Words) -> dict[str, Any]:
 
 def turn_numbers(rows: Sequence[Row]) -> list[int | None]:
     """Return of each row of a call which turn of its transcript it is, counted from 1; nothing for other moments."""
-    turns = 0
-    numbers: list[int | None] = []
-    for row in rows:
-        is_turn = row.record.get("kind") == "turn"
-        turns += is_turn
-        numbers.append(turns if is_turn else None)
-    return numbers
+    count = itertools.count(1)
+    return [next(count) if row.record.get("kind") == "turn" else None for row in rows]
 
 
 def states(rows: Iterable[Row]) -> Iterator[str | None]:
@@ -118,14 +114,11 @@ def note_line(note: Note, words: Words) -> str:
     """Return who noted what when, on which turn or state, in a line."""
     moment = cells.moment(note.at)
     author = words(note.author)
-    head = [
-        "Note",
-        *([f"by {author}"] if author else []),
-        *([f"on turn {note.turn}"] if note.turn is not None else []),
-        *([f"in {note.state}"] if note.state else []),
-    ]
+    text = f"Note{f' by {author}' if author else ''}"
+    text += "" if note.turn is None else f" on turn {note.turn}"
+    text += f" in {note.state}" if note.state else ""
     known = [*([moment[:10]] if moment else []), *_filed(note.verdict, note.labels, note.code)]
-    text = " ".join(head) + (f" ({', '.join(known)})" if known else "")
+    text += f" ({', '.join(known)})" if known else ""
     said = words(note.text)
     return f"{text}: {said}" if said else text
 
