@@ -1,21 +1,63 @@
-"""Lead from a request to a table, the same way for dumps and for the screen."""
+"""Lead from a request to a table, the same way for dumps and for the screen, and name the command that prints it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from riff_tui.errors import RiffError, UsageError, ViewFailed
-from riff_tui.request import Request, dump_command
 from riff_tui.settings import bounds
 from riff_tui.table import Table, with_deferred
-from riff_tui.view_registry import origin_of, resolve, views
+from riff_tui.text.safe_text import shell_quoted
+from riff_tui.view_registry import origin_of, resolve, spec_of, views
 from riff_tui.views.spec import BY, ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.database import Store
+    from riff_store.filters.predicates import Predicate
     from riff_tui.view_query import ViewQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Hold what is wanted of a view: a filter, further keys, a column to sort by, how many rows.
+
+    `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
+    `trend` adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its
+    `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
+    `aspect` is explained instead of quality, `k` repeats of a call are drawn at a time. `predicate` is what `where`
+    says, if that is parsed already.
+    """
+
+    where: str = ""
+    by: tuple[str, ...] = ()
+    sort: str | None = None
+    limit: int | None = None
+    text: bool = False
+    redact: bool = False
+    trend: bool = False
+    defer: bool = False
+    sides: tuple[str, str] | None = None
+    aspect: str | None = None
+    k: int | None = None
+    predicate: Predicate | None = None
+
+
+def open_to_read(location: str) -> Store:
+    """Open a store for reading, with the notes that are kept beside the settings where it cannot be written.
+
+    Raises as `open_store` does.
+    """
+    from riff_store.database import open_store
+
+    store = open_store(location)
+    if not store.can_be_written():
+        from riff_tui.notes.kept_notes import read_kept
+        from riff_tui.settings import kept_notes_file
+
+        store.kept_notes = read_kept(kept_notes_file())
+    return store
 
 
 def show(store: Store, name: str, request: Request) -> Table:
@@ -24,12 +66,12 @@ def show(store: Store, name: str, request: Request) -> Table:
     Raises `UsageError` or `FilterError` for a request that makes no sense, `ViewFailed` where the code of another
     distribution fails, and the store's errors.
     """
-    from riff_tui.filters import parse
+    from riff_tui.filters import Filter
     from riff_tui.view_query import ViewQuery
 
     spec = resolve(name)
     check_request(spec, request)
-    query = ViewQuery(store, spec, request, request.predicate or parse(request.where), bounds())
+    query = ViewQuery(store, spec, request, request.predicate or Filter(request.where).predicate, bounds())
     try:
         return with_deferred(query.table(), partial(_signed, query))
     except RiffError as error:
@@ -92,3 +134,57 @@ def check_request(spec: ViewSpec, request: Request) -> None:
     if spec.sides and request.sides is None:
         command = f"{spec.command}, where A and B are runs or agent:NAME"
         raise UsageError(f"{spec.name} needs two sides: {command}")
+
+
+def dump_command(name: str, request: Request) -> str:
+    """Return the command that prints a view as requested."""
+
+    spec = spec_of(name)
+    sides = " ".join(map(_side, request.sides or ()))
+    parts = [spec.command.replace("A B", sides) if sides else f"riff-tui dump {name}"]
+    if request.where.strip():
+        parts += ["--where", shell_quoted(request.where.strip())]
+    parts += [f"--by {key}" for key in request.by]
+    if request.sort is not None:
+        parts += ["--sort", _quoted(request.sort)]
+    if request.limit is not None:
+        parts.append(f"--limit {request.limit}")
+    if request.aspect is not None:
+        parts += ["--aspect", _quoted(request.aspect)]
+    if request.k is not None:
+        parts.append(f"--k {request.k}")
+    if request.text and spec.text and request.sides is None:
+        parts.append("--text")
+    return " ".join(parts)
+
+
+def ui_command(name: str, request: Request, *, at: str = "", store: str = "") -> str:
+    """Return the command that opens the explorer on a view as requested.
+
+    `at` is the moment of a call that the cursor is on, `store` is named if it is not empty.
+    """
+
+    parts = [f"riff-tui ui {name}", *map(_side, request.sides or ())]
+    if request.where.strip():
+        parts += ["--where", shell_quoted(request.where.strip())]
+    if request.aspect:
+        parts += ["--aspect", _quoted(request.aspect)]
+    parts += [f"--by {key}" for key in request.by]
+    if request.sort:
+        parts += ["--sort", _quoted(request.sort)]
+    if at:
+        parts += ["--at", _quoted(at)]
+    if store:
+        parts += ["--store", shell_quoted(store)]
+    return " ".join(parts)
+
+
+def _side(side: str) -> str:
+    """Return a side as a word; what begins like an option would be taken for one."""
+    return _quoted(f"run:{side}" if side.startswith("-") else side)
+
+
+def _quoted(word: str) -> str:
+    import shlex  # most dumps need none
+
+    return shlex.quote(word)

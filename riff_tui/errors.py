@@ -22,6 +22,7 @@ from riff_store.errors import (
 
 __all__ = [
     "ExitCode",
+    "FilterError",
     "GateFailed",
     "InputSkipped",
     "Interrupted",
@@ -40,6 +41,17 @@ __all__ = [
     "trace",
     "writing",
 ]
+
+
+class FilterError(UsageError):
+    """Refuse a filter that makes no sense; `position` is the offset of the culprit in the expression."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+    def __str__(self) -> str:
+        return f"filter, character {self.position + 1}: {self.message}"
 
 
 class NoTerminal(UsageError):

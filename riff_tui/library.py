@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from riff_store.database import Store, open_store
-from riff_tui.catalog import show
+from riff_tui.catalog import Request, show
 from riff_tui.output.sinks.json import dumped
 from riff_tui.output.sinks.parts import Options
-from riff_tui.request import Request
 
 
 def ask(

@@ -252,7 +252,6 @@ def in_one_step(doing: str, make: Callable[[], Table]) -> Steps:
     return make()
 
 
-# Define the batch: rows by column, for what has too many of them to make a record of each.
 Value = TypeVar("Value")
 
 
@@ -275,13 +274,12 @@ class Batch:
         return chain.from_iterable(map(repeat, values, self.counts))
 
 
-# Fetch rows a page at a time when they come into view, so that a long list opens at once.
 PAGE = 256
 KEPT_PAGES = 16
 
 
 class LazyRows(Sequence[Row]):
-    """Hold `count` rows over `fetch(offset, limit)`; the pages used last are kept.
+    """Fetch `count` rows a page at a time as they come into view; the pages used last are kept.
 
     `keys` name the rows, so that a row of another window can be found in this one, with `find` where they can tell.
     """

@@ -133,14 +133,12 @@ def _with_tools(
     placed: list[tuple[int, Moment]] = []
     for position, moment in happened:
         placed.append((position, moment))
-        while moment.kind == "state" and waiting and moment.state in _states_of(waiting[0].entry):
+        while moment.kind == "state" and moment.state is not None and waiting:
+            called = name(waiting[0].entry.get("name"))
+            if called is None or moment.state not in (called, f"user:{called}"):
+                break
             placed.append((position, waiting.popleft()))
     return placed, list(waiting)
-
-
-def _states_of(tool: Entry) -> tuple[str, ...]:
-    called = name(tool.get("name"))
-    return () if called is None else (called, f"user:{called}")
 
 
 def _keyed(found: Iterable[Moment]) -> Iterator[_Keyed]:

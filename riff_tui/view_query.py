@@ -15,11 +15,11 @@ from riff_store.vocabulary import ALIASES, FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
 from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Table, begun, in_one_step
-from riff_tui.text.words import excluded_text, listed
+from riff_tui.text.numbers import excluded_text, listed
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
     from riff_tui.views.spec import ViewSpec
 
 
@@ -65,8 +65,7 @@ class ViewQuery:
     @property
     def row_fields(self) -> set[str]:
         """Return the keys of the records, without the names in whose place `--by` has put others."""
-        gone = set(self.spec.keys) - set(self.keys)
-        return (set(self.spec.row_fields) - gone) | set(self.request.by)
+        return set(self.spec.row_fields) - (set(self.spec.keys) - set(self.keys)) | set(self.request.by)
 
     def table(self) -> Table:
         """Return the table that is asked for, all of it from one state of the store."""
@@ -78,8 +77,12 @@ class ViewQuery:
     def parts(self) -> FilterParts:
         """Split the filter; raises `FilterError` or `UsageError` where it makes no sense for the view."""
         judges, rest = take_judges(self.predicate) if self.spec.judges else (None, self.predicate)
-        added = _added_aspects(rest) if self.spec.filters.added_aspects else ()
-        calls, rows = split(rest, {*self.row_fields, *added})
+        added: set[str] = set()
+        if self.spec.filters.added_aspects:
+            # Not every store has these aspects, so no column tells of them.
+            named = {term.field: split_name(term.field)[0] for term in terms(rest) if term.field}
+            added = {field for field, base in named.items() if base not in FIELDS or is_optional(base)}
+        calls, rows = split(rest, self.row_fields | added)
         if calls is not None and self.spec.filters.refusal:
             raise UsageError(f"{self.spec.name} can be filtered by {', '.join(self.spec.row_fields)} only")
         return FilterParts(calls, rows, judges)
@@ -95,9 +98,12 @@ class ViewQuery:
         every, table = table, replace(table, rows=matching(table, parts.rows))
         table = self.arranged(replace(table, total=total, matched=len(table.rows)))
         table = _with_columns_asked_for(table, parts.rows)
-        notes = [*_values_in_vain(every, table, parts.rows), *table.notes, *left_out(table, self.keys)]
-        is_whole = recounts or (not fewer and parts.rows is None)
-        if self.spec.words.empty_store and not total and is_whole:
+        notes = [*table.notes, *left_out(table, self.keys)]
+        if parts.rows is not None and every.rows and not table.matched:
+            from riff_tui.filters.nearest_names import unknown_values
+
+            notes = [*unknown_values(every, parts.rows), *notes]
+        if self.spec.words.empty_store and not total and (recounts or (not fewer and parts.rows is None)):
             notes.append(self.spec.words.empty_store)
         return replace(table, notes=notes)
 
@@ -136,20 +142,6 @@ def _with_columns_asked_for(table: Table, rows: Predicate | None) -> Table:
     hidden = {column.key for column in table.columns if not column.shown and column.kind in ("number", "count")} & asked
     columns = [replace(column, shown=True) if column.key in hidden else column for column in table.columns]
     return replace(table, columns=columns, first=tuple(column.key for column in columns if column.key in hidden))
-
-
-def _added_aspects(predicate: Predicate | None) -> set[str]:
-    """Return the aspects that not every store has and that a filter names."""
-    named = {term.field: split_name(term.field)[0] for term in terms(predicate) if term.field}
-    return {field for field, base in named.items() if base not in FIELDS or is_optional(base)}
-
-
-def _values_in_vain(every: Table, left: Table, predicate: Predicate | None) -> list[str]:
-    if predicate is None or left.matched or not every.rows:
-        return []
-    from riff_tui.filters.nearest_names import unknown_values
-
-    return unknown_values(every, predicate)
 
 
 def matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:

@@ -34,7 +34,9 @@ class FailureGrid:
         """
         signs = glyphs(ascii_only)
         rows, columns = (self._fullest(side) for side in (0, 1))
-        each, end = self._cell_width(rows, columns), max(len(_SUM), len(str(sum(self.counts.values()))))
+        sums = {name: str(self._sum(1, name)) for name in columns}
+        each = max(map(len, (*sums.values(), *(self._cell(row, column) for row in rows for column in columns))))
+        end = max(len(_SUM), len(str(sum(self.counts.values()))))
         columns = columns[: max(1, (width - _SHORTEST_NAME - end - 1) // (each + 1))]
         most = min(_LONGEST_NAME, width - end - 1 - len(columns) * (each + 1))
         widest = min(most, max(cell_width(one_line(name)) for name in (_HEAD, *rows)))
@@ -47,13 +49,8 @@ class FailureGrid:
         for name, cut in zip(rows, _cut(rows, widest, signs), strict=True):
             found = [self._cell(name, column) for column in columns]
             lines.append(_line(cut, found, str(self._sum(0, name)), (widest, each, end)))
-        sums = [str(self._sum(1, name)) for name in columns]
-        lines.append(_line(fit(_SUM, widest), sums, "", (widest, each, end)))
+        lines.append(_line(fit(_SUM, widest), [sums[name] for name in columns], "", (widest, each, end)))
         return lines + (_legend(titles, columns, width) if lettered else [])
-
-    def _cell_width(self, rows: Sequence[str], columns: Sequence[str]) -> int:
-        cells = [self._cell(row, column) for row in rows for column in columns]
-        return max(len(cell) for cell in (*cells, *(str(self._sum(1, name)) for name in columns)))
 
     @property
     def left_out(self) -> int:

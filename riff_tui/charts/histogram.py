@@ -63,8 +63,7 @@ def sparkline(buckets: Sequence[Bucket], signs: Glyphs) -> str:
     if not buckets:
         return ""
     top = max(each.count for each in buckets)
-    levels = [_level(each.count, top, len(signs.sparks)) for each in buckets]
-    drawn = "".join(_sign(level, signs) for level in levels)
+    drawn = "".join(_sign(_level(each.count, top, len(signs.sparks)), signs) for each in buckets)
     return f"{edge(buckets[0].low)} {drawn} {_end(buckets[-1])}"
 
 

@@ -324,11 +324,19 @@ class LaneTimes:
                 first, last = turns.get(turn, spans[0])
                 turns[turn] = (min(first, *(s for s, _ in spans)), max(last, *(e for _, e in spans)))
         caller, agent = (merged((span.start, span.end) for span in spans) for spans in sounds.values())
-        marks = tuple(_marks(voice))
+        marks = tuple(each for each in voice.marks if abs(each.start) < LARGEST and each.start <= each.end < LARGEST)
         # A backchannel is neither a turn to be answered nor a way to break in.
         listened = {mark.start for mark in marks if mark.kind == BACKCHANNEL}
         asked = _by_turn([span for span in sounds["caller"] if span.start not in listened])
-        breaks = _marked_breaks(marks) if marks else _breaks(voice, asked, by_turn["agent"])
+        breaks: Iterable[Break] = _breaks(voice, asked, by_turn["agent"])
+        if marks:
+            breaks = (
+                Break(mark.start, "agent", mark.seconds)
+                if mark.by == "agent"
+                else Break(mark.start, "caller", mark.seconds, yielded=mark.correct)
+                for mark in marks
+                if mark.kind == INTERRUPTION
+            )
         return cls(
             caller=tuple(caller),
             agent=tuple(agent),
@@ -395,22 +403,6 @@ def _by_turn(spans: Sequence[Span]) -> dict[int, list[Interval]]:
     for span in spans:
         found.setdefault(span.turn, []).append((span.start, span.end))
     return found
-
-
-def _marks(voice: Voice) -> Iterator[Mark]:
-    """Return marks that have a time, but for those that go backwards."""
-    for mark in voice.marks:
-        if abs(mark.start) < LARGEST and mark.start <= mark.end < LARGEST:
-            yield mark
-
-
-def _marked_breaks(marks: Sequence[Mark]) -> Iterator[Break]:
-    for mark in marks:
-        if mark.kind == INTERRUPTION:
-            if mark.by == "agent":
-                yield Break(mark.start, "agent", mark.seconds)
-            else:
-                yield Break(mark.start, "caller", mark.seconds, yielded=mark.correct)
 
 
 def _breaks(

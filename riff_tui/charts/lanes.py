@@ -17,9 +17,9 @@ from riff_tui.charts.lane_marks import (
     shares,
     wait_sign,
 )
-from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
+from riff_tui.text.glyphs import Glyphs, glyphs, readable
 from riff_tui.text.numbers import fixed
-from riff_tui.text.safe_text import cell_width, fit, one_line
+from riff_tui.text.safe_text import cell_width, fit
 
 
 class Lanes(LaneTimes):
@@ -37,7 +37,6 @@ class Lanes(LaneTimes):
         return Painter(self, glyphs(ascii_only), width, legend_lines).lines()
 
 
-# Draw lanes: one sign of one cell's width for what happens in a cell's time.
 Tone: TypeAlias = Literal["faint", "caller", "agent", "both", "bad", "warn", "tool", "here"]
 Piece: TypeAlias = tuple[str, Tone | None]
 
@@ -70,16 +69,19 @@ class Painter:
         """Return as many lines for every window of a call, so that nothing below them moves."""
         lanes, both = self._lanes, self._lanes.both
         between = self._between() if lanes.breaks or lanes.gaps or lanes.marks else None
-        lines = [
-            self._line(self._zoom(), self._axis()),
+        axis = self._blank()
+        for at, label in self._scale.ticks():
+            _put(axis, at, label, "faint")
+        legend: list[list[Piece]] = [[(line, "faint")] for line in self._legend(bool(both))]
+        return [
+            self._line(self._zoom(), axis),
             self._line("turn", self._turns()),
             self._line("caller", self._lane(lanes.caller, both, "caller")),
             *([self._line("s", between)] if between is not None else []),
             self._line("agent", self._lane(lanes.agent, both, "agent")),
             *([self._line("tools" if lanes.tools else "line", self._tools())] if lanes.tools or self._on_line else []),
+            *legend,
         ]
-        legend: list[list[Piece]] = [[(line, "faint")] for line in self._legend(bool(both))]
-        return lines + legend
 
     def _line(self, name: str, cells: Sequence[Piece]) -> list[Piece]:
         """Return a row of cells behind its name, neighbours of one tone as one piece."""
@@ -89,7 +91,7 @@ class Painter:
         return pieces
 
     def _zoom(self) -> str:
-        """Say how much nearer than the whole call this is, with arrows to where more of it is."""
+        """Return how much nearer than the whole call this is, with arrows to where more of it is."""
         (first, last), (start, end) = self._lanes.extent, self._lanes.shown
         if (first, last) == (start, end):
             return ""
@@ -98,12 +100,6 @@ class Painter:
 
     def _blank(self) -> list[Piece]:
         return [(" ", None)] * self._scale.cells
-
-    def _axis(self) -> list[Piece]:
-        cells = self._blank()
-        for at, label in self._scale.ticks():
-            _put(cells, at, label, "faint")
-        return cells
 
     def _turns(self) -> list[Piece]:
         """Put numbers where turns begin, the one that stands out first, with a line as long as it lasts."""
@@ -201,11 +197,8 @@ class Painter:
                 noises[touched] = (letter, "warn")
         for tool in self._lanes.tools:
             at = self._scale.cell(tool.t)
-            free = (
-                next((each for each in range(at, len(cells)) if cells[each][0] == " "), None)
-                if at is not None
-                else None
-            )
+            further = () if at is None else range(at, len(cells))
+            free = next((each for each in further if cells[each][0] == " "), None)
             if free is not None:
                 cells[free] = (self._letters[tool.name], "tool")
         return [noise if cell[0] == " " else cell for cell, noise in zip(cells, noises, strict=True)]
@@ -215,14 +208,13 @@ class Painter:
         signs, lanes = self._signs, self._lanes
         meanings = [
             (both, f"{self._both} both"),
-            *((True, meaning) for meaning in self._break_meanings()),
-            *((True, meaning) for meaning in self._marks.legend(lanes.breaks)),
+            *((True, meaning) for meaning in (*self._break_meanings(), *self._marks.legend(lanes.breaks))),
             (any(gap.seconds > 0 for gap in lanes.gaps), f"{self._waits} late"),
             (any(gap.seconds <= 0 for gap in lanes.gaps), f"{signs.bad} early"),
         ]
         said = [meaning for applies, meaning in meanings if applies]
         # Names give way one cell after the other, so that as many letters as can be are explained.
-        names = {letter: self._safe(name) for name, letter in self._letters.items()}
+        names = {letter: readable(name, signs) for name, letter in self._letters.items()}
         room, most = max(map(cell_width, names.values()), default=0), self._legend_lines
         while True:
             tools = [f"{letter} {fit(name, room, signs.ellipsis)}" for letter, name in names.items()]
@@ -240,25 +232,18 @@ class Painter:
         arrows = {"agent": signs.rising, "caller": signs.falling}
         return [f"{arrow} {side} breaks in" for side, arrow in arrows.items() if side in sides]
 
-    def _safe(self, name: str) -> str:
-        safe = one_line(name)
-        return in_ascii(safe) if self._signs.ascii_only else safe
-
 
 def _letters(names: Iterable[str], taken: set[str]) -> dict[str, str]:
     """Choose a letter for each name: one of its own where one is left."""
     found: dict[str, str] = {}
     for name in names:
         if name not in found:
-            own = [letter for letter in [*_initials(name), *name] if letter in _LETTERS]
+            initials = [part[:1] for part in name.replace("-", "_").split("_")]
+            own = [letter for letter in [*"".join(initials), *name] if letter in _LETTERS]
             letter = next((letter for letter in [*own, *_LETTERS] if letter not in taken), _UNNAMED)
             found[name] = letter
             taken.add(letter)
     return found
-
-
-def _initials(name: str) -> str:
-    return "".join(part[:1] for part in name.replace("-", "_").split("_"))
 
 
 def _flowed(parts: Iterable[str], width: int) -> list[str]:

@@ -32,25 +32,16 @@ class Sparklines:
         The latest runs are shown where there is no room for all.
         """
         signs = glyphs(ascii_only)
-        series = {name: values for name, values in self.series.items() if _measured(values) >= LEAST}
+        measured = {name: [value for value in values if value is not None] for name, values in self.series.items()}
+        series = {name: values for name, values in self.series.items() if len(measured[name]) >= LEAST}
         widest = max((min(_LONGEST_NAME, cell_width(one_line(name))) for name in series), default=0)
         lines = []
         for name, values in series.items():
-            said = _said(values, rate=name in self.rates)
+            ends = min(measured[name]), max(measured[name]), measured[name][-1]
+            least, most, last = (percent(end) if name in self.rates else fixed(end, 1) for end in ends)
+            said = f"{least} to {most}, last {last}"
             room = max(_NARROWEST, width - widest - cell_width(said) - 4)
             named = fit(one_line(name), widest, signs.ellipsis)
             drawn = signs.sparkline(values[-room:], WHOLE if name in self.rates else TOP_SCORE)
             lines.append(f"{named}{' ' * (widest - cell_width(named))}  {drawn}  {said}")
         return lines
-
-
-def _measured(values: Sequence[float | None]) -> int:
-    return sum(value is not None for value in values)
-
-
-def _said(values: Sequence[float | None], *, rate: bool) -> str:
-    measured = [value for value in values if value is not None]
-    least, most, last = (
-        percent(value) if rate else fixed(value, 1) for value in (min(measured), max(measured), measured[-1])
-    )
-    return f"{least} to {most}, last {last}"

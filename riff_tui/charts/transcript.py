@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 from riff_tui.table import Row, Severity
 from riff_tui.text import word_diff
 from riff_tui.text.column_fit import fitted, wrap
-from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
+from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii, readable
 from riff_tui.text.numbers import fixed
-from riff_tui.text.safe_text import block, cell_width, fit, one_line, padded
+from riff_tui.text.safe_text import block, cell_width, fit, padded
 
 Wording: TypeAlias = Literal["meant", "heard"]
 Tone: TypeAlias = Severity | Literal["faint", "accent", "strong"]
@@ -57,28 +57,18 @@ def flowed(runs: Iterable[tuple[str, Tone | None]], width: int, glyphs: Glyphs) 
     used = width + 1
     for text, tone in runs:
         for word in text.split():
-            for number, piece in enumerate(wrap(plain(word, glyphs), width)):
+            for number, piece in enumerate(wrap(readable(word, glyphs), width)):
                 needed = cell_width(piece) + 1
                 if number or used + needed > width:
                     lines.append([])
                     used = -1
-                _add(lines[-1], piece, tone)
+                line = lines[-1]
+                if line and line[-1][1] == tone:
+                    line[-1] = (f"{line[-1][0]} {piece}", tone)
+                else:
+                    line += [(" ", None), (piece, tone)] if line else [(piece, tone)]
                 used += needed
     return [tuple(line) for line in lines]
-
-
-def _add(line: list[Piece], word: str, tone: Tone | None) -> None:
-    """Append a word to a line, into the last piece if it has the same tone."""
-    if line and line[-1][1] == tone:
-        line[-1] = (f"{line[-1][0]} {word}", tone)
-    else:
-        line += [(" ", None), (word, tone)] if line else [(word, tone)]
-
-
-def plain(text: str, glyphs: Glyphs) -> str:
-    """Return data as safe text on one line, in ASCII where wanted."""
-    safe = one_line(text)
-    return in_ascii(safe) if glyphs.ascii_only else safe
 
 
 def width_of(line: Iterable[Piece]) -> int:
@@ -141,22 +131,21 @@ class _TranscriptWriter:
         self._turn: object = None
 
     def row(self, row: Row) -> list[Line]:
-        return [*self._moment(row), *self._noted(row)]
-
-    def _moment(self, row: Row) -> list[Line]:
         kind = row.record.get("kind")
         if kind == "state":
-            return [self._entered(row)]
-        if kind == "step":
-            return self._step(row) if row.record.get("role") else [self._steps(row)]
-        return self._said(row) if kind == "turn" else self._happened(row)
+            lines = [self._entered(row)]
+        elif kind == "step":
+            lines = self._step(row) if row.record.get("role") else [self._steps(row)]
+        else:
+            lines = self._said(row) if kind == "turn" else self._happened(row)
+        return [*lines, *self._noted(row)]
 
     def _noted(self, row: Row) -> list[Line]:
         """Return what people noted on the moment, below it."""
         room = self._width - len(self._indent) - 3
         lines: list[Line] = []
         for note in row.record.get("notes") or ():
-            pieces = wrap(plain(str(note), self._glyphs), room)
+            pieces = wrap(readable(str(note), self._glyphs), room)
             signs = [self._glyphs.noted, *" " * (len(pieces) - 1)]
             lines += [
                 ((f"{self._indent}{sign} ", "accent"), (piece, "accent"))
@@ -165,22 +154,21 @@ class _TranscriptWriter:
         return lines
 
     def note(self, note: str) -> list[Line]:
-        return [((f" {piece}", "faint"),) for piece in wrap(plain(note, self._glyphs), self._width - 2)]
+        return [((f" {piece}", "faint"),) for piece in wrap(readable(note, self._glyphs), self._width - 2)]
 
     def _entered(self, row: Row) -> Line:
-        state, detail = (plain(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail"))
+        state, detail = (readable(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail"))
         rule = self._glyphs.box["ew"]
         head = f"{self._time(row)} {rule}{rule} "
         tail = f" {detail} " if detail else " "
         room = self._width - cell_width(head) - cell_width(tail) - 1
         name = fit(state, max(8, room), self._glyphs.ellipsis)
-        line = f"{tail}{rule * max(0, room - cell_width(name))}"
-        return ((head, "faint"), (name, "accent"), (line, "faint"))
+        return ((head, "faint"), (name, "accent"), (f"{tail}{rule * max(0, room - cell_width(name))}", "faint"))
 
     def _steps(self, row: Row) -> Line:
         """Return the rule above the steps that the task asks for."""
         rule = self._glyphs.box["ew"]
-        head = f"{' ' * _TIME} {rule}{rule} {plain(str(row.record.get('detail') or ''), self._glyphs)} "
+        head = f"{' ' * _TIME} {rule}{rule} {readable(str(row.record.get('detail') or ''), self._glyphs)} "
         head = fit(head, self._width - 1, self._glyphs.ellipsis)
         return ((f"{head}{rule * max(0, self._width - 1 - cell_width(head))}", "faint"),)
 
@@ -188,17 +176,16 @@ class _TranscriptWriter:
         mark = self._mark(row.severity.get("detail"))
         room = self._width - len(self._indent) - 2
         first, *more = self._pieces(f"{mark}{' ' if mark else ''}{row.record.get('detail') or ''}", room)
-        who = self._who(plain(str(row.record.get("role") or ""), self._glyphs))
+        who = self._who(readable(str(row.record.get("role") or ""), self._glyphs))
         head = f"{self._time(row)}{'' if not self._numbered else ' ' * _TURN}  {who} "
         tone = row.severity.get("detail")
-        lines: list[Line] = [((head, "faint"), (first, tone))]
-        return lines + [((f"{self._indent}  {piece}", tone),) for piece in more]
+        return [((head, "faint"), (first, tone)), *(((f"{self._indent}  {piece}", tone),) for piece in more)]
 
     def _said(self, row: Row) -> list[Line]:
         latency = row.record.get("latency_ms")
         figure = f"{fixed(latency / 1000, 1)} s" if isinstance(latency, int | float) else ""
         mark = self._mark(row.severity.get("latency_ms"))
-        who = plain(str(row.record.get("role") or ""), self._glyphs)
+        who = readable(str(row.record.get("role") or ""), self._glyphs)
         room = self._width - len(self._indent) - _LATENCY - 1
         marked = said_lines(row, room, self._glyphs)
         text = str(row.record.get("text") or "")
@@ -215,8 +202,7 @@ class _TranscriptWriter:
         more += changed_lines(row, room, self._glyphs)
         severity = row.severity.get("detail")
         detail = f"{self._mark(severity)}{row.record.get('detail') or ''}"
-        named = self._pieces(detail, room) if detail else []
-        more += [((piece, severity or "faint"),) for piece in named]
+        more += [((piece, severity or "faint"),) for piece in (self._pieces(detail, room) if detail else ())]
         more += self._timing(row, room)
         return [head, *(((self._indent, None), *line) for line in more)]
 
@@ -238,17 +224,13 @@ class _TranscriptWriter:
         mark = self._mark(row.severity.get("detail")) or sign
         said = f"{mark} {'' if kind == 'slot' else f'{kind} '}".lstrip()
         room = self._width - len(self._indent) - 2
-        first, *more = self._shortened(kind, self._pieces(f"{said}{row.record.get('detail') or ''}", room), room)
+        first, *more = self._pieces(f"{said}{row.record.get('detail') or ''}", room)
+        if kind == "answer" and len(more) >= _MOST_OF_ANSWER:
+            # The first lines of a tool's answer say what it is.
+            more = more[: _MOST_OF_ANSWER - 1]
+            more[-1] = fit(f"{more[-1]} {self._glyphs.ellipsis}", room, self._glyphs.ellipsis)
         head = f"{self._time(row)}{self._number(row)}  {' ' * _WHO} "
-        lines: list[Line] = [((head, "faint"), (first, tone))]
-        return lines + [((f"{self._indent}  {piece}", tone),) for piece in more]
-
-    def _shortened(self, kind: str, pieces: list[str], room: int) -> list[str]:
-        """Cut a tool's answer to its first lines, which say what it is."""
-        if kind != "answer" or len(pieces) <= _MOST_OF_ANSWER:
-            return pieces
-        *kept, last = pieces[:_MOST_OF_ANSWER]
-        return [*kept, fit(f"{last} {self._glyphs.ellipsis}", room, self._glyphs.ellipsis)]
+        return [((head, "faint"), (first, tone)), *(((f"{self._indent}  {piece}", tone),) for piece in more)]
 
     def _pieces(self, text: object, width: int) -> list[str]:
         safe = block(str(text or ""))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, takewhile
 
 from riff_tui.text.column_fit import fitted
-from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
-from riff_tui.text.safe_text import cell_width, fit, one_line
-from riff_tui.text.words import counted
+from riff_tui.text.glyphs import Glyphs, glyphs, readable
+from riff_tui.text.numbers import counted
+from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.timeline_events import Moment, VisitSpan
 
 WIDEST_NAME = 24
@@ -57,7 +57,7 @@ class VisitTimeline:
         """
         signs = glyphs(ascii_only)
         states = list(dict.fromkeys(visit.state for visit in self.visits))
-        names = {state: _safe(state, signs) for state in states}
+        names = {state: readable(state, signs) for state in states}
         longest = max(cell_width(name) for name in names.values())
         column = max(1, min(longest, WIDEST_NAME, width - NARROWEST_BAR - 2))
         room = max(1, width - column - 2)
@@ -94,7 +94,7 @@ class VisitTimeline:
             taken = cell_width(line)
             at = max(_cell(mark.t, end, room), taken + 1 if line else 0)
             sign = signs.bad if mark.guard else signs.event
-            label = fit(f"{sign}{_safe(mark.name, signs)}", max(0, room + 1 - at), signs.ellipsis)
+            label = fit(f"{sign}{readable(mark.name, signs)}", max(0, room + 1 - at), signs.ellipsis)
             if label:
                 line += " " * (at - taken) + label
         return line
@@ -118,26 +118,17 @@ def _fitting(rows: list[list[str]], lines: int, at: int) -> list[list[str]]:
     return rows[first : first + len(list(fitting))]
 
 
-def _safe(text: str, signs: Glyphs) -> str:
-    safe = one_line(text)
-    return in_ascii(safe) if signs.ascii_only else safe
-
-
 def _cell(t: float, end: float, room: int) -> int:
     return max(0, min(room - 1, int(t / end * room)))
 
 
 def _axis(end: float, room: int) -> str:
     """Draw ticks at round seconds, as many as leave room for their labels."""
-    step = next((step for step in _STEPS if end / step * 6 <= room), None)
-    if step is None:
-        step = int(end) + 1
+    step = next((step for step in _STEPS if end / step * 6 <= room), int(end) + 1)
     cells = [" "] * (room + 1)
-    tick = 0
-    while tick <= end:
+    for tick in range(0, int(end) + 1, step):
         label = "0 s" if tick == 0 else str(tick)
         at = _cell(tick, end, room)
         if at + len(label) <= len(cells):
             cells[at : at + len(label)] = label
-        tick += step
     return "".join(cells)

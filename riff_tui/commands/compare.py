@@ -55,10 +55,9 @@ def compare(
     Calls of the same flow, scenario or persona and trial are compared in pairs where there are enough of
     them. p-values are exact, and corrected across all rows.
     """
-    from riff_tui.catalog import show
+    from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
-    from riff_tui.request import Request
     from riff_tui.settings import store_location
 
     if failures and failure_matrix:

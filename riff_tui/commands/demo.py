@@ -40,9 +40,8 @@ def demo(
     one.
     """
     from riff_store.database import open_store
-    from riff_tui.catalog import show
+    from riff_tui.catalog import Request, show
     from riff_tui.output.streams import say, standard_output
-    from riff_tui.request import Request
     from riff_tui.settings import store_location
 
     settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)

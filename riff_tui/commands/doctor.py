@@ -73,9 +73,8 @@ def _report(location: str) -> Report:
     from riff_store.database import OF_DAMAGE
     from riff_store.errors import StoreError
     from riff_store.health import examine
-    from riff_tui.catalog import show
+    from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading
-    from riff_tui.request import Request
 
     with reading(location) as opened:
         report = Report(examine(opened))
@@ -176,7 +175,7 @@ def hints(store: Store) -> Iterator[tuple[str, str]]:
     from riff_store.write.notes import notes_of_no_call
     from riff_tui.notes.kept_notes import lacking, read_kept
     from riff_tui.settings import kept_notes_file
-    from riff_tui.text.words import counted
+    from riff_tui.text.numbers import counted
 
     waiting, ambiguous = notes_of_no_call(store)
     if waiting:

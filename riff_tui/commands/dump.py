@@ -109,9 +109,8 @@ def dump(
     debug: DebugOption = False,
 ) -> None:
     """Print a view of the store, as the explorer's screen shows it."""
-    from riff_tui.catalog import show
+    from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading
-    from riff_tui.request import Request
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from riff_tui.commands.options import DebugOption, StoreOption, flag, option, settings_for, store_to_write
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -73,7 +73,8 @@ def export(
     """
     from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
-    from riff_tui.filters import parse, split, take_scores
+    from riff_tui.filters import split, take_scores
+    from riff_tui.filters.parser import parse
     from riff_tui.output.files import names_file, write_output
     from riff_tui.settings import store_location
 

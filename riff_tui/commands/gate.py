@@ -104,7 +104,8 @@ def gate(
     """
     from riff_tui.commands.reading import reading
     from riff_tui.errors import GateFailed, OutputError, UsageError
-    from riff_tui.filters import parse, split
+    from riff_tui.filters import split
+    from riff_tui.filters.parser import parse
     from riff_tui.gate import messages, reports
     from riff_tui.gate.query import decision_with_commands
     from riff_tui.gate.rules import configured

@@ -20,7 +20,7 @@ from riff_tui.commands.options import (
     settings_for,
     store_to_write,
 )
-from riff_tui.text.words import counted, listed
+from riff_tui.text.numbers import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

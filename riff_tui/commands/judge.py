@@ -17,7 +17,7 @@ from riff_tui.commands.options import (
     option,
     time_of,
 )
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from collections import Counter

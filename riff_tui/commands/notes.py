@@ -170,7 +170,7 @@ def import_notes(
     from riff_tui.notes.exchange import merge_file, merge_stream, of_no_call
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
-    from riff_tui.text.words import counted
+    from riff_tui.text.numbers import counted
 
     for path in files:
         if path.is_dir():
@@ -307,7 +307,7 @@ def keep_others(store: Store, path: Path) -> None:
     from riff_store.write.notes import read_notes
     from riff_tui.errors import UsageError
     from riff_tui.notes.kept_notes import read_kept
-    from riff_tui.text.words import counted
+    from riff_tui.text.numbers import counted
 
     kept = read_kept(path)
     known = {note.id for note in read_notes(store)} if kept else set()

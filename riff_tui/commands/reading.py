@@ -31,7 +31,7 @@ def reading(location: str) -> Iterator[Store]:
     The engine gives no signal a turn before a statement has ended: one that ends the command ends the statement.
     """
     from riff_store.interruption import Interruption
-    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.catalog import open_to_read
 
     interruption = Interruption()
     with (

@@ -200,8 +200,8 @@ def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
 def _tell_of_changes(case: CaseFile, flow: RunnableFlow) -> None:
     """Say what of a case the flow does not have, which it had when the call was made."""
     from riff_tui.output.streams import say
+    from riff_tui.text.numbers import listed
     from riff_tui.text.safe_text import one_line
-    from riff_tui.text.words import listed
 
     slots = [slot for slot in case.facts if slot not in flow.slots]
     states = list(dict.fromkeys(line.state for line in case.lines if line.state and line.state not in flow.states))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.commands.options import next_command, next_ingest, store_to_write
 from riff_tui.output.streams import SAID_BEFORE_ERRORS
-from riff_tui.text.words import LISTED, counted
+from riff_tui.text.numbers import LISTED, counted
 
 if TYPE_CHECKING:
     from riff_runner.judge.settings import Prices

@@ -19,7 +19,7 @@ from riff_tui.commands.options import (
     store_to_write,
 )
 from riff_tui.commands.reading import form_of, print_table
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,8 +91,7 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
     """Draw a list and keep it, unless it is the one that is kept already; return it with what is to be said of it."""
     from riff_store.queries.sample import reading_list
     from riff_store.reading_list import KeptList, keep_list
-    from riff_tui.catalog import show
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request, show
     from riff_tui.views.sample import draw_calls, unkept
 
     with store.snapshot():
@@ -113,7 +112,7 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
 def _opened(location: str) -> AbstractContextManager[Store]:
     """Open a store for writing, or for reading where it cannot be written."""
     from riff_store.database import is_writable
-    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.catalog import open_to_read
 
     if is_writable(location):
         return store_to_write(location, create=False)
@@ -163,7 +162,7 @@ def _of_replaced(before: ReadingList | None) -> Iterator[str]:
 
 def _command(drawn: Sample) -> str:
     """Return the command that draws a list as one was drawn."""
-    from riff_tui.views.parts.cells import shell_quoted
+    from riff_tui.text.safe_text import shell_quoted
 
     mix = ",".join(f"{stratum}:{n}" for stratum, n in drawn.mix.items())
     where = f" --where {shell_quoted(drawn.expression)}" if drawn.expression else ""

@@ -24,7 +24,7 @@ from riff_tui.commands.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
     from riff_tui.serve.server import Served
 
 EXAMPLES = (
@@ -70,8 +70,8 @@ def serve(
     The link that is printed lets one browser in, once.
     """
     from riff_store.database import open_store
-    from riff_tui.filters import parse
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
+    from riff_tui.filters.parser import parse
     from riff_tui.settings import store_location
     from riff_tui.view_registry import resolve
 

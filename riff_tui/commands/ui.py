@@ -25,7 +25,7 @@ from riff_tui.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
     from riff_tui.settings import Settings
     from riff_tui.views.spec import ViewSpec
 
@@ -80,7 +80,7 @@ def ui(
     debug: DebugOption = False,
 ) -> None:
     """Open the explorer: from a weak flow to the calls that prove it."""
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
 
     settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse, live=live)
     request = Request(where=where, by=split_keys(by), sort=sort, sides=two_sides(sides), aspect=aspect or None)
@@ -101,8 +101,8 @@ def explore(
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
     from riff_store.location import without_secrets
+    from riff_tui.catalog import Request, dump_command
     from riff_tui.errors import NoTerminal
-    from riff_tui.request import Request, dump_command
     from riff_tui.settings import store_location
     from riff_tui.view_registry import resolve
 

@@ -14,6 +14,5 @@ together: `(state=triage stall=1)` is a call that stalled in triage.
 from __future__ import annotations
 
 from riff_tui.filters.filter import Filter, quote, render, split, take_judges, take_scores
-from riff_tui.filters.parser import FilterError, parse
 
-__all__ = ["Filter", "FilterError", "parse", "quote", "render", "split", "take_judges", "take_scores"]
+__all__ = ["Filter", "quote", "render", "split", "take_judges", "take_scores"]

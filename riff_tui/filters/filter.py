@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, all_of, conjuncts, terms
 from riff_store.vocabulary import BARE_FLAGS, HOMONYMS, aspect_named, field_of, flag_of_share, split_name
-from riff_tui.filters.parser import FilterError, parse
+from riff_tui.errors import FilterError
 from riff_tui.text.safe_text import one_line
 
 
@@ -34,6 +34,10 @@ class Filter:
     @cached_property
     def predicate(self) -> Predicate | None:
         """Return what the text says; raise `FilterError` if it makes no sense."""
+        if not self.text:
+            return None
+        from riff_tui.filters.parser import parse
+
         return parse(self.text)
 
     def __and__(self, typed: Filter) -> Filter:
@@ -95,20 +99,17 @@ def _grouped(predicate: Predicate, *loose: type[And | Or]) -> str:
 
 
 def _term(term: Term) -> str:
-    name = "" if term.field is None else _name(term.field)
+    name, suffix = split_name(term.field or "")
+    name = name if suffix is None else f"{name}.{quote(suffix)}"
     if term.operator == "matches":
-        return f"{name}{':' if name else ''}/{_slashes_escaped(str(term.value))}/"
+        escaped = ("\\/" if piece == "/" else piece for piece in _PIECES.findall(str(term.value)))
+        return f"{name}{':' if name else ''}/{''.join(escaped)}/"
     if term.operator == "contains":
         value = str(term.value)
         return f"{name}:{quote(value)}" if name else _quoted(value) if value in BARE_FLAGS else quote(value)
     if term.operator in ("missing", "measured"):
         return f"{name}{'=' if term.operator == 'missing' else '!='}·"
     return f"{name}{term.operator}{_value(term)}"
-
-
-def _name(name: str) -> str:
-    base, suffix = split_name(name)
-    return base if suffix is None else f"{base}.{quote(suffix)}"
 
 
 def _value(term: Term) -> str:
@@ -129,10 +130,6 @@ def _quoted(value: str) -> str:
             _as_code(character) if unicodedata.category(character)[0] == "M" else character for character in text
         )
     return f'"{text}"'
-
-
-def _slashes_escaped(text: str) -> str:
-    return "".join("\\/" if piece == "/" else piece for piece in _PIECES.findall(text))
 
 
 def _escaped(character: str) -> str:

@@ -1,4 +1,4 @@
-"""Say which names a filter asks for in vain, and what is called nearly so."""
+"""Find which names a filter asks for in vain, and what is called nearly so."""
 
 from __future__ import annotations
 
@@ -34,16 +34,13 @@ def unknown_names(store: Store, predicate: Predicate | None, table: Table | None
     Where a table has rows only judges can have been asked for in vain, for they choose columns.
     """
     chosen = ("judge",) if table is not None and len(table.rows) else None
-    asked = [term for term in _asked(predicate) if chosen is None or term.field in chosen]
-    found = _of_a_call(store, asked)
-    return [said for term in asked if term not in found and (said := _sentence(store, term))]
-
-
-def _of_a_call(store: Store, asked: Sequence[Term]) -> Sequence[Term]:
-    """Return the terms that name one call, where there is such a call: looking for it costs less than for each name."""
+    asked = [term for term in _texts(predicate) if term.field is None or term.field in _IN_STORE]
+    asked = [term for term in asked if chosen is None or term.field in chosen]
+    # Where there is a call of these names, looking for it costs less than for each name.
     naming = [term for term in asked if term.operator == "=" and term.field in _NAMING_A_CALL]
-    names = all_of(naming) if any(term.field == "conversation" for term in naming) else None
-    return naming if names is not None and is_any(store, names) else ()
+    call = all_of(naming) if any(term.field == "conversation" for term in naming) else None
+    found = naming if call is not None and is_any(store, call) else ()
+    return [said for term in asked if term not in found and (said := _sentence(store, term))]
 
 
 def unknown_values(table: Table, predicate: Predicate) -> list[str]:
@@ -58,11 +55,6 @@ def unknown_values(table: Table, predicate: Predicate) -> list[str]:
             there = f"that {noun}" if term.operator == "=" else f"that in its {noun}"
             said.append(_meant(f"{_written(term)}: no row has {there}", _near(term, values)))
     return said
-
-
-def _asked(predicate: Predicate | None) -> Iterator[Term]:
-    """Yield the terms that ask for a name that the store knows."""
-    return (term for term in _texts(predicate) if term.field is None or term.field in _IN_STORE)
 
 
 def _texts(predicate: Predicate | None) -> Iterator[Term]:

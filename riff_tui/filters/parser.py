@@ -21,6 +21,7 @@ from riff_store.vocabulary import (
     field_named,
     share_of_flag,
 )
+from riff_tui.errors import FilterError
 
 LONGEST = 10_000
 DEEPEST = 40
@@ -44,7 +45,7 @@ def parse(expression: str) -> Predicate | None:
             raise FilterError(
                 f"control character U+{ord(character):04X} (in quotes, write \\u{ord(character):04x})", position
             )
-    return _Reader(expression).whole()
+    return _Reader(expression).whole() if expression.strip() else None
 
 
 class _Reader:
@@ -56,9 +57,7 @@ class _Reader:
         self.depth = 0
         self.terms = 0
 
-    def whole(self) -> Predicate | None:
-        if not self.text.strip():
-            return None
+    def whole(self) -> Predicate:
         found = self._alternatives()
         if self.at < len(self.text):
             raise FilterError("no parenthesis is open here", self.at)
@@ -74,9 +73,10 @@ class _Reader:
     def _all_of(self) -> Predicate:
         parts = []
         self._skip_blanks()
-        while self._next() not in ("", "|", ")"):
+        while not self._ends():
             parts.append(self._one())
-            self._boundary()
+            if not self._ends() and not self._next().isspace():
+                raise FilterError("a blank is missing before this; put text that holds it in quotes", self.at)
             self._skip_blanks()
         if not parts:
             raise FilterError("something to look for is missing here", self.at)
@@ -96,7 +96,7 @@ class _Reader:
     def _negated(self) -> Predicate:
         self._deeper()
         self.at += 1
-        if self._next() in ("", "|", ")") or self._next().isspace():
+        if self._ends() or self._next().isspace():
             raise FilterError("nothing follows this !", self.at - 1)
         part = self._one()
         self.depth -= 1
@@ -117,7 +117,7 @@ class _Reader:
         start = self.at
         if self._next() == "/":
             return Term(None, "matches", self._regular_expression(), start)
-        if self._next() in ("'", '"'):
+        if self._quotes():
             return Term(None, "contains", self._quoted(), start)
         if self._next() in ":=<>":
             raise FilterError("a field has to stand right before this, without a blank between them", start)
@@ -134,7 +134,13 @@ class _Reader:
             return None
         start, self.at = self.at, found.end()
         dotted = self._next() == "."
-        suffix = self._suffix() if dotted else None
+        suffix = None
+        if dotted:
+            self.at += 1
+            if self._quotes():
+                suffix = self._quoted()
+            elif part := _SUFFIX.match(self.text, self.at):
+                suffix, self.at = part.group(), part.end()
         operator = _OPERATOR.match(self.text, self.at)
         if operator is None or (dotted and suffix is None):
             self.at = start
@@ -142,21 +148,11 @@ class _Reader:
         self.at = operator.end()
         return found.group(), suffix, operator.group()
 
-    def _suffix(self) -> str | None:
-        self.at += 1
-        if self._next() and self._next() in "'\"":
-            return self._quoted()
-        found = _SUFFIX.match(self.text, self.at)
-        if found is None:
-            return None
-        self.at = found.end()
-        return found.group()
-
     def _field_term(self, name: str, suffix: str | None, operator: str, start: int) -> Term:
         value_at = self.at
         if operator == ":" and self._next() == "/":
             return field_term(name, suffix, "matches", self._regular_expression(), start, value_at, quoted=True)
-        if self._next() and self._next() in "'\"":
+        if self._quotes():
             return field_term(name, suffix, operator, self._quoted(), start, value_at, quoted=True)
         found = _WORD.match(self.text, self.at)
         if found is None:
@@ -192,15 +188,11 @@ class _Reader:
     def _escape(self) -> str:
         found = _ESCAPED.match(self.text, self.at)
         short, long, letter = found.groups() if found else (None, None, None)
-        if letter is not None and letter in _LETTERS:
-            character = _LETTERS[letter]
-        else:
-            code = int(short or long or "110000", 16)
-            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                raise FilterError("unknown escape; a backslash itself is written \\\\", self.at)
-            character = chr(code)
+        code = ord(_LETTERS[letter]) if letter in _LETTERS else int(short or long or "110000", 16)
+        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+            raise FilterError("unknown escape; a backslash itself is written \\\\", self.at)
         self.at = found.end() if found else self.at
-        return character
+        return chr(code)
 
     def _regular_expression(self) -> str:
         opened = self.at
@@ -221,15 +213,15 @@ class _Reader:
     def _next(self) -> str:
         return self.text[self.at : self.at + 1]
 
+    def _quotes(self) -> bool:
+        return self._next() in ("'", '"')
+
     def _skip_blanks(self) -> None:
         found = _BLANKS.match(self.text, self.at)
         self.at = found.end() if found else self.at
 
-    def _boundary(self) -> None:
-        """Refuse two terms that were written into one."""
-        follower = self._next()
-        if follower and follower not in "|)" and not follower.isspace():
-            raise FilterError("a blank is missing before this; put text that holds it in quotes", self.at)
+    def _ends(self) -> bool:
+        return self._next() in ("", "|", ")")
 
     def _deeper(self) -> None:
         self.depth += 1
@@ -246,17 +238,6 @@ _ORDERS = ("<", "<=", ">", ">=")
 _NOT_MEASURED = ("·", "none")
 
 
-class FilterError(UsageError):
-    """Refuse a filter that makes no sense; `position` is the offset of the culprit in the expression."""
-
-    def __init__(self, message: str, position: int) -> None:
-        super().__init__(message)
-        self.position = position
-
-    def __str__(self) -> str:
-        return f"filter, character {self.position + 1}: {self.message}"
-
-
 def field_term(
     name: str, suffix: str | None, operator: str, value: str, start: int, value_at: int, *, quoted: bool
 ) -> Term:
@@ -264,14 +245,18 @@ def field_term(
     field = _known(name, start)
     if field.spreads and field.kind == "number" and suffix is None and operator == ":" and not quoted:
         suffix, operator, value, value_at = _headed_like(field, value, value_at)
-    field = _share_or_flag(field, operator, value)
+    if field.kind == "flag" and (operator in _ORDERS or _is_percent(value)):
+        # Compared as a share is: the share of calls that the flag holds for.
+        field = share_of_flag(field.name) or field
     full = field.name if suffix is None else f"{field.name}.{suffix}"
     if suffix is not None and not field.spreads:
         raise FilterError(f"{field.name} has no parts, so nothing can follow its dot", start)
     if operator == ":" and field.kind != "name":
         operator = "="
     if not quoted and value in _NOT_MEASURED and operator != ":":
-        return Term(full, _measured(operator, value_at), None, start)
+        if operator in _ORDERS:
+            raise FilterError(f"what is not measured has no order; use = or != instead of {operator}", value_at)
+        return Term(full, "missing" if operator == "=" else "measured", None, start)
     if field.name == "aspect" and not quoted and operator in ("=", "!="):
         value = aspect_named(value)
     return Term(full, _operator(field, operator, value_at), _value(field, value, value_at), start)
@@ -302,29 +287,14 @@ def _headed_like(field: Field, text: str, at: int) -> tuple[str | None, str, str
     """Read what follows the colon of `hum:NAME<4`, which is how a column of one judge is headed."""
     found = _OF_JUDGE.fullmatch(text)
     if found is not None:
-        return found.group(1), found.group(2), found.group(3), at + found.start(3)
+        return found[1], found[2], found[3], at + found.start(3)
     if text[:1].isalpha() and text not in _NOT_MEASURED:
         raise FilterError(f"compare it with a number: {field.name}.{text}<4", at)
     return None, ":", text, at
 
 
-def _share_or_flag(field: Field, operator: str, value: str) -> Field:
-    """Return the share of calls that a flag holds for where it is compared as a share is, else the field."""
-    if field.kind == "flag" and (operator in _ORDERS or _is_percent(value)):
-        return share_of_flag(field.name) or field
-    return field
-
-
 def _is_percent(value: str) -> bool:
     return value.endswith("%") and _NUMBER.fullmatch(value[:-1]) is not None
-
-
-def _measured(operator: str, position: int) -> Operator:
-    if operator == "=":
-        return "missing"
-    if operator == "!=":
-        return "measured"
-    raise FilterError(f"what is not measured has no order; use = or != instead of {operator}", position)
 
 
 def _operator(field: Field, operator: str, position: int) -> Operator:
@@ -341,7 +311,11 @@ def _value(field: Field, value: str, position: int) -> str | float:
     if field.kind == "name":
         return value
     if field.kind == "time":
-        return _date(value, position)
+        try:
+            time_range(value)
+        except UsageError:
+            raise FilterError(f"{value} is no date; write 2026-06-22 or 2026-06-22T02:00", position) from None
+        return value
     if field.kind == "flag":
         if value.lower() not in _FLAGS:
             raise FilterError(f"{field.name} is true or false, not {value}", position)
@@ -353,11 +327,3 @@ def _value(field: Field, value: str, position: int) -> str | float:
     if not _NUMBER.fullmatch(value) or float(value) in (float("inf"), float("-inf")):
         raise FilterError(f"{value} is no number", position)
     return float(value)
-
-
-def _date(value: str, position: int) -> str:
-    try:
-        time_range(value)
-    except UsageError:
-        raise FilterError(f"{value} is no date; write 2026-06-22 or 2026-06-22T02:00", position) from None
-    return value

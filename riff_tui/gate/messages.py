@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from riff_store.metrics import unit_of
 from riff_tui.gate.decision import Check, Decision, MissingFlow
-from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.numbers import counted, fixed, percent
 from riff_tui.text.safe_text import fit, one_line
-from riff_tui.text.words import counted
 
 LISTED = 12
 NAME_WIDTH = 80

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from riff_store.filters.predicates import And, Not, Or, Predicate, Term, all_of
 from riff_store.metrics import metric_of
-from riff_tui.errors import UsageError
-from riff_tui.filters import FilterError, parse, render
+from riff_tui.catalog import Request, ui_command
+from riff_tui.errors import FilterError, UsageError
+from riff_tui.filters import render
+from riff_tui.filters.parser import parse
 from riff_tui.gate.decision import Check, Decision
 from riff_tui.gate.rules import Rules, decide
-from riff_tui.request import Request, ui_command
 
 if TYPE_CHECKING:
     from riff_store.database import Store

@@ -19,8 +19,8 @@ from riff_tui.output.sinks import markdown
 from riff_tui.output.sinks.markdown import code_span, escape
 from riff_tui.output.sinks.parts import Options
 from riff_tui.table import Table
+from riff_tui.text.numbers import counted
 from riff_tui.text.safe_text import one_line
-from riff_tui.text.words import counted
 
 MOST = 10
 """As many of one level as GitHub shows of a step."""

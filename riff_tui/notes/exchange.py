@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from riff_tui.errors import UsageError
 from riff_tui.notes.author import LONGEST_CODE, LONGEST_NOTE, code_in_use
 from riff_tui.table import Column
-from riff_tui.text.words import counted, listed
+from riff_tui.text.numbers import counted, listed
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -41,7 +41,7 @@ class Drafted:
 
     def command(self, location: str) -> str:
         """Return the command that shows the note in the explorer; its store is named if it is not the default one."""
-        from riff_tui.request import Request, ui_command
+        from riff_tui.catalog import Request, ui_command
         from riff_tui.settings import store_to_name
         from riff_tui.views.parts.cells import call_where
 

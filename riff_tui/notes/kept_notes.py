@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from riff_store.facts import Annotation
 
 
-def open_to_read(location: str) -> Store:
-    """Open a store for reading, with the notes that are kept beside the settings where it cannot be written.
-
-    Raises as `open_store` does.
-    """
-    from riff_store.database import open_store
-
-    store = open_store(location)
-    if not store.can_be_written():
-        store.kept_notes = read_kept(kept_notes_file())
-    return store
-
-
 def read_kept(path: Path | None) -> list[Annotation]:
     """Return the notes that a file keeps, none where it is not there or no plain file; a torn line is left out."""
     try:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.errors import StoreBusy, StoreError, StoreReadOnly
+from riff_tui.catalog import open_to_read
 from riff_tui.notes.author import author
-from riff_tui.notes.kept_notes import append_kept, open_to_read
+from riff_tui.notes.kept_notes import append_kept
 from riff_tui.settings import kept_notes_file
 
 if TYPE_CHECKING:

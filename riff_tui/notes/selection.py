@@ -39,7 +39,8 @@ def on_calls(store: Store, where: str = "", *, everything: bool = False) -> Line
     from riff_store.filters.notes import lines_by_call
     from riff_store.queries.conversations import calls_of, conversation_ids
     from riff_store.write.notes import read_notes
-    from riff_tui.filters import parse, split
+    from riff_tui.filters import split
+    from riff_tui.filters.parser import parse
 
     lines = list(merged(read_notes(store)).values())
     calls, _ = split(parse(where), ())
@@ -61,7 +62,7 @@ def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tupl
     from riff_store.annotations import standing
     from riff_store.write.notes import read_notes
     from riff_tui.notes.author import LONGEST_CODE
-    from riff_tui.text.words import counted
+    from riff_tui.text.numbers import counted
 
     target = " ".join(new.split())
     if not target or len(target) > LONGEST_CODE:

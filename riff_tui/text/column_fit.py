@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,6 +11,9 @@ from riff_tui.text.safe_text import cell_width, ending, fit, padded
 
 ELASTIC_KINDS = frozenset({"name", "text", "object"})
 """Kinds of columns that may be cut; a number that is cut is another number."""
+
+LEAST = 4
+"""Letters of a name that are shown if it has them: fewer say nothing."""
 
 
 def shrink(widths: Sequence[int], least: Sequence[int], excess: int) -> list[int]:
@@ -99,8 +102,13 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut
     distinct = list(islice(dict.fromkeys(names), _COMPARED))
     if all(cell_width(name) <= width for name in distinct):
         return NameCut(width)
-    best, told_apart = NameCut(width, _dropped(distinct, width)), 0
-    for tail in _tails(width - cell_width(ellipsis)):
+    # As little of the shared prefix is dropped as lets the names fit, all of it where that is not enough.
+    beginnings, longest = _beginnings(distinct), max(map(cell_width, distinct))
+    enough = (prefix for prefix in beginnings if longest - cell_width(prefix) <= width)
+    best, told_apart = NameCut(width, next(enough, beginnings[-1] if beginnings else "")), 0
+    room = width - cell_width(ellipsis)
+    # Half of the room for the end comes first, and then what is nearest to that.
+    for tail in sorted(range(room), key=lambda tail: (abs(tail - room // 2), -tail)):
         cut = NameCut(width, best.prefix, tail)
         unlike = len({cut.text(name, ellipsis) for name in distinct})
         if unlike > told_apart:
@@ -115,13 +123,6 @@ def shared_prefix(names: Iterable[str]) -> str:
     return next(reversed(_beginnings(names)), "")
 
 
-def _dropped(names: Sequence[str], width: int) -> str:
-    """Return as little of the shared prefix as lets the names fit, all of it where that is not enough."""
-    found = _beginnings(names)
-    longest = max(map(cell_width, names))
-    return next((prefix for prefix in found if longest - cell_width(prefix) <= width), found[-1] if found else "")
-
-
 def _beginnings(names: Iterable[str]) -> list[str]:
     """Return the beginnings of whole words that all of several names share, the shortest first."""
     distinct = set(names)
@@ -134,7 +135,17 @@ def _beginnings(names: Iterable[str]) -> list[str]:
     return [prefix for prefix in prefixes if cell_width(prefix) >= LEAST_PREFIX]
 
 
-def _tails(room: int) -> list[int]:
-    """Return how much of the end can stay, the half first and then what is nearest to it."""
-    half = room // 2
-    return sorted(range(room), key=lambda tail: (abs(tail - half), -tail))
+def abbreviated(names: Collection[str]) -> dict[str, str]:
+    """Return a beginning of each name, without the words that all begin with, as short as no two are alike."""
+    words = {name: re.findall(r"[^\W_]+|[\W_]+", name) for name in names}
+    common = 0
+    if len(names) > 1:
+        while (
+            all(len(parts) > common + 1 for parts in words.values()) and len({w[common] for w in words.values()}) == 1
+        ):
+            common += 1
+    rests = {name: "".join(parts[common:]) or name for name, parts in words.items()}
+    length = LEAST
+    while len({rest[:length] for rest in rests.values()}) < len(rests):
+        length += 1
+    return {name: rest[:length] for name, rest in rests.items()}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from riff_tui.table import NOT_MEASURED, Severity
+from riff_tui.text.safe_text import one_line
 
 
 class Glyphs(NamedTuple):
@@ -41,15 +42,10 @@ class Glyphs(NamedTuple):
 
     def mark(self, severity: Severity | None, *, thin: bool = False) -> str:
         """Return the sign of a severity, of thinness where there is none, else a blank."""
-        if severity == "bad":
-            return self.bad
-        if severity == "warn":
-            return self.warn
-        if severity == "good":
-            return self.good
-        if severity == "capped":
-            return self.capped
-        return self.thin if thin else " "
+        if severity is None or severity == "ok":
+            return self.thin if thin else " "
+        sign: str = getattr(self, severity)
+        return sign
 
     def bar(self, share: float, width: int) -> str:
         """Draw a bar of `width` cells, of which the share 0 to 1 is filled; anything above 0 can be seen."""
@@ -98,18 +94,13 @@ UNICODE = Glyphs(
     },
 )  # fmt: skip
 
-ASCII = Glyphs(
+ASCII = UNICODE._replace(
     ascii_only=True,
-    bad="!",
     warn="?",
-    good="+",
-    capped="^",
-    thin="~",
     not_measured="-",
     ellipsis="~",
     crumb=" > ",
     arrow=">",
-    both_sides="*",
     success="ok",
     escalation="esc",
     rising="^",
@@ -136,6 +127,12 @@ _IN_ASCII = str.maketrans(
     }
 )  # fmt: skip
 _IN_ASCII |= _CONTROL_PICTURES
+
+
+def readable(text: str, signs: Glyphs) -> str:
+    """Return data as safe text on one line, in ASCII where wanted."""
+    safe = one_line(text)
+    return in_ascii(safe) if signs.ascii_only else safe
 
 
 def glyphs(ascii_only: bool) -> Glyphs:

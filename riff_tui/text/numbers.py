@@ -46,6 +46,17 @@ def _fixed(value: float, decimals: int, trim: bool) -> str:
     return text
 
 
+def signed(value: float | None, decimals: int) -> str:
+    """Write a difference as `fixed` does, with its sign unless it reads as 0."""
+    text = fixed(value, decimals)
+    return f"+{text}" if value is not None and value > 0 and text.strip("0.·") else text
+
+
+def p_text(p: float) -> str:
+    """Write a p-value with three decimals, `<0.001` where it is smaller than those can say."""
+    return "<0.001" if p < 0.001 else fixed(p, 3)
+
+
 def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool = False) -> str:
     """Write both ends of an interval, as 0.12–0.45, or as -0.5 to 0.1, since a dash and a minus look alike."""
     between = " to " if any(end is not None and end < 0 for end in ends) else "–"
@@ -165,3 +176,27 @@ def _item(column: Column, value: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+
+
+LISTED = 5
+"""Names that a sentence takes in."""
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 call` or `7 calls`; the plural takes an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names and how many more there are, as many as one takes in."""
+    more = len(names) - LISTED
+    return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])
+
+
+def excluded_text(count: int, caller_failed: int = 0) -> str:
+    """Return how many errored calls are not counted in averages, and of how many of them the caller failed."""
+    if caller_failed:
+        calls = "call is" if count == 1 else "calls are"
+        errored = f"{count - caller_failed} errored, " if count > caller_failed else ""
+        return f"{count} {calls} not counted in averages: {errored}{caller_failed} whose caller failed"
+    return f"{count} errored {'call is' if count == 1 else 'calls are'} not counted in averages"

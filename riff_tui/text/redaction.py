@@ -69,12 +69,9 @@ class Redactor:
 
 
 def _number_kind(found: str, digits: str) -> str:
-    if len(digits) in _CARD_DIGITS and _passes_luhn(digits):
+    # A card's number ends in a digit by which Luhn's sum of all is a multiple of ten.
+    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits)))
+    if len(digits) in _CARD_DIGITS and sum(each - 9 if each > 9 else each for each in doubled) % 10 == 0:
         return "card"
     # A bare run of digits is an order or customer number as often as a phone.
     return "phone" if len(digits) in _PHONE_DIGITS and (found != digits or len(digits) >= 10) else "number"
-
-
-def _passes_luhn(digits: str) -> bool:
-    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits)))
-    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0

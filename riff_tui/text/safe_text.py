@@ -41,6 +41,14 @@ _PLAIN = (
     "\U0001f000-\U0001faff\U00020000-\U0002ffef"
 )
 _RARE = "\U00010000-\U0001efff\U0001fb00-\U0001ffff\U0002fff0-\U0010ffff"
+_PLAIN_TEXT = f"[{_PLAIN}]*"
+_RARE_SIGN = f"[{_RARE}]"
+# Without characters beyond U+FFFF it is a bitmap to `re`, ten times as fast as a list of ranges.
+_LOW_TROUBLE = f"[\x00-\x1f\x7f{_LOW_FORMLESS}{_LOW_UNSEEN}]"
+_ANY_TROUBLE = f"[{_TROUBLE}]"
+_FORMLESS_SIGN = f"[{_FORMLESS}]"
+_HIDDEN_SIGN = f"[\x00-\x09\x0b-\x1f\x7f{_FORMLESS}{_UNSEEN}]"
+_SIGN_OR_DIGIT = f"[0-9#*{_EMOJI}]$"
 # Format characters that are drawn, as a sign over or around what follows.
 _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 _WIDE_BLOCKS = ((0xF900, 0xFAFF), (0x16FE0, 0x18DFF), (0x1F300, 0x1FAFF), (0x20000, 0x3FFFD))
@@ -55,10 +63,10 @@ def one_line(text: str) -> str:
     """Return text for one line of a display: control pictures, `⏎` for a newline, `<U+202E>` for what is not seen."""
     if text.isascii():
         return text if text.isprintable() else _kept_or_trouble().sub(_shown, text)
-    if _plain().fullmatch(text):
+    if _compiled(_PLAIN_TEXT).fullmatch(text):
         return text
-    rare = _rare().search(text) is not None
-    if rare or _low_trouble().search(text):
+    rare = _compiled(_RARE_SIGN).search(text) is not None
+    if rare or _compiled(_LOW_TROUBLE).search(text):
         text = _kept_or_trouble().sub(_shown, text)
     return _stacked_marks(rare).sub(r"\1", text)
 
@@ -74,7 +82,7 @@ def escaped_hidden(text: str) -> str:
     """Return JSON text with what is live or unseen in its strings as `\\uXXXX`; newlines between values stay."""
     if text.isascii() and text.isprintable():
         return text
-    return _hidden().sub(_json_escape, text)
+    return _compiled(_HIDDEN_SIGN).sub(_json_escape, text)
 
 
 def cell_width(text: str) -> int:
@@ -144,9 +152,9 @@ def _shown(match: re.Match[str]) -> str:
         return chr(0x2400 + code)
     if code == 0x7F:
         return "␡"
-    if not _trouble().match(found):
+    if not _compiled(_ANY_TROUBLE).match(found):
         return found
-    return REPLACEMENT if _formless().match(found) else f"<U+{code:04X}>"
+    return REPLACEMENT if _compiled(_FORMLESS_SIGN).match(found) else f"<U+{code:04X}>"
 
 
 def _json_escape(match: re.Match[str]) -> str:
@@ -158,22 +166,9 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 # Large patterns are compiled when they are first needed: most of what is shown is plain ASCII and needs none of them.
-
-
 @cache
-def _plain() -> re.Pattern[str]:
-    return re.compile(f"[{_PLAIN}]*")
-
-
-@cache
-def _rare() -> re.Pattern[str]:
-    return re.compile(f"[{_RARE}]")
-
-
-@cache
-def _low_trouble() -> re.Pattern[str]:
-    """Compile a class without characters beyond U+FFFF: a bitmap to `re`, ten times as fast as a list of ranges."""
-    return re.compile(f"[\x00-\x1f\x7f{_LOW_FORMLESS}{_LOW_UNSEEN}]")
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 @cache
@@ -181,21 +176,6 @@ def _kept_or_trouble() -> re.Pattern[str]:
     """Match a whole emoji sequence first, so that its joiners and selectors stay."""
     sequence = f"[{_EMOJI}][\ufe0e\ufe0f]?(?:\u200d[{_EMOJI}]\ufe0f?)*"
     return re.compile(f"{sequence}|[0-9#*]\ufe0f(?=\u20e3)|[{_TROUBLE}]")
-
-
-@cache
-def _trouble() -> re.Pattern[str]:
-    return re.compile(f"[{_TROUBLE}]")
-
-
-@cache
-def _formless() -> re.Pattern[str]:
-    return re.compile(f"[{_FORMLESS}]")
-
-
-@cache
-def _hidden() -> re.Pattern[str]:
-    return re.compile(f"[\x00-\x09\x0b-\x1f\x7f{_FORMLESS}{_UNSEEN}]")
 
 
 @cache
@@ -223,18 +203,13 @@ def _clusters(text: str) -> list[tuple[str, int]]:
         wide = _sign_width(character)
         if found and (joined or wide == 0):
             before, width = found[-1]
-            if character == "\ufe0f" and width == 1 and _sign_or_digit().match(before):
+            if character == "\ufe0f" and width == 1 and _compiled(_SIGN_OR_DIGIT).match(before):
                 width = 2
             found[-1] = (before + character, width)
         else:
             found.append((character, wide))
         joined = character == "\u200d"
     return found
-
-
-@cache
-def _sign_or_digit() -> re.Pattern[str]:
-    return re.compile(f"[0-9#*{_EMOJI}]$")
 
 
 @lru_cache(maxsize=8192)
@@ -254,3 +229,8 @@ def _sign_width(character: str) -> int:
 
 def _in(code: int, blocks: tuple[tuple[int, int], ...]) -> bool:
     return any(first <= code <= last for first, last in blocks)
+
+
+def shell_quoted(text: str) -> str:
+    """Return text as one word of a shell's command line."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"

@@ -236,7 +236,8 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
     ended the explorer.
     """
-    from riff_tui.notes.kept_notes import open_to_read, told_of_kept_notes
+    from riff_tui.catalog import open_to_read
+    from riff_tui.notes.kept_notes import told_of_kept_notes
     from riff_tui.output.streams import say
 
     if start.at and not is_place(start.at):

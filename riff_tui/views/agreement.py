@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.alignment import FEWEST, HUMAN, PASSED, PERSON
+from riff_store.alignment import FEWEST, HUMAN, PASSED
 from riff_store.filters.predicates import terms
+from riff_store.vocabulary import PERSON
 from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.view_query import FilterParts, ViewQuery, sort_column
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.filters.disputes import Order
     from riff_store.queries.agreement import Dispute, Disputes, PairAgreement
 
 
@@ -42,8 +43,8 @@ _COLUMNS = (
     Column("second", "Second", kind="name", help="The judge that it is compared with, or correctness."),
     Column("aspect", "Aspect", kind="name", shown=False, help="What both judge."),
     Column("n", "n", kind="count", thin=True, help="Calls that both scored; below 5 the row is thin and carries `~`."),
-    Column(
-        "exact", "exact", unit="share", better="higher", decimals=2, trim=True,
+    columns.share(
+        "exact", "exact", better="higher",
         help="Share of the calls with equal scores in whole points; against correctness, with the same verdict.",
     ),
     Column(
@@ -88,21 +89,17 @@ def agreement(answers: Sequence[PairAgreement]) -> Table:
 
 
 def _row(pair: PairAgreement) -> Row:
-    second = CORRECTNESS if pair.second is None else pair.second
+    names = {"first": pair.first, "second": CORRECTNESS if pair.second is None else pair.second}
     record: dict[str, Any] = {
-        "first": pair.first,
-        "second": second,
+        **names,
         "aspect": pair.aspect,
         "n": pair.n,
         "exact": pair.exact.mean,
-        "kappa": pair.kappa,
-        "kappa_unweighted": pair.kappa_unweighted,
-        "spearman": pair.spearman,
+        **cells.values_of(pair, "kappa kappa_unweighted spearman"),
         "mean_difference": pair.difference.mean,
         "scale": "pass/fail" if pair.as_verdicts else "points",
         "intervals": cells.intervals({"exact": pair.exact, "mean_difference": pair.difference}),
     }
-    names = {"first": pair.first, "second": second}
     return Row(cells.where(names), record, severity=_marks(pair), thin=cells.is_thin(pair.n), where=_way_down(pair))
 
 
@@ -129,10 +126,6 @@ def _marks(pair: PairAgreement) -> dict[str, Severity]:
     return {"kappa": mark, "": mark} if pair.second is not None else {}
 
 
-def _below(row: Row) -> str:
-    return "conversations" if row.record.get("second") == CORRECTNESS else "disputes"
-
-
 SPEC = ViewSpec(
     name="agreement",
     title="Agreement of judges",
@@ -147,10 +140,13 @@ SPEC = ViewSpec(
     columns=_COLUMNS,
     comparable=True,
     words=Words(nouns=("pair", "pairs"), empty=NO_JUDGE_HERE, empty_store=""),
-    screen=Screen(key="B", help="Each pair of judges and how far they agree; press again to widen.", below=_below),
+    screen=Screen(
+        key="B",
+        help="Each pair of judges and how far they agree; press again to widen.",
+        below=lambda row: "conversations" if row.record.get("second") == CORRECTNESS else "disputes",
+    ),
 )
 
-# Show the calls on which judges differ most, a column for each judge.
 UNITS_OF_DISPUTES = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 OF_PEOPLE = (
     "human: is a person: 10 for pass, 0 for fail, which counts where a judge (from"
@@ -162,7 +158,7 @@ NO_DISPUTES = "No two judges scored the same call apart; riff-tui judge has anot
 NONE_HERE = "No call that matches the filter was scored apart; it takes two judges, of those that judge: names as well."
 _WHO = (
     columns.RUN,
-    Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
+    columns.CONVERSATION,
     columns.FLOW,
     columns.AGENT,
     Column("aspect", "Aspect", kind="name", shown=False, help="What was judged."),
@@ -180,6 +176,7 @@ _FURTHER = (
 
 def show_disputes(query: ViewQuery) -> Table:
     """Return the first disputes only, unless it is said how many: those that are left out are counted."""
+    from riff_store.filters.disputes import Order
     from riff_store.queries.agreement import Disputes, FoundDisputes
     from riff_store.queries.agreement import disputes as asked
 
@@ -189,7 +186,9 @@ def show_disputes(query: ViewQuery) -> Table:
     found = FoundDisputes(query.store, calls, judges, rows)
     # Columns of judges stand for what a bare word is looked for in, and in another order for all that is found.
     heard = found.judges(every=wordy) if wordy or query.request.sort not in (None, query.spec.order_by) else set()
-    order = _order(query, Disputes([], 0, 0, heard))
+    order, sort = None, query.request.sort
+    if sort is not None and sort != query.spec.order_by:
+        order = Order(sort_column(disputes(Disputes([], 0, 0, heard)).columns, sort).key, sort.startswith("-"))
     answer = Disputes(found.listed(limit, order), found.total, found.agreed, heard)
     total = found.total if query.predicate is None else asked(query.store, limit=0).total
     table = query.result(FilterParts(rows=rows if wordy else None), lambda _: disputes(answer), recounts=False)
@@ -198,67 +197,35 @@ def show_disputes(query: ViewQuery) -> Table:
     return replace(table, notes=notes, total=total, matched=found.total, limit=limit)
 
 
-def _order(query: ViewQuery, without_rows: Disputes) -> Order | None:
-    """Return the order that is asked for, `None` for the disputes' own."""
-    from riff_store.filters.disputes import Order
-
-    sort = query.request.sort
-    if sort in (None, query.spec.order_by):
-        return None
-    return Order(sort_column(disputes(without_rows).columns, sort).key, sort.startswith("-"))
-
-
 def disputes(answer: Disputes) -> Table:
     """Return one row per call and aspect, in the order of the answer."""
     judges = sorted({judge for each in answer.entries for judge in each.scores}.union(answer.judges))
+    score = partial(Column, unit="0-10", better="higher")
+    scores = [score(f"scores.{each}", each, path=("scores", each), help=f"The score of {each}.") for each in judges]
+    with_people = any(judge.startswith(PERSON) for judge in judges)
+    agreed = "on which people and judges agree" if with_people else "to which all judges gave the same score"
     return Table(
         view="disputes",
         title="Calls on which judges differ (widest spread first)",
-        columns=[*_WHO, _SPREAD, *(_score(judge) for judge in judges), *_FURTHER],
+        columns=[*_WHO, _SPREAD, *scores, *_FURTHER],
         rows=[_dispute_row(each, judges) for each in answer.entries],
         notes=[
             UNITS_OF_DISPUTES,
-            *([OF_PEOPLE] if _heard(judges) else []),
+            *([OF_PEOPLE] if with_people else []),
             LEADS,
-            *_agreed(answer.agreed, _heard(judges)),
+            *([f"Not listed: {counted(answer.agreed, 'call')} {agreed}."] if answer.agreed else []),
         ],
-    )
-
-
-def _score(judge: str) -> Column:
-    return Column(
-        f"scores.{judge}", judge, unit="0-10", better="higher", path=("scores", judge), help=f"The score of {judge}."
     )
 
 
 def _dispute_row(dispute: Dispute, judges: Sequence[str]) -> Row:
     record: dict[str, Any] = {
-        "run": dispute.run,
-        "conversation": dispute.conversation,
-        "flow": dispute.flow,
-        "agent": dispute.agent,
-        "aspect": dispute.aspect,
+        **cells.values_of(dispute, "run conversation flow agent aspect"),
         "scores": {judge: dispute.scores.get(judge) for judge in judges},
-        "spread": dispute.spread,
-        "highest": dispute.highest,
-        "lowest": dispute.lowest,
-        "correctness": dispute.correctness,
+        **cells.values_of(dispute, "spread highest lowest correctness"),
     }
     where = cells.call_where(dispute)
     return Row(f"{where} {cells.where({'aspect': dispute.aspect})}", record, where=where)
-
-
-def _heard(judges: Sequence[str]) -> bool:
-    """Say whether people are among the judges."""
-    return any(judge.startswith(PERSON) for judge in judges)
-
-
-def _agreed(count: int, with_people: bool) -> list[str]:
-    if not count:
-        return []
-    calls = "call" if count == 1 else "calls"
-    how = "on which people and judges agree" if with_people else "to which all judges gave the same score"
-    return [f"Not listed: {count} {calls} {how}."]
 
 
 DISPUTES = ViewSpec(

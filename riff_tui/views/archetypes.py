@@ -22,12 +22,13 @@ _COLUMNS = (
     Column("flows", "flows", kind="count", help="Flows of the family."),
     columns.SUCCESS,
     columns.QUALITY,
-    Column("cohesion", "cohesion", unit="share", better="lower", decimals=2, trim=True,
-           help="How far apart its members are: the largest less the smallest success rate of a flow and agent."),
+    columns.share(
+        "cohesion", "cohesion", better="lower",
+        help="How far apart its members are: the largest less the smallest success rate of a flow and agent.",
+    ),
     Column("worst_flow", "worst member", kind="text", help="The flow and agent that a mean would hide."),
     Column("worst_agent", "worst agent", kind="text", shown=False, help="The agent of the worst member."),
-    Column("worst_success_rate", "worst success", unit="share", better="higher", decimals=2, trim=True,
-           help="The worst member's success rate."),
+    columns.share("worst_success_rate", "worst success", better="higher", help="The worst member's success rate."),
     columns.OPERABILITY,
     columns.CORRECTNESS,
     columns.COMPLETION,
@@ -58,6 +59,7 @@ def archetypes(answers: Sequence[ArchetypeCell], bounds: Bounds = BOUNDS) -> Tab
 
 def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
     family, least, most = cell.family, cell.least, cell.most
+    ends = [end for member in (least, most) if member and (end := member.success.mean) is not None]
     record: dict[str, Any] = {
         "archetype": cell.archetype,
         "flows": cell.flows,
@@ -68,7 +70,7 @@ def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
         "operability": family.operability,
         "correctness": mean(family.aspects, "correctness"),
         "completion": mean(family.aspects, "completion"),
-        "cohesion": _spread(cell),
+        "cohesion": max(ends) - min(ends) if ends else None,
         "worst_flow": least.keys["flow"] if least else None,
         "worst_agent": least.keys["agent"] if least else None,
         "worst_success_rate": least.success.mean if least else None,
@@ -86,11 +88,6 @@ def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
     where = cells.where({"archetype": cell.archetype})
     display = {"worst_flow": f"{record['worst_flow']} @ {record['worst_agent']}"} if least else {}
     return Row(where, record, display, severity=marks, thin=cells.is_thin(family.n), where=where)
-
-
-def _spread(cell: ArchetypeCell) -> float | None:
-    ends = [mean for member in (cell.least, cell.most) if member and (mean := member.success.mean) is not None]
-    return max(ends) - min(ends) if ends else None
 
 
 SPEC = ViewSpec(

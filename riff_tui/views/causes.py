@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import MARKED
-from riff_tui.table import NOT_MEASURED, Column, Row, Table
+from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import percent
-from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, example, in_two_parts, shown
+from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, in_two_parts, shown
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text, marked_note
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -28,7 +28,7 @@ UNITS = (
 _COLUMNS = (
     Column("rank", "Rank", kind="count", shown=False, help="The place of the group, the largest first."),
     Column("n", "n", kind="count", strong=True, help="Failed calls that went wrong in this way."),
-    Column("share", "share", unit="share", decimals=2, trim=True, help="Their share of all failed calls in scope."),
+    columns.share("share", "share", help="Their share of all failed calls in scope."),
     columns.FLOW,
     LAST_OK,
     FIRST_FAILED,
@@ -58,6 +58,9 @@ _COLUMNS = (
 )
 
 
+_COUNTS = ("agents", "scenarios", "personas")
+
+
 def show(query: ViewQuery) -> Table:
     """Return the groups of failed calls."""
     from riff_store.queries.causes import causes as asked
@@ -70,21 +73,24 @@ def show(query: ViewQuery) -> Table:
 
 def causes(answer: Causes) -> Table:
     """Return a row for each group, in the order of the answer."""
+    share = answer.failed / answer.calls if answer.groups else None
     return Table(
         view="causes",
         title="Causes (failed calls that went wrong alike, the most first)",
         columns=_COLUMNS,
         rows=[_row(rank, cause) for rank, cause in enumerate(answer.groups, 1)],
-        notes=[*_counted(answer), UNITS],
+        notes=[
+            *([f"{answer.failed} of {answer.calls} calls failed ({percent(share)})."] if answer.groups else []),
+            *marked_note(sum(cause.n for cause in answer.groups if cause.kind == MARKED), answer.failed),
+            UNITS,
+        ],
         extras={"failed": answer.failed, "calls": answer.calls},
     )
 
 
 def _row(rank: int, cause: Cause) -> Row:
     keys = {
-        "flow": cause.flow,
-        "last_ok": cause.last_ok,
-        "first_failed": cause.first_failed,
+        **cells.values_of(cause, "flow last_ok first_failed"),
         "failure": cause.kind,
         "failure_detail": cause.detail,
         "failure_error": cause.error,
@@ -95,29 +101,22 @@ def _row(rank: int, cause: Cause) -> Row:
     record: dict[str, Any] = {
         "rank": rank,
         "signature": signature(cause),
-        "kind": cause.kind,
-        "flow": cause.flow,
-        "last_ok": cause.last_ok,
-        "first_failed": cause.first_failed,
-        "detail": cause.detail,
-        "error": cause.error,
-        "stop_reason": cause.stop_reason,
-        "n": cause.n,
-        "share": cause.share,
-        "agents": _named(cause.agents),
-        "scenarios": _named(cause.scenarios),
-        "personas": _named(cause.personas),
+        **cells.values_of(cause, "kind flow last_ok first_failed detail error stop_reason n share"),
+        **{key: cells.named_counts(getattr(cause, key)) for key in _COUNTS},
         "first_run": cause.first_run,
         "last_run": cause.last_run,
         "stands_out": "; ".join(phrase(each, cause.n) for each in _distinct(cause.lift)[:NAMED]) or None,
-        "lift": [_lift(each) for each in cause.lift],
-        "example": example(cause.example),
+        "lift": [
+            cells.values_of(each, "dimension name n share n_all share_all") | {"p_adjusted": each.p}
+            for each in cause.lift
+        ],
+        "example": cells.call_where(cause.example),
     }
     display = {
         "kind": f'"{cause.detail}"' if cause.kind == MARKED and cause.detail else kind_text(cause.kind, cause.detail),
         "lift": "; ".join(phrase(each, cause.n) for each in cause.lift),
         "example": cause.example.conversation,
-        **{key: counts_text(record[key]) for key in ("agents", "scenarios", "personas")},
+        **{key: counts_text(record[key]) for key in _COUNTS},
     }
     return Row(where, record, display, where=where)
 
@@ -138,28 +137,6 @@ def phrase(lift: Lift, n: int) -> str:
 def _distinct(lifts: Sequence[Lift]) -> list[Lift]:
     """Return lifts without those that count the same calls by another name, as a persona and its only scenario do."""
     return list({(lift.n, lift.n_all): lift for lift in reversed(lifts)}.values())[::-1]
-
-
-def _named(counts: Mapping[str | None, int]) -> dict[str, int]:
-    return {NOT_MEASURED if name is None else name: n for name, n in counts.items()}
-
-
-def _lift(lift: Lift) -> dict[str, Any]:
-    return {
-        "dimension": lift.dimension,
-        "name": lift.name,
-        "n": lift.n,
-        "share": lift.share,
-        "n_all": lift.n_all,
-        "share_all": lift.share_all,
-        "p_adjusted": lift.p,
-    }
-
-
-def _counted(answer: Causes) -> Iterator[str]:
-    if answer.groups:
-        yield f"{answer.failed} of {answer.calls} calls failed ({percent(answer.failed / answer.calls)})."
-    yield from marked_note(sum(cause.n for cause in answer.groups if cause.kind == MARKED), answer.failed)
 
 
 SPEC = ViewSpec(

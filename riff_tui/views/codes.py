@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.table import NOT_MEASURED, Column, Row, Table
-from riff_tui.text.numbers import percent
-from riff_tui.text.words import counted
-from riff_tui.views.failure_matrix import counts_text, example
+from riff_tui.table import Column, Row, Table
+from riff_tui.text.numbers import counted, percent
+from riff_tui.views.failure_matrix import EXAMPLE, counts_text
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
@@ -26,9 +25,7 @@ UNITS = (
 NO_CODE = (
     "No call here has a code: in the explorer s on a turn of a call gives one, riff-tui notes add does from a script."
 )
-_SHARE = Column(
-    "share", "share", unit="share", decimals=2, trim=True, help="Its share of the calls that people failed."
-)
+_SHARE = columns.share("share", "share", help="Its share of the calls that people failed.")
 _INTERVAL = columns.interval(_SHARE)
 _COLUMNS = (
     Column("code", "Code", kind="name", help="What people called the failure."),
@@ -38,7 +35,7 @@ _COLUMNS = (
     Column("states", "States", kind="object", help="Where people saw it, in how many calls; · is the whole call."),
     Column("agents", "Agents", kind="object", help="The agents that led the calls, with counts."),
     Column("authors", "Authors", kind="object", shown=False, help="Who gave the code to how many calls."),
-    Column("example", "Shortest", kind="text", help="The shortest of these calls, as a filter in the data formats."),
+    EXAMPLE,
     Column("flows", "Flows", kind="object", shown=False, help="The flows of the calls, with counts."),
     Column("failed_calls", "failed", kind="count", shown=False, help="Calls with the code that people failed."),
     Column("errored_calls", "errored", kind="count", shown=False, help="Errored calls with it, counted nowhere else."),
@@ -68,10 +65,7 @@ def codes(answer: Codes) -> Table:
         rows=[_row(code) for code in answer.codes],
         notes=list(_notes(answer)),
         extras={
-            "read": answer.read,
-            "failed": answer.failed,
-            "uncoded": answer.uncoded,
-            "errored": answer.errored,
+            **cells.values_of(answer, "read failed uncoded errored"),
             "since_new_code": answer.since_new,
         },
     )
@@ -83,11 +77,9 @@ def _row(code: Code) -> Row:
         "code": code.code,
         "n": code.n,
         "share": code.share.mean,
-        "states": _named(code.states),
-        "agents": _named(code.agents),
-        "authors": _named(code.authors),
-        "example": example(code.example),
-        "flows": _named(code.flows),
+        **{key: cells.named_counts(getattr(code, key)) for key in ("states", "agents", "authors")},
+        "example": cells.call_where(code.example),
+        "flows": cells.named_counts(code.flows),
         "failed_calls": code.failed_calls,
         "errored_calls": code.errored,
         "first_given": cells.moment(code.first_at),
@@ -102,10 +94,6 @@ def _row(code: Code) -> Row:
     return Row(where, record, display, where=where)
 
 
-def _named(counts: Mapping[str | None, int]) -> dict[str, int]:
-    return {NOT_MEASURED if name is None else name: n for name, n in counts.items()}
-
-
 def _most(counts: Mapping[str, int]) -> str:
     """Return the names that count most, and how many more there are."""
     more = len(counts) - NAMED
@@ -117,25 +105,20 @@ def _most(counts: Mapping[str, int]) -> str:
 def _notes(answer: Codes) -> Iterator[str]:
     if not answer.read:
         return
-    told = f"People read {answer.read} of these calls"
-    yield (
-        f"{told} and failed {answer.failed} ({percent(answer.failed / answer.read)})." if answer.failed else f"{told}."
-    )
+    failed = f" and failed {answer.failed} ({percent(answer.failed / answer.read)})" if answer.failed else ""
+    yield f"People read {answer.read} of these calls{failed}."
     if answer.uncoded:
         filter = "--where 'verdict=fail code=· errored=false'"
         yield f"Of those failed, {answer.uncoded} {'has' if answer.uncoded == 1 else 'have'} no code: {filter}."
     if answer.codes:
-        yield _since(answer)
+        if answer.since_new:
+            yield f"No new code in the last {answer.since_new} of {answer.read} read calls."
+        else:
+            yield "The call that was read last brought a new code."
         yield UNITS
     if answer.errored:
         calls = counted(answer.errored, "errored call")
         yield f"Left out: {calls} with a code, which {'is' if answer.errored == 1 else 'are'} no failure of the flow."
-
-
-def _since(answer: Codes) -> str:
-    if not answer.since_new:
-        return "The call that was read last brought a new code."
-    return f"No new code in the last {answer.since_new} of {answer.read} read calls."
 
 
 SPEC = ViewSpec(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.predicates import all_of, conjuncts, terms
 from riff_store.interaction import FEW_EVENTS
 from riff_store.measure import THIN
 from riff_store.metrics import unit_of
@@ -24,9 +24,8 @@ from riff_tui.table import (
     label,
     naming_columns,
 )
-from riff_tui.text.numbers import fixed, interval_text, value_text
+from riff_tui.text.numbers import counted, fixed, interval_text, listed, p_text, signed, value_text
 from riff_tui.text.safe_text import fit, one_line
-from riff_tui.text.words import listed
 from riff_tui.views import failures
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -115,7 +114,7 @@ _OF_ROWS: Sequence[Column] = (
 def show(query: ViewQuery) -> Table:
     """Return the differences of both sides, with the command that lists the calls that failed."""
     from riff_store.queries.comparison import compare as asked
-    from riff_tui.request import Request, dump_command
+    from riff_tui.catalog import Request, dump_command
 
     a, b = failures.sides_of(query)
     whole = query.parts()
@@ -123,7 +122,10 @@ def show(query: ViewQuery) -> Table:
     calls = all_of([part for part in conjuncts(whole.calls) if part not in conjuncts(whole.rows)])
     _, rest = take_judges(query.predicate)
     within = failures.within_flows(calls, rest)
-    failed = _of_failures(rest, calls)
+    # What of the filter chooses the calls behind the rows that it leaves.
+    fields, kept = failures.SPEC.row_fields, conjuncts(calls)
+    parts = [part for part in conjuncts(rest) if part in kept or all(term.field in fields for term in terms(part))]
+    failed = render(all_of(parts))
 
     def built(parts: FilterParts) -> Table:
         found = asked(query.store, a, b, parts.calls, whole.judges, within=within)
@@ -132,13 +134,6 @@ def show(query: ViewQuery) -> Table:
         return compare(found, scope=render(within), drill=dump_command("failures", Request(where=failed, sides=sides)))
 
     return query.result(whole._replace(calls=calls), built, recounts=False)
-
-
-def _of_failures(predicate: Predicate | None, calls: Predicate | None) -> str:
-    """Return what of a filter chooses the calls behind the rows that it leaves."""
-    fields, kept = failures.SPEC.row_fields, conjuncts(calls)
-    parts = [part for part in conjuncts(predicate) if part in kept or all(term.field in fields for term in terms(part))]
-    return render(all_of(parts))
 
 
 def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
@@ -159,49 +154,29 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
             "a": failures.side_record(answer.a),
             "b": failures.side_record(answer.b),
             "tested": answer.tested,
-            "flows": [
-                {
-                    "flow": flow.flow, "n_a": flow.n_a, "n_b": flow.n_b,
-                    "excluded_a": flow.excluded_a, "excluded_b": flow.excluded_b, "pairs": flow.pairs,
-                }
-                for flow in answer.flows
-            ],
+            "flows": [cells.values_of(flow, "flow n_a n_b excluded_a excluded_b pairs") for flow in answer.flows],
             "pairs": None if answer.counts is None else failures.pairs_record(answer.counts),
             "only_in_a": dict(answer.only_in_a),
             "only_in_b": dict(answer.only_in_b),
         },
-    )  # fmt: skip
+    )
 
 
 def _row(difference: Difference) -> Row:
     low, high = difference.interval or (None, None)
     record: dict[str, Any] = {
-        "flow": difference.flow,
-        "aspect": difference.aspect,
-        "judge": difference.judge,
-        "verdict": difference.verdict,
-        "newly": difference.newly,
+        **cells.values_of(difference, "flow aspect judge verdict newly"),
         "a": difference.a.mean,
         "b": difference.b.mean,
         "effect": difference.effect,
         "low": low,
         "high": high,
-        "p_adjusted": difference.p_adjusted,
-        "p": difference.p,
-        "pairs": difference.pairs,
+        **cells.values_of(difference, "p_adjusted p pairs"),
         "n_a": difference.a.n,
         "n_b": difference.b.n,
-        "events_a": difference.events_a,
-        "events_b": difference.events_b,
-        "only_a": difference.only_a,
-        "only_b": difference.only_b,
-        "both": difference.both,
-        "neither": difference.neither,
-        "test": difference.test,
+        **cells.values_of(difference, "events_a events_b only_a only_b both neither test"),
         "unit": unit_of(difference.aspect, difference.judge),
-        "better": difference.better,
-        "alone_a": difference.alone_a,
-        "alone_b": difference.alone_b,
+        **cells.values_of(difference, "better alone_a alone_b"),
         "intervals": cells.intervals({"a": difference.a, "b": difference.b}),
     }
     where = cells.where({"flow": difference.flow})
@@ -210,7 +185,10 @@ def _row(difference: Difference) -> Row:
     return Row(
         f"{difference.aspect} {difference.judge or ''}: {where}",
         record,
-        display={**_display(difference), **_signed({"effect": difference.effect, "low": low, "high": high})},
+        display={
+            **_display(difference),
+            **{key: signed(record[key], _FINEST) for key in ("effect", "low", "high") if record[key] is not None},
+        },
         severity={} if mark is None else {"verdict": mark, "": mark},
         thin=cells.is_thin(min(difference.a.n, difference.b.n)) or few,
         where=where,
@@ -230,7 +208,7 @@ def _display(difference: Difference) -> dict[str, str]:
         shown[key] = "" if events is None else f"{events}~" if _are_few(events) else f"{events}"
     for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
         if p is not None:
-            shown[key] = "<0.001" if p < 0.001 else fixed(p, 3)
+            shown[key] = p_text(p)
     if not difference.rate:
         # A sign in each cell would say that something is missing.
         shown |= dict.fromkeys(("only_a", "only_b", "both", "neither"), "")
@@ -241,14 +219,13 @@ def _are_few(events: int | None) -> bool:
     return events is not None and events < FEW_EVENTS
 
 
-def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
-    """Return each number with its sign, unless it reads as 0."""
-    texts = {key: fixed(value, _FINEST) for key, value in values.items() if value is not None}
-    return {key: f"+{text}" if float(text) > 0 else text for key, text in texts.items()}
-
-
 def _notes(answer: Comparison) -> Iterator[str]:
-    yield from _summary(answer)
+    found = [difference.verdict for difference in answer.looked_at]
+    if found and answer.a.kind == "run":
+        yield _newly(answer)
+    if found:
+        counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
+        yield f"B is, in {counted(len(found), 'row')}: {counts}."
     yield from failures.side_notes(answer.a, answer.b)
     if not answer.looked_at:
         yield "There is no flow of which both sides have a call that counts, so nothing is compared."
@@ -258,9 +235,8 @@ def _notes(answer: Comparison) -> Iterator[str]:
         yield _pairing(answer)
         if any(difference.events_a is not None for difference in answer.looked_at):
             yield EVENTS
-        rows = f"{answer.tested} {'row' if answer.tested == 1 else 'rows'}"
-        yield f"{NOISE}. p is corrected across {rows} (Benjamini-Hochberg)."
-    if any(difference.verdict == "mixed" for difference in answer.looked_at):
+        yield f"{NOISE}. p is corrected across {counted(answer.tested, 'row')} (Benjamini-Hochberg)."
+    if "mixed" in found:
         yield MIXED
     for side, flows in (("A", answer.only_in_a), ("B", answer.only_in_b)):
         if flows:
@@ -268,21 +244,8 @@ def _notes(answer: Comparison) -> Iterator[str]:
             yield f"Called by {side} alone, so not compared: {counts}."
 
 
-def _summary(answer: Comparison) -> Iterator[str]:
-    """Yield what is newly broken or mended, and how many rows came out which way, in their order."""
-    found = [difference.verdict for difference in answer.looked_at]
-    if found and answer.a.kind == "run":
-        yield _newly(answer)
-    if found:
-        counted = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
-        yield f"B is, in {len(found)} {'row' if len(found) == 1 else 'rows'}: {counted}."
-
-
 def _newly(answer: Comparison) -> str:
-    flows = {
-        what: [difference.flow for difference in answer.looked_at if difference.newly == what]
-        for what in ("broken", "mended")
-    }
+    flows = {what: [each.flow for each in answer.looked_at if each.newly == what] for what in ("broken", "mended")}
     if not any(flows.values()):
         return "Nothing is newly broken or mended: no success rate changed beyond chance."
     return " ".join(f"Newly {what}: {listed(names) or 'nothing'}." for what, names in flows.items())
@@ -298,8 +261,7 @@ def _pairing(answer: Comparison) -> str:
         )
     alone = [sum(flow.n_a - flow.pairs for flow in answer.flows), sum(flow.n_b - flow.pairs for flow in answer.flows)]
     rest = len(answer.looked_at) - paired
-    found = sum(flow.pairs for flow in answer.flows)
-    pairs = f"{found} {'pair' if found == 1 else 'pairs'}"
+    pairs = counted(sum(flow.pairs for flow in answer.flows), "pair")
     others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, Mann-Whitney U)." if rest else ""
     return (
         f"Paired by flow, scenario or persona, trial and {within}: {pairs},"
@@ -326,11 +288,8 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
     Ordered by the difference on the metric's own scale; a record holds unrounded values.
     """
     sides = (a, b)
-    metrics = [
-        column
-        for column in table.columns
-        if column.kind in ("number", "count", "flag") and column.key not in _NO_METRICS
-    ]
+    numbers = (column for column in table.columns if column.kind in ("number", "count", "flag"))
+    metrics = [column for column in numbers if column.key not in _NO_METRICS]
     measured = [column for column in metrics if all(_number(column, row) is not None for row in sides)]
     lacking = [column for column in metrics if column not in measured]
     texts = [column for column in table.columns if column.kind in ("name", "text", "time") or column.key == "trial"]
@@ -358,24 +317,21 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
             "of": table.view,
             **{
                 side: {column.key: column.value(row.record) for column in identity_columns(table)}
-                for side, row in zip("ab", sides, strict=True)
+                for side, row in (("a", a), ("b", b))
             },
         },
-        figure=Pair(*(_whole(table, row) for row in sides)),
+        figure=Pair(*(joined_names(identity_columns(table), row) + _behind(row) for row in sides)),
     )
 
 
-def _whole(table: Table, row: Row) -> str:
+def _behind(row: Row) -> str:
     n = row.record.get("n")
-    counted = f"   n {n}{'~' if row.thin else ''}" if n is not None else ""
-    return joined_names(identity_columns(table), row) + counted
+    return "" if n is None else f"   n {n}{'~' if row.thin else ''}"
 
 
 def _number(column: Column, row: Row) -> float | None:
     value = column.value(row.record)
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return value
+    return value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def _size(column: Column, a: float, b: float) -> float:
@@ -468,10 +424,8 @@ SPEC = ViewSpec(
     show=show,
     judges="rows",
     columns=_COLUMNS,
-    filters=Filters(
-        # It chooses among the judges whose rows are shown.
-        call_fields=("judge",)
-    ),
+    # It chooses among the judges whose rows are shown.
+    filters=Filters(call_fields=("judge",)),
     sides=True,
     words=Words(
         noun="significance",

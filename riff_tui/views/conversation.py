@@ -11,6 +11,7 @@ from riff_store.metrics import metric_of
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
+from riff_tui.text.safe_text import shell_quoted
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
@@ -60,7 +61,7 @@ def show(query: ViewQuery) -> Table:
 def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
     """Return the one call that a filter selects; raise `UsageError`, which says `unnamed` where there is no filter."""
     from riff_store.queries.conversation import conversation
-    from riff_tui.filters import parse
+    from riff_tui.filters.parser import parse
 
     predicate = parse(where)
     if predicate is None:
@@ -80,52 +81,40 @@ def find_call(store: Store, predicate: Predicate | None) -> Call:
     from riff_store.queries.conversations import conversations, count_conversations
 
     if predicate is None:
-        raise UsageError(
-            "conversation needs to know which one: riff-tui dump conversation --where 'run=R conversation=C'"
-        )
-    found = conversations(store, predicate, limit=_MOST)
+        one = "riff-tui dump conversation --where 'run=R conversation=C'"
+        raise UsageError(f"conversation needs to know which one: {one}")
+    found, parts = conversations(store, predicate, limit=_MOST), conjuncts(predicate)
     if not found:
-        found = _beginning(conversations(store, _loosened(predicate), limit=_MOST), predicate)
+        # Ids only have to hold what was asked for, and then to begin with it.
+        loosened = all_of([replace(each, operator="contains") if _names_id(each) else each for each in parts])
+        beginnings = tuple(str(each.value) for each in parts if _names_id(each))
+        alike = conversations(store, loosened, limit=_MOST) if beginnings else []
+        found = [call for call in alike if all(call.conversation.startswith(text) for text in beginnings)]
     elif len(found) > 1:
         found = _named_by_word(found, predicate) or found
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError(_no_call(store, predicate))
+        from riff_tui.filters.nearest_names import unknown_names
+
+        unknown = "; ".join(said.rstrip(".") for said in unknown_names(store, predicate))
+        lists = "riff-tui dump conversations lists what there is"
+        raise UsageError(f"no call matches this filter; {unknown or lists}")
     most = NAMED_ALIKE if len({(call.run, call.conversation) for call in found}) == 1 else NAMED
-    few = " or ".join(cells.shell_quoted(cells.call_where(call)) for call in found[:most])
+    few = " or ".join(shell_quoted(cells.call_where(call)) for call in found[:most])
     total = count_conversations(store, predicate) or len(found)
     raise UsageError(f"{total} calls match this filter; name one of them, such as {few}")
 
 
-def _no_call(store: Store, predicate: Predicate) -> str:
-    from riff_tui.filters.nearest_names import unknown_names
-
-    unknown = "; ".join(said.rstrip(".") for said in unknown_names(store, predicate))
-    return f"no call matches this filter; {unknown or 'riff-tui dump conversations lists what there is'}"
-
-
-def _loosened(predicate: Predicate) -> Predicate | None:
-    """Return the filter with ids that only have to hold what was asked for."""
-    return all_of(
-        [part if not _names_id(part) else replace(part, operator="contains") for part in conjuncts(predicate)]
-    )
-
-
-def _beginning(found: list[Call], predicate: Predicate) -> list[Call]:
-    beginnings = [str(part.value) for part in conjuncts(predicate) if _names_id(part)]
-    return [call for call in found if beginnings and all(call.conversation.startswith(text) for text in beginnings)]
-
-
 def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
     """Return the one of several calls that is called exactly like a bare word or a part of an id."""
-    words = {
-        part.value
-        for part in conjuncts(predicate)
-        if isinstance(part, Term) and part.field in (None, "conversation") and part.operator == "contains"
-    }
+    held = [part for part in conjuncts(predicate) if isinstance(part, Term) and part.operator == "contains"]
+    words = {part.value for part in held if part.field in (None, "conversation")}
     named = [call for call in found if call.conversation in words]
     return named if len(named) == 1 else []
+
+
+_OF_VISIT = "state segment progress stall escalation revisit dwell_turns latency_p95_ms guard_error slot_fill_rate"
 
 
 def _names_id(part: Predicate) -> TypeGuard[Term]:
@@ -164,7 +153,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
             [
                 *_facts(detail, words),
                 *notes.verdict_lines(detail.verdicts, words)[:1],
-                *notes.note_lines(detail.notes, words),
+                *(notes.note_line(note, words) for note in detail.notes),
             ]
         ),
     )
@@ -191,9 +180,7 @@ def _row(number_: int, moment: Moment, words: CallWords, named: str | None) -> R
     entry = moment.entry
     turn = moment.kind == "turn"
     record = {
-        "t": moment.t,
-        "kind": moment.kind,
-        "state": moment.state,
+        **cells.values_of(moment, "t kind state"),
         "role": name(entry.get("role")) if turn else name(entry.get("by")) if moment.kind == "tool" else None,
         "text": words(name(entry.get("text"))) if turn else None,
         "latency_ms": duration(entry.get("latency_ms")) if turn else None,
@@ -230,7 +217,7 @@ def _extras(
         },
         **({"interaction": interaction} if interaction else {}),
         "annotations": [notes.note_record(note, words) for note in detail.notes],
-        "visits": [_visit(state) for state in visits],
+        "visits": [cells.values_of(state, _OF_VISIT) | {"to_states": dict(state.to_states)} for state in visits],
         "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
         "slots": _slots(detail.document, of_kind["slot"], words),
         "guards": [
@@ -277,13 +264,9 @@ def _turn(turn: Entry, words: CallWords) -> dict[str, Any]:
 def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], words: CallWords) -> list[dict[str, Any]]:
     if filled:
         return [
-            {
-                "t": moment.t,
-                "state": moment.state,
-                "slot": name(moment.entry.get("slot")),
-                "value": words(moment.entry.get("value")),
-            }
-            for moment in filled
+            cells.values_of(each, "t state")
+            | {"slot": name(each.entry.get("slot")), "value": words(each.entry.get("value"))}
+            for each in filled
         ]
     at_the_end = document.get("slots") if document else None
     if not isinstance(at_the_end, Mapping):
@@ -291,32 +274,19 @@ def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], word
     return [{"t": None, "state": None, "slot": slot, "value": words(value)} for slot, value in at_the_end.items()]
 
 
-def _visit(state: VisitedState) -> dict[str, Any]:
-    return {
-        "state": state.state,
-        "segment": state.segment,
-        "progress": state.progress,
-        "stall": state.stall,
-        "escalation": state.escalation,
-        "revisit": state.revisit,
-        "dwell_turns": state.dwell_turns,
-        "latency_p95_ms": state.latency_p95_ms,
-        "guard_error": state.guard_error,
-        "slot_fill_rate": state.slot_fill_rate,
-        "to_states": dict(state.to_states),
-    }
-
-
 def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     """Return who took part and how the call ended, what it scored, and which steps of its task it took."""
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
+    metrics = {aspect: metric_of(aspect) for aspect in detail.aspects}
+    decimals = {aspect: 1 if metric is None else metric.decimals for aspect, metric in metrics.items()}
+    scores = (f"{aspect} {fixed(value, decimals[aspect])}" for aspect, value in detail.aspects.items())
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
     heard = columns.interaction_text(columns.interaction_record(detail.interaction))
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     return [
         " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
-        "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
+        f"Computed: {' · '.join(scores)}",
         *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
         *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
@@ -326,7 +296,7 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords) -> list[str]:
     call = detail.call
     lines = _facts(detail, words)
-    lines += notes.note_lines(detail.notes, words)
+    lines += [notes.note_line(note, words) for note in detail.notes]
     times = [moment.t for moment in found if moment.kind == "turn"]
     lines += notes.verdict_lines(detail.verdicts, words, times)
     lines += [_visit_line(state) for state in visits]
@@ -342,15 +312,9 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[M
     return lines
 
 
-def _scored(aspect: str, value: float | None) -> str:
-    metric = metric_of(aspect)
-    return fixed(value, metric.decimals if metric is not None else 1)
-
-
 def _visit_line(state: VisitedState) -> str:
-    parts = [f"{word}" for word in ("progress", "stall", "escalation") if getattr(state, word)]
-    parts.append(f"revisit {state.revisit}")
-    parts.append(f"dwell {fixed(state.dwell_turns, 1)}")
+    parts = [word for word in ("progress", "stall", "escalation") if getattr(state, word)]
+    parts += [f"revisit {state.revisit}", f"dwell {fixed(state.dwell_turns, 1)}"]
     if state.latency_p95_ms is not None:
         parts.append(f"lat_p95 {fixed(state.latency_p95_ms / 1000, 1)} s")
     if state.guard_error:

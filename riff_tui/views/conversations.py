@@ -27,7 +27,7 @@ BEGUN = 1024
 """So many of them at most."""
 COLUMNS: Sequence[Column] = (
     columns.RUN,
-    Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
+    columns.CONVERSATION,
     columns.FLOW,
     columns.AGENT,
     columns.PERSONA,
@@ -168,12 +168,9 @@ def _sort_key(sort: str | None, known: Sequence[Column]) -> str | None:
 
 def conversations(calls: Sequence[Row], *, noted: bool = True) -> Table:
     """Return the list of rows that `row` made; where none is `noted` what people say is there to be chosen alone."""
-    shown = (
-        COLUMNS if noted else [replace(column, shown=column.shown and column.key not in _FOLDED) for column in COLUMNS]
-    )
-    return Table(
-        view="conversations", title="Conversations", columns=shown, rows=calls, identity=("run", "conversation")
-    )
+    shown = [replace(each, shown=each.shown and (noted or each.key not in _FOLDED)) for each in COLUMNS]
+    identity = ("run", "conversation")
+    return Table(view="conversations", title="Conversations", columns=shown, rows=calls, identity=identity)
 
 
 def row(call: Call) -> Row:

@@ -28,6 +28,13 @@ NO_PROOF = (
 OTHER_JUDGES = "Where other judges scored the run after than the run before, quality has no change: ·."
 NO_RUNS = "No run of these flows is known together with the time when it started, so there is no before and no after."
 NO_EDITS = "No edits of flows are known yet: riff-tui edits --repo DIR --flows 'flows/{flow}.*' reads them from git."
+
+
+def _quality(key: str, when: str, help: str, **given: Any) -> Column:
+    title, short = f"quality {when}", f"qual {when}"
+    return Column(key, title, unit="0-10", better="higher", short=short, help=help, **given)
+
+
 COLUMNS = (
     columns.FLOW,
     Column(
@@ -37,60 +44,20 @@ COLUMNS = (
         help="The author's time of the commit; ? where only that tells which runs contain it.",
     ),
     Column("commit", "Commit", kind="text", help="The commit that touched the flow's file."),
-    Column(
+    columns.share(
         "success_change",
         "change",
-        unit="share",
         better="higher",
-        decimals=2,
         strong=True,
+        trim=False,
         help="Success rate after less before; better or worse where that is more than chance.",
     ),
-    Column(
-        "success_before",
-        "before",
-        unit="share",
-        better="higher",
-        decimals=2,
-        trim=True,
-        help="Success rate in the last run without the edit.",
-    ),
-    Column(
-        "success_after",
-        "after",
-        unit="share",
-        better="higher",
-        decimals=2,
-        trim=True,
-        help="Success rate in the first run with the edit.",
-    ),
+    columns.share("success_before", "before", better="higher", help="Success rate in the last run without the edit."),
+    columns.share("success_after", "after", better="higher", help="Success rate in the first run with the edit."),
     Column("subject", "Subject", kind="text", help="The first line of its message."),
-    Column(
-        "change",
-        "quality change",
-        unit="0-10",
-        better="higher",
-        decimals=2,
-        trim=True,
-        short="qual change",
-        help="Quality after less before.",
-    ),
-    Column(
-        "quality_before",
-        "quality before",
-        unit="0-10",
-        better="higher",
-        short="qual before",
-        help="Quality in the last run without the edit.",
-    ),
-    Column(
-        "quality_after",
-        "quality after",
-        unit="0-10",
-        better="higher",
-        short="qual after",
-        help="Quality in the first run with the edit.",
-    ),
+    _quality("change", "change", "Quality after less before.", decimals=2, trim=True),
+    _quality("quality_before", "before", "Quality in the last run without the edit."),
+    _quality("quality_after", "after", "Quality in the first run with the edit."),
     Column("author", "Author", kind="text", help="Who made it."),
     Column("next_run", "Next run", kind="text", help="The first run of the flow that contains the edit."),
     Column("runs", "runs", kind="count", help="Runs of the flow whose last edit it is."),
@@ -118,27 +85,20 @@ def show(query: ViewQuery) -> Table:
 
 def edits(answers: Sequence[EditEffect]) -> Table:
     """Return one row per edit, in the order of the answers."""
-    compared = any(effect.change for effect in answers)
-    others = any(effect.change and not effect.judged_alike for effect in answers)
-    tied = any(effect.together > 1 and effect.next_run is not None for effect in answers)
-    placed = any(effect.previous_run or effect.next_run for effect in answers)
-    alone = [NO_RUNS] if answers and not placed else []
-    by_time = [changes.BY_TIME] if any(effect.basis == "time" for effect in answers) else []
+    notes = {
+        UNITS: True,
+        NO_RUNS: not any(effect.previous_run or effect.next_run for effect in answers),
+        changes.BY_TIME: any(effect.basis == "time" for effect in answers),
+        TOGETHER: any(effect.together > 1 and effect.next_run is not None for effect in answers),
+        NO_PROOF: any(effect.change for effect in answers),
+        OTHER_JUDGES: any(effect.change and not effect.judged_alike for effect in answers),
+    }
     return Table(
         view="edits",
         title="Edits by flow (latest first)",
         columns=COLUMNS,
         rows=[_row(effect) for effect in answers],
-        notes=[
-            UNITS,
-            *alone,
-            *by_time,
-            *([TOGETHER] if tied else []),
-            *([NO_PROOF] if compared else []),
-            *([OTHER_JUDGES] if others else []),
-        ]
-        if answers
-        else [],
+        notes=[note for note, applies in notes.items() if applies and answers],
     )
 
 
@@ -149,14 +109,8 @@ def _row(effect: EditEffect) -> Row:
         "flow": edit.flow,
         "commit": edit.commit,
         "time": cells.moment(edit.time),
-        "author": edit.author,
-        "subject": edit.subject,
-        "path": edit.path,
-        "previous_run": effect.previous_run,
-        "next_run": effect.next_run,
-        "runs": effect.runs,
-        "together": effect.together,
-        "basis": effect.basis,
+        **cells.values_of(edit, "author subject path"),
+        **cells.values_of(effect, "previous_run next_run runs together basis"),
         "success_before": before and before.success.mean,
         "success_after": after and after.success.mean,
         "success_change": _change(measures, "success"),
@@ -173,11 +127,11 @@ def _row(effect: EditEffect) -> Row:
     display = {
         "commit": edit.commit[: changes.SHORT_COMMIT],
         "time": changes.marked_by_basis(record["time"], effect.basis),
-    }
-    display |= {
-        key: f"{percent(measure.mean)} ({measure.n}{'~' if cells.is_thin(measure.n) else ''})"
-        for key, measure in measures.items()
-        if key.startswith("success_") and measure.n
+        **{
+            key: f"{percent(measure.mean)} ({measure.n}{'~' if cells.is_thin(measure.n) else ''})"
+            for key, measure in measures.items()
+            if key.startswith("success_") and measure.n
+        },
     }
     if effect.change and record["success_change"] is not None:
         display["success_change"] = changes.change_in_short(record["success_change"], effect.change)

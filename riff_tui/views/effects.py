@@ -10,8 +10,7 @@ from riff_store.metrics import POOLED, metric_of, unit_of
 from riff_store.vocabulary import COMPUTED, QUALITY
 from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed, percent
-from riff_tui.text.words import counted, excluded_text, listed
+from riff_tui.text.numbers import counted, excluded_text, fixed, listed, percent, signed
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
@@ -51,8 +50,9 @@ def show(query: ViewQuery) -> Table:
 
 def effects(answer: Effects) -> Table:
     """Return a row for each factor by share, the largest first, and below it one for each level, the worst first."""
-    model, better = answer.model, _better(answer.aspect)
-    factors = sorted(model.factors, key=_by_share)
+    model, metric = answer.model, metric_of(answer.aspect)
+    better = "higher" if metric is None else metric.better
+    factors = sorted(model.factors, key=lambda each: (*cells.falling(each.share), *cells.falling(each.alone)))
     return Table(
         view="effects",
         title=f"What explains {answer.aspect} (a linear model; worst level first)",
@@ -84,15 +84,6 @@ def _columns(unit: str, better: Better | None) -> Sequence[Column]:
     )  # fmt: skip
 
 
-def _better(aspect: str) -> Better | None:
-    metric = metric_of(aspect)
-    return metric.better if metric is not None else "higher"
-
-
-def _by_share(factor: FactorEffect) -> tuple[Any, ...]:
-    return *cells.falling(factor.share), *cells.falling(factor.alone)
-
-
 def _rows(factor: FactorEffect, answer: Effects, better: Better | None) -> Iterator[Row]:
     n = answer.overlap.common if factor.factor == "judge" and answer.overlap else answer.model.n
     observations = sum(level.observations for level in factor.levels) if n else 0
@@ -106,35 +97,21 @@ def _rows(factor: FactorEffect, answer: Effects, better: Better | None) -> Itera
             **dict.fromkeys(("effect", "low", "high", "mean"), ""),
         },
     )
-    ranked = sorted(enumerate(factor.levels), key=lambda found: (*_worst_first(found[1], better), found[0]))
-    for number, each in ranked:
-        yield _level(factor.factor, number, each, better)
-
-
-def _worst_first(level: LevelEffect, better: Better | None) -> tuple[bool, float, float]:
     way = -1 if better == "lower" else 1
-    return level.effect is None, way * (level.effect or 0.0), way * level.mean
+    levels = list(enumerate(factor.levels))
+    levels.sort(key=lambda each: (each[1].effect is None, way * (each[1].effect or 0.0), way * each[1].mean))
+    for number, level in levels:
+        yield _level(factor.factor, number, level, better)
 
 
 def _level(factor: str, number: int, level: LevelEffect, better: Better | None) -> Row:
     mark = _mark(level, better)
     return Row(
         f"{factor} {number} {level.level}",
-        _record(
-            factor,
-            level=level.level,
-            n=level.n,
-            observations=level.observations,
-            mean=level.mean,
-            effect=level.effect,
-            low=level.low,
-            high=level.high,
-            p=level.p,
-            p_adjusted=level.p_adjusted,
-        ),
+        _record(factor, **cells.values_of(level, "level n observations mean effect low high p p_adjusted")),
         display={
             "level": f"{INDENT}{NOT_MEASURED if level.level is None else level.level}",
-            **{key: _signed(getattr(level, key)) for key in ("effect", "low", "high")},
+            **{key: signed(getattr(level, key), 2) for key in ("effect", "low", "high")},
             "share": "",
             "alone": "",
         },
@@ -150,11 +127,6 @@ def _record(factor: str, **given: Any) -> dict[str, Any]:
     return {"factor": factor, **dict.fromkeys(keys), **given}
 
 
-def _signed(value: float | None) -> str:
-    text = fixed(value, 2)
-    return f"+{text}" if value is not None and value > 0 and text.strip("0.") else text
-
-
 def _mark(level: LevelEffect, better: Better | None) -> Severity | None:
     """Mark an effect that is more than chance, by its side."""
     if better is None or level.effect is None or level.p_adjusted is None or level.p_adjusted > SIGNIFICANT:
@@ -165,12 +137,7 @@ def _mark(level: LevelEffect, better: Better | None) -> Severity | None:
 def _model(answer: Effects) -> dict[str, Any]:
     model, overlap = answer.model, answer.overlap
     return {
-        "n": model.n,
-        "observations": model.observations,
-        "mean": model.mean,
-        "intercept": model.intercept,
-        "together": model.together,
-        "residual": model.residual,
+        **cells.values_of(model, "n observations mean intercept together residual"),
         "left_out": [{"factor": name, "levels": 1, "level": level} for name, level in model.single]
         + [{"factor": name, "levels": count} for name, count in model.crowded],
         "confounded": [list(group.factors) for group in model.confounded],
@@ -207,10 +174,10 @@ def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
 
 
 def _grand_mean(model: LinearModel) -> str:
-    calls = f"{model.n} {'call' if model.n == 1 else 'calls'}"
-    pairs = f"{model.observations} {'observation' if model.observations == 1 else 'observations'}"
-    seen = f"observed mean {fixed(model.mean, 2)} ({calls}, {pairs})"
-    grand = f"Grand mean, every level alike: {fixed(model.intercept, 2)}; {seen}."
+    seen = f"{counted(model.n, 'call')}, {counted(model.observations, 'observation')}"
+    grand = (
+        f"Grand mean, every level alike: {fixed(model.intercept, 2)}; observed mean {fixed(model.mean, 2)} ({seen})."
+    )
     if model.together is None:
         return f"{grand} Nothing varies, so there is nothing to explain."
     if not model.factors:
@@ -233,9 +200,9 @@ def _certainty(model: LinearModel, better: Better | None) -> str:
 
 
 def _confounded(group: Confounding) -> str:
-    names = _joined(group.factors)
     why = [f"each {inner} comes with one {outer} only" for inner, outer in group.nested]
     reason = f" ({_joined(why)})" if why else ""
+    names = _joined(group.factors)
     return f"Confounded: {names} cannot be told apart in these calls{reason}, so effects are {NOT_MEASURED}."
 
 
@@ -260,7 +227,8 @@ def _joined(words: Sequence[str]) -> str:
 def _left_out(answer: Effects) -> Iterator[str]:
     model = answer.model
     if model.single:
-        names = ", ".join(f"{name} {_in_brackets(level)}" for name, level in model.single)
+        levels = ((name, NOT_MEASURED if level is None else level) for name, level in model.single)
+        names = ", ".join(f"{name} {level if level == COMPUTED else f'({level})'}" for name, level in levels)
         yield f"Left out for having one level: {names}."
     for name, count in model.crowded:
         yield f"Left out for having too many levels: {name} ({count}); narrow the calls with --where."
@@ -273,17 +241,7 @@ def _left_out(answer: Effects) -> Iterator[str]:
         yield f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."
 
 
-def _in_brackets(level: str | None) -> str:
-    if level is None:
-        return f"({NOT_MEASURED})"
-    return level if level == COMPUTED else f"({level})"
-
-
 _BELOW = {"judge": "judges", "agent": "flows", "flow": "flows", "persona": "flows"}
-
-
-def _below(row: Row) -> str:
-    return _BELOW.get(str(row.record.get("factor")), "")
 
 
 SPEC = ViewSpec(
@@ -307,6 +265,6 @@ SPEC = ViewSpec(
     screen=Screen(
         key="F",
         help="What explains quality: judge, agent, flow, persona; compares agents, all else alike; again to widen.",
-        below=_below,
+        below=lambda row: _BELOW.get(str(row.record.get("factor")), ""),
     ),
 )

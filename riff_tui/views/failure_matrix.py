@@ -10,14 +10,14 @@ from riff_store.filters.predicates import terms
 from riff_store.measure import wilson
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.numbers import p_text, percent
 from riff_tui.views.failures import side_notes, side_record, sides_of
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import marked_note
+from riff_tui.views.parts.changes import MARKS
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.call_names import Example
     from riff_store.queries.failures import FailureCell, FailureMatrix, FailureShift, FailureShifts
     from riff_tui.charts.failure_grid import FailureGrid
     from riff_tui.view_query import BuildTable, ViewQuery
@@ -41,9 +41,9 @@ _COLUMNS = (
     LAST_OK,
     FIRST_FAILED,
     Column("n", "n", kind="count", strong=True, help="Failed calls that first went wrong so."),
-    Column("share", "share", unit="share", decimals=2, trim=True, help="Their share of the flow's failed calls."),
-    Column(
-        "rate", "failed there", unit="share", better="lower", decimals=2, trim=True,
+    columns.share("share", "share", help="Their share of the flow's failed calls."),
+    columns.share(
+        "rate", "failed there", better="lower",
         help="Of the calls that took the step, those that first went wrong at its end.",
     ),
     Column("taken", "took step", kind="count", help="Calls, failed or not, that went from the one state to the other."),
@@ -88,11 +88,9 @@ def failure_matrix(answer: FailureMatrix) -> Table:
 
     flows = list(dict.fromkeys(cell.flow for cell in answer.cells))
     counts = {(cell.last_ok, cell.first_failed): cell.n for cell in answer.cells}
-    grid = (
-        FailureGrid(counts, (START, *answer.states[flows[0]], NONE_FOUND))
-        if len(flows) == 1 and len(counts) > 1 and answer.states
-        else None
-    )
+    grid = None
+    if len(flows) == 1 and len(counts) > 1 and answer.states:
+        grid = FailureGrid(counts, (START, *answer.states[flows[0]], NONE_FOUND))
     return Table(
         view="failure-matrix",
         title="Failure matrix (where failed calls first went wrong)",
@@ -106,25 +104,17 @@ def failure_matrix(answer: FailureMatrix) -> Table:
 
 
 def _row(cell: FailureCell) -> Row:
+    place = cells.values_of(cell, "flow last_ok first_failed")
     record: dict[str, Any] = {
-        "flow": cell.flow,
-        "last_ok": cell.last_ok,
-        "first_failed": cell.first_failed,
-        "n": cell.n,
-        "share": cell.share,
-        "taken": cell.taken,
+        **place,
+        **cells.values_of(cell, "n share taken"),
         "rate": cell.n / cell.taken if cell.taken else None,
         "kinds": dict(cell.kinds),
-        "example": example(cell.example),
+        "example": cells.call_where(cell.example),
     }
-    where = cells.where({"flow": cell.flow, "last_ok": cell.last_ok, "first_failed": cell.first_failed})
+    where = cells.where(place)
     display = {"kinds": counts_text(cell.kinds), "example": cell.example.conversation}
     return Row(where, record, display, severity=_marks(cell), where=where)
-
-
-def example(call: Example) -> str:
-    """Return the filter that finds the call."""
-    return cells.call_where(call)
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
@@ -180,13 +170,11 @@ SPEC = ViewSpec(
     ),
 )
 
-# Show two sides of a failure matrix beside each other, with what is more than chance.
 SURE = 0.05
 UNITS_OF_SHIFTS = (
     "Units: shares of the calls of the flow that were not errored, lower is better · p corrected across all cells"
     " (Benjamini-Hochberg); noise: above 0.05."
 )
-_SEVERITY: dict[str, Severity] = {"worse": "bad", "better": "good"}
 
 
 def _of_side(side: str) -> tuple[Column, ...]:
@@ -194,8 +182,10 @@ def _of_side(side: str) -> tuple[Column, ...]:
     return (
         Column(f"n_{side}", f"n {name}", kind="count", help=f"Calls of {name} that first went wrong so."),
         Column(f"calls_{side}", f"calls {name}", kind="count", shown=False, help=f"Calls of {name} that are compared."),
-        Column(f"share_{side}", f"share {name}", unit="share", better="lower", decimals=2, trim=True,
-               help=f"Share of {name}'s calls of the flow that first went wrong so."),
+        columns.share(
+            f"share_{side}", f"share {name}", better="lower",
+            help=f"Share of {name}'s calls of the flow that first went wrong so.",
+        ),
     )  # fmt: skip
 
 
@@ -206,7 +196,7 @@ _OF_SHIFTS = (
     FIRST_FAILED,
     *_of_side("a"),
     *_of_side("b"),
-    Column("difference", "b − a", unit="share", better="lower", decimals=2, trim=True, help="B's share less A's."),
+    columns.share("difference", "b − a", better="lower", help="B's share less A's."),
     Column("p_adjusted", "p corr", decimals=3, help="How likely it is by chance, corrected across all cells."),
     Column("p", "p", decimals=3, shown=False, help="The same, not corrected."),
     Column("test", "test", kind="text", shown=False, help="McNemar on pairs of the same task, else Fisher."),
@@ -236,7 +226,7 @@ def failure_shifts(answer: FailureShifts) -> Table:
 
 
 def _shift_row(cell: FailureShift, answer: FailureShifts) -> Row:
-    place = {"flow": cell.flow, "last_ok": cell.last_ok, "first_failed": cell.first_failed}
+    place = cells.values_of(cell, "flow last_ok first_failed")
     verdict = "noise" if cell.p_adjusted > SURE else "worse" if cell.difference > 0 else "better"
     record: dict[str, Any] = {
         "verdict": verdict,
@@ -247,15 +237,11 @@ def _shift_row(cell: FailureShift, answer: FailureShifts) -> Row:
         "n_b": cell.n_b,
         "calls_b": cell.calls_b,
         "share_b": cell.n_b / cell.calls_b,
-        "difference": cell.difference,
-        "p_adjusted": cell.p_adjusted,
-        "p": cell.p,
-        "test": cell.test,
-        "pairs": cell.pairs,
+        **cells.values_of(cell, "difference p_adjusted p test pairs"),
     }
-    mark = _SEVERITY.get(verdict)
+    mark = MARKS.get(verdict)
     side = answer.b if cell.n_b else answer.a
-    display = {key: "<0.001" if record[key] < 0.001 else fixed(record[key], 3) for key in ("p", "p_adjusted")}
+    display = {key: p_text(record[key]) for key in ("p", "p_adjusted")}
     return Row(
         cells.where(place),
         record,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
-from riff_tui.text.words import counted, listed
+from riff_tui.text.numbers import counted, listed
+from riff_tui.text.safe_text import shell_quoted
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
@@ -25,6 +26,7 @@ _MARKERS = {"a": "-", "b": "!", "both": "x"}
 _SEVERITY: Mapping[str, Severity] = {"a": "good", "b": "bad", "both": "warn"}
 
 _SMALLEST = 0.0001
+_OF_CALL = "conversation final_state stop_reason score agent run"
 
 
 def _of_side(side: str) -> tuple[Column, ...]:
@@ -61,7 +63,7 @@ def show(query: ViewQuery) -> Table:
     whole = query.parts()
     within = within_flows(whole.calls, query.predicate)
     table = query.result(whole, lambda parts: failures(asked(query.store, a, b, parts.calls, within)), recounts=False)
-    drills = [f"Drill: riff-tui dump conversation --where {cells.shell_quoted(row.where)}" for row in table.rows[:1]]
+    drills = [f"Drill: riff-tui dump conversation --where {shell_quoted(row.where)}" for row in table.rows[:1]]
     return replace(table, notes=[*table.notes, *drills])
 
 
@@ -80,9 +82,7 @@ def failures(answer: Failures) -> Table:
             "b": side_record(answer.b),
             "passed": answer.counts.neither,
             "pairs": pairs_record(answer.counts),
-            "unknown": answer.unknown,
-            "alone_a": answer.alone_a,
-            "alone_b": answer.alone_b,
+            **cells.values_of(answer, "unknown alone_a alone_b"),
         },
         sections=[
             Section(title, _MARKERS[side], tuple(row.id for row in rows if row.record["failed"] == side))
@@ -93,44 +93,22 @@ def failures(answer: Failures) -> Table:
 
 def _row(pair: FailedPair, kind: str) -> Row:
     record: dict[str, Any] = {
-        "failed": pair.failed,
-        "flow": pair.flow,
-        "scenario": pair.scenario,
-        "persona": pair.persona,
-        "trial": pair.trial,
-        **_call_record("a", pair.a),
-        **_call_record("b", pair.b),
+        **cells.values_of(pair, "failed flow scenario persona trial"),
+        **{f"{key}_a": value for key, value in cells.values_of(pair.a, _OF_CALL).items()},
+        **{f"{key}_b": value for key, value in cells.values_of(pair.b, _OF_CALL).items()},
     }
-    shown = pair.a if pair.failed == "a" else pair.b
-    mark = _SEVERITY[pair.failed]
+    trial, within = f" #{pair.trial}" if pair.trial else "", f" @ {pair.b.agent}" if kind == "run" else ""
     return Row(
         f"{cells.call_where(pair.a)} / {cells.call_where(pair.b)}",
         record,
         display={
             "failed": _SHOWN[pair.failed],
-            "place": _place(pair, kind),
+            "place": f"{pair.flow}/{pair.scenario or pair.persona or ''}{trial}{within}",
             "summary": f"A {_ended(pair.a)} · B {_ended(pair.b)}",
         },
-        severity={"failed": mark},
-        where=cells.call_where(shown),
+        severity={"failed": _SEVERITY[pair.failed]},
+        where=cells.call_where(pair.a if pair.failed == "a" else pair.b),
     )
-
-
-def _call_record(side: str, call: FailedCall) -> dict[str, Any]:
-    return {
-        f"conversation_{side}": call.conversation,
-        f"final_state_{side}": call.final_state,
-        f"stop_reason_{side}": call.stop_reason,
-        f"score_{side}": call.score,
-        f"agent_{side}": call.agent,
-        f"run_{side}": call.run,
-    }
-
-
-def _place(pair: FailedPair, kind: str) -> str:
-    task = [pair.scenario or pair.persona or "", f"#{pair.trial}" if pair.trial else ""]
-    within = f"@ {pair.b.agent}" if kind == "run" else ""
-    return " ".join(part for part in (f"{pair.flow}/{task[0]}", task[1], within) if part)
 
 
 def _ended(call: FailedCall) -> str:
@@ -182,7 +160,7 @@ def within_flows(calls: Predicate | None, predicate: Predicate | None) -> Predic
 
 def side_record(side: Side) -> dict[str, Any]:
     """Return a side as the data formats print it."""
-    return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
+    return cells.values_of(side, "kind name n excluded")
 
 
 def side_argument(kind: str, name: str) -> str:
@@ -195,7 +173,12 @@ def side_argument(kind: str, name: str) -> str:
 
 def side_notes(a: Side, b: Side) -> Iterator[str]:
     """Yield who is who, with how many calls are compared and how many were errored."""
-    yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls are left out."
+    said = (
+        f"{letter}: {side.kind} {side.name}, {counted(side.n, 'call')}"
+        f"{f' and {side.excluded} errored' if side.excluded else ''}"
+        for letter, side in (("A", a), ("B", b))
+    )
+    yield f"{'; '.join(said)}. Errored calls are left out."
     if a.led and b.led and a.led != b.led:
         what = "led by" if a.kind == "run" else "in"
         yield f"Not alike: A is {what} {listed(a.led)}; B is {what} {listed(b.led)}."
@@ -206,17 +189,9 @@ def side_notes(a: Side, b: Side) -> Iterator[str]:
         )
 
 
-def _side_text(letter: str, side: Side) -> str:
-    counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
-    return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
-
-
 def pairs_record(counts: PairCounts) -> dict[str, Any]:
     """Return how pairs came out as the data formats print it: on which side their calls failed."""
-    return {
-        "pairs": counts.pairs, "only_a": counts.only_a, "only_b": counts.only_b, "both": counts.both,
-        "neither": counts.neither, "p": counts.p,
-    }  # fmt: skip
+    return cells.values_of(counts, "pairs only_a only_b both neither p")
 
 
 def solved_text(counts: PairCounts) -> str:

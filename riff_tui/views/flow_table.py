@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import COMPUTED
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
-from riff_tui.text.words import abbreviated
+from riff_tui.text.column_fit import abbreviated
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 from riff_tui.views.timeline import DOWN_ONLY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from riff_store.measure import is_thin, mean
 from riff_store.metrics import unit_of
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import FilterParts, ViewQuery, matching
-from riff_tui.views.parts import cells, changes, columns
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
@@ -24,6 +24,10 @@ KEYS = ("flow", "agent")
 UNITS = (
     "Units: correctness, completion, errors, humanness 0-10, higher is better"
     " · latency seconds, lower is better · turn_count raw"
+)
+CAPPED = (
+    "Capped: {capped} of {rows} operabilities, at 4.0 by a call that was not correct or at 6.0 by one that was not"
+    " complete; success and quality tell such rows apart, and blend orders them."
 )
 _IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", "turn_count")
 LAST_EDIT = Column(
@@ -91,6 +95,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]
     interaction = columns.interaction_columns(answers)
+    capped = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
     return Table(
         view="flows",
         title=TITLE.format(keys=" × ".join(keys)),
@@ -109,27 +114,16 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             _units([*columns.ASPECTS, *added]),
             *cells.caller_note(answers),
             *columns.interaction_notes(answers),
-            *_capped(answers),
+            *([CAPPED.format(capped=capped, rows=len(answers))] if capped else []),
         ],
     )
 
 
-def _capped(answers: Sequence[FlowCell]) -> Iterator[str]:
-    rows = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
-    if rows:
-        yield (
-            f"Capped: {rows} of {len(answers)} operabilities, at 4.0 by a call that was not correct or at 6.0 by one"
-            " that was not complete; success and quality tell such rows apart, and blend orders them."
-        )
-
-
 def _units(aspects: Sequence[Column]) -> str:
     """Return the note on units, with those of the aspects shown that it does not say of itself."""
-    others = [column for column in aspects if column.shown and column.key not in _IN_UNITS]
-    added = (
-        f" · {column.title} {column.unit}{f', {column.better} is better' if column.better else ''}" for column in others
-    )
-    return f"{UNITS}{''.join(added)}."
+    others = (column for column in aspects if column.shown and column.key not in _IN_UNITS)
+    better = ((each, f", {each.better} is better" if each.better else "") for each in others)
+    return f"{UNITS}{''.join(f' · {each.title} {each.unit}{which}' for each, which in better)}."
 
 
 def _row(
@@ -158,10 +152,12 @@ def _row(
     )
     if cell.trend:
         record["trend"] = list(cell.trend)
-    if cell.last_edit:
-        record["last_edit"] = changes.edit_record(cell.last_edit)
     display = columns.interaction_texts(cell.interaction)
-    display |= {"last_edit": changes.edit_in_short(cell.last_edit)} if cell.last_edit else {}
+    if cell.last_edit:
+        from riff_tui.views.parts import changes
+
+        record["last_edit"] = changes.edit_record(cell.last_edit)
+        display["last_edit"] = changes.edit_in_short(cell.last_edit)
     where = cells.where(names)
     return Row(
         where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where

@@ -62,10 +62,7 @@ def gate(decision: Decision) -> Table:
         commands=[(messages.fall(check, decision), check.command) for check in failed[:MOST_COMMANDS] if check.command],
         notes=[*messages.notes(decision), RULE, units],
         extras={
-            "baseline": decision.baseline,
-            "candidate": decision.candidate,
-            "passed": decision.passed,
-            "failing": decision.failing,
+            **cells.values_of(decision, "baseline candidate passed failing"),
             "because": [_told(check) for check in failed],
             "recovered": [_told(check) for check in decision.recovered],
             "missing": [{"flow": each.flow, "errored": each.errored} for each in decision.missing],
@@ -79,54 +76,32 @@ def gate(decision: Decision) -> Table:
 def _told(check: Check) -> dict[str, Any]:
     """Return a check that failed or recovered as scripts read it; `n` are the calls that its command opens."""
     return {
-        "flow": check.flow,
-        "agent": check.agent,
-        "aspect": check.aspect,
-        "judge": check.judge,
+        **cells.values_of(check, "flow agent aspect judge"),
         "before": check.baseline,
         "after": check.candidate,
         "change": check.change,
         "interval": None if check.interval is None else list(check.interval),
         "n": check.n_candidate,
-        "n_baseline": check.n_baseline,
-        "n_candidate": check.n_candidate,
-        "p_adjusted": check.p_adjusted,
-        "since": check.since,
-        "command": check.command,
+        **cells.values_of(check, "n_baseline n_candidate p_adjusted since command"),
     }
 
 
 def _row(check: Check, decision: Decision) -> Row:
     record: dict[str, Any] = {
-        "flow": check.flow,
-        "aspect": check.aspect,
-        "judge": check.judge,
+        **cells.values_of(check, "flow aspect judge"),
         "standing": check.status,
-        "baseline": check.baseline,
-        "candidate": check.candidate,
-        "change": check.change,
-        "allowed": check.allowed,
-        "n_baseline": check.n_baseline,
-        "n_candidate": check.n_candidate,
-        "pairs": check.pairs,
-        "test": check.test,
-        "p": check.p,
-        "p_adjusted": check.p_adjusted,
-        "p_flow": check.p_flow,
-        "better": check.better,
+        **cells.values_of(check, "baseline candidate change allowed n_baseline n_candidate pairs"),
+        **cells.values_of(check, "test p p_adjusted p_flow better"),
         "interval": None if check.interval is None else list(check.interval),
     }
     display = {
         "flow": messages.short(check.flow),
         "aspect": messages.short(check.name),
         "standing": "FAILED" if check.status == "failed" else check.status,
-        "baseline": messages.value(check, check.baseline),
-        "candidate": messages.value(check, check.candidate),
+        **{key: messages.value(check, record[key]) for key in ("baseline", "candidate")},
         "change": messages.change(check),
         "allowed": messages.allowed(check),
-        "p": messages.p_value(check.p),
-        "p_adjusted": messages.p_value(check.p_adjusted),
-        "p_flow": messages.p_value(check.p_flow),
+        **{key: messages.p_value(record[key]) for key in ("p", "p_adjusted", "p_flow")},
     }
     mark = _MARKS.get(check.status)
     return Row(

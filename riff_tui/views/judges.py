@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,15 +29,15 @@ NOBODY = "People gave no verdict on a call here that was judged: a (pass) and f 
 WHOLE = "(all)"
 _SAID = 3
 """So many judges are said in words."""
-TPR = Column(
-    "tpr", "tpr", unit="share", better="higher", decimals=2, trim=True, strong=True,
+TPR = columns.share(
+    "tpr", "tpr", better="higher", strong=True,
     help="True positive rate: of the calls that people fail, the share that the judge fails too.",
 )  # fmt: skip
 TPR_N = Column(
     "tpr_n", "of fails", kind="count", thin=True, short="fails", help="Calls that people fail and the judge scored."
 )
-TNR = Column(
-    "tnr", "tnr", unit="share", better="higher", decimals=2, trim=True,
+TNR = columns.share(
+    "tnr", "tnr", better="higher",
     help="True negative rate: of the calls that people pass, the share that the judge passes too.",
 )  # fmt: skip
 TNR_N = Column("tnr_n", "of passes", kind="count", short="passes", help="Calls that people pass and the judge scored.")
@@ -81,7 +81,15 @@ def alignment(answer: Alignments) -> Table:
 
 def shortfalls(judges: Iterable[tuple[str, Rates]]) -> list[str]:
     """Say of each judge what it surely does too seldom, the worst first."""
-    found = [short for name, rates in judges for short in _shortfalls(name, rates)]
+    found = [
+        Shortfall(name, what, measure)
+        for name, rates in judges
+        for key, what, measure in (
+            ("tpr", "misses {} of what people fail", rates.tpr),
+            ("tnr", "fails {} of what people pass", rates.tnr),
+        )
+        if key in rate_marks(rates)
+    ]
     found.sort(key=lambda short: (short.measure.mean or 0.0, short.judge))
     return [_sentence(short) for short in found[:_SAID]]
 
@@ -118,17 +126,8 @@ def rate_marks(rates: Rates | None) -> dict[str, Severity]:
     return marks
 
 
-def _shortfalls(name: str, rates: Rates) -> Iterator[Shortfall]:
-    marked = rate_marks(rates)
-    if "tpr" in marked:
-        yield Shortfall(name, "misses {} of what people fail", rates.tpr)
-    if "tnr" in marked:
-        yield Shortfall(name, "fails {} of what people pass", rates.tnr)
-
-
 def _sentence(short: Shortfall) -> str:
-    n, interval = short.measure.n, short.measure.interval()
-    share = short.measure.mean
+    n, share, interval = short.measure.n, short.measure.mean, short.measure.interval()
     if interval is None or share is None:
         return ""
     count = round((1 - share) * n)
@@ -137,23 +136,16 @@ def _sentence(short: Shortfall) -> str:
 
 
 def _row_of_rates(row: Alignment) -> Row:
-    found = rate_intervals(row.rates)
-    record: dict[str, Any] = {
-        "judge": row.judge,
-        "aspect": row.aspect,
-        "code": row.code,
-        **rates_record(row.rates),
-        "intervals": found,
-    }
+    record = cells.values_of(row, "judge aspect code") | rates_record(row.rates)
+    record["intervals"] = rate_intervals(row.rates)
     if row.code is not None:
         record["tnr_n"] = None
     marks = rate_marks(row.rates)
-    display = {} if row.code is not None else {"code": WHOLE}
     row_mark = cells.worst_of(marks.values())
     return Row(
         cells.where({"judge": row.judge, "code": row.code}),
         record,
-        {**display, **cells.interval_texts(_OF_ALIGNMENT, record)},
+        ({} if row.code is not None else {"code": WHOLE}) | cells.interval_texts(_OF_ALIGNMENT, record),
         severity={**marks, "": row_mark} if row_mark else marks,
         thin=cells.is_thin(row.rates.tpr.n),
         where=_way_down(row),
@@ -214,38 +206,31 @@ def show(query: ViewQuery) -> Table:
 def judges(answers: Sequence[JudgeSummary]) -> Table:
     """Return one row per judge and version of its prompt, with a column of agreement per other judge."""
     others = sorted({name for judge in answers for name in judge.agreement})
+    rated = [(judge.judge, judge.rates) for judge in answers if judge.rates is not None]
+    people = len(rated) < len(answers)
+    # The column of versions is shown once a prompt says one, rates once people gave verdicts.
+    shown = dict.fromkeys((column.key for column in RATES), people)
+    shown["prompt_version"] = any(judge.prompt_version for judge in answers)
     return Table(
         view="judges",
         title="Judges and how they agree",
-        columns=[*_shown(answers), *(_agreement(name) for name in others)],
+        columns=[
+            *(replace(column, shown=shown.get(column.key, column.shown)) for column in _COLUMNS),
+            *(_agreement(name) for name in others),
+        ],
         rows=[_row(judge, others) for judge in answers],
-        notes=[*_beside_people(answers), UNITS, *([OWN_CALLS] if _differ_in_calls(answers) else [])],
+        notes=[
+            *([*shortfalls(rated), OF_PEOPLE, *left_out_for_people(answers[0].disputed)] if people else []),
+            UNITS,
+            *([OWN_CALLS] if _differ_in_calls(answers) else []),
+        ],
     )
 
 
-def _beside_people(answers: Sequence[JudgeSummary]) -> list[str]:
-    """Say what people are among judges, and which judge surely misses what they see."""
-    if not _of_people(answers):
-        return []
-    rated = [(judge.judge, judge.rates) for judge in answers if judge.rates is not None]
-    return [*shortfalls(rated), OF_PEOPLE, *left_out_for_people(answers[0].disputed)]
-
-
-def _of_people(answers: Sequence[JudgeSummary]) -> bool:
-    return any(judge.rates is None for judge in answers)
-
-
 def _differ_in_calls(answers: Sequence[JudgeSummary]) -> bool:
-    """Say whether a judge scored calls that another one of the same aspect did not."""
+    """Return whether a judge scored calls that another one of the same aspect did not."""
     names = {judge.judge: judge.aspect for judge in answers}
     return any(n < judge.n for judge in answers for name, n in judge.shared.items() if names.get(name) == judge.aspect)
-
-
-def _shown(answers: Sequence[JudgeSummary]) -> list[Column]:
-    """Return the columns; that of versions is shown once a prompt says one, rates once people gave verdicts."""
-    shown = dict.fromkeys((column.key for column in RATES), _of_people(answers))
-    shown["prompt_version"] = any(judge.prompt_version for judge in answers)
-    return [replace(column, shown=shown.get(column.key, column.shown)) for column in _COLUMNS]
 
 
 def _agreement(name: str) -> Column:
@@ -258,12 +243,7 @@ def _agreement(name: str) -> Column:
 def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
     interval = judge.mean.interval()
     record: dict[str, Any] = {
-        "judge": judge.judge,
-        "model": judge.model,
-        "prompt_hash": judge.prompt_hash,
-        "prompt_version": judge.prompt_version,
-        "aspect": judge.aspect,
-        "n": judge.n,
+        **cells.values_of(judge, "judge model prompt_hash prompt_version aspect n"),
         "mean": judge.mean.mean,
         "unscored": judge.unscored,
         **rates_record(judge.rates),

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.measure import mean
-from riff_tui.charts import histogram, neighbor_graph
+from riff_tui.charts import histogram
+from riff_tui.charts.ego_graph import of_neighborhood
+from riff_tui.charts.neighbor_figure import LEGEND, WIDTH, EgoFigure
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
 from riff_tui.text.numbers import fixed
@@ -19,7 +21,7 @@ from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.latencies import LatencyReading, PooledLatency
-    from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim
+    from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood
     from riff_store.queries.states import StateCell
 
 
@@ -34,11 +36,11 @@ _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
     columns.STATE,
     Column("count", "count", kind="count", help="How often the step was taken."),
-    Column(
-        "share", "share", unit="share", decimals=2, trim=True, help="Share of all steps into, or out of, the state."
+    columns.share("share", "share", help="Share of all steps into, or out of, the state."),
+    columns.share(
+        "stall", "stall", better="lower", strong=True,
+        help="Share of calls that ended in that neighbour, neither completed nor handed over.",
     ),
-    Column("stall", "stall", unit="share", better="lower", decimals=2, trim=True, strong=True,
-           help="Share of calls that ended in that neighbour, neither completed nor handed over."),
     columns.N,
 )  # fmt: skip
 
@@ -82,7 +84,7 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
         if isinstance(part, Term) and part.field in ("flow", "state") and part.operator == "=":
             if named.setdefault(part.field, str(part.value)) != part.value:
                 raise UsageError(f"neighbors needs one {part.field}, and the filter names two")
-        elif not _is_place(part):
+        elif not (isinstance(part, Term) and part.field == "segment" and part.operator == "="):
             rest.append(part)
     if set(named) != {"flow", "state"}:
         missing = " and ".join(f"{field}=" for field in ("flow", "state") if field not in named)
@@ -90,11 +92,6 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
             f"neighbors needs {missing} in the filter, such as --where 'flow=apartment_viewing state=collect_details'"
         )
     return named["flow"], named["state"], rest
-
-
-def _is_place(part: Predicate) -> bool:
-    """Say if a part only tells where the state lies: the way to it leads through its segment, and chooses no calls."""
-    return isinstance(part, Term) and part.field == "segment" and part.operator == "="
 
 
 def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
@@ -123,14 +120,9 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
     """
     from riff_store.queries.neighbors import Neighbor
 
-    graph = neighbor_graph.of_neighborhood(answer)
-    loop = Neighbor(
-        answer.state,
-        answer.loops,
-        graph.loops_share,
-        mean(answer.cell.measures, "stall") if answer.cell else None,
-        answer.cell.n if answer.cell else 0,
-    )
+    graph = of_neighborhood(answer)
+    n, stall = (answer.cell.n, mean(answer.cell.measures, "stall")) if answer.cell else (0, None)
+    loop = Neighbor(answer.state, answer.loops, graph.loops_share, stall, n)
     rows = [
         *(_row(answer.flow, "in", step) for step in _ranked(answer.predecessors)),
         *([_row(answer.flow, "self", loop)] if answer.loops else []),
@@ -143,15 +135,13 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
         rows=rows,
         notes=list(_notes(answer, pooled)),
         extras={
-            "flow": answer.flow,
-            "state": answer.state,
-            "calls": answer.calls,
-            **(_blast(answer.blast) if answer.is_whole else {}),
+            **cells.values_of(answer, "flow state calls"),
+            **(_blast_record(answer.blast) if answer.is_whole else {}),
             "metrics": _metrics(answer.cell),
             **({} if answer.steps is None else {"step": cells.step_record(answer.steps)}),
             **latency_extras(pooled),
         },
-        figure=StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
+        figure=StateFigure(graph, answer.blast, pooled),
     )
 
 
@@ -159,26 +149,18 @@ def _ranked(steps: Sequence[Neighbor]) -> list[Neighbor]:
     return sorted(steps, key=lambda step: (-step.count, step.state))
 
 
-def _blast(blast: BlastRadius) -> dict[str, Any]:
+def _blast_record(blast: BlastRadius) -> dict[str, Any]:
     return {
-        "blast": [_victim(victim) for victim in blast.victims],
+        "blast": [cells.values_of(victim, "state through reached starved n") for victim in blast.victims],
         "blast_basis": blast.basis,
         "reach": {victim.state: victim.through for victim in blast.victims},
     }
 
 
-def _victim(victim: Victim) -> dict[str, Any]:
-    return {key: getattr(victim, key) for key in ("state", "through", "reached", "starved", "n")}
-
-
 def _row(flow: str, direction: str, step: Neighbor) -> Row:
     record = {
         "direction": direction,
-        "state": step.state,
-        "count": step.count,
-        "share": step.share,
-        "stall": step.stall,
-        "n": step.n,
+        **cells.values_of(step, "state count share stall n"),
     }
     if step.outcome is not None:
         record["outcome"] = step.outcome
@@ -206,7 +188,7 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
 
 def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
     if answer.predecessors or answer.successors:
-        yield f"Graph: {neighbor_graph.LEGEND}"
+        yield f"Graph: {LEGEND}"
     if answer.cell is None or answer.cell.n == 0:
         yield f"No call has been in {answer.state}."
     else:
@@ -244,41 +226,25 @@ def _measured(cell: StateCell) -> Iterator[str]:
         if measure is None or measure.mean is None:
             continue
         text = f"{column.title} {fixed(measure.mean, 2, trim=True)}"
-        interval = measure.interval()
-        if interval is not None:
-            low, high = (fixed(end, 2, trim=True) for end in interval)
-            text += f" ({low} to {high})"
+        if interval := measure.interval():
+            text += f" ({' to '.join(fixed(end, 2, trim=True) for end in interval)})"
         yield text
 
 
 @dataclass(frozen=True, slots=True)
-class StateFigure:
+class StateFigure(EgoFigure):
     """Draw the graph of a state, its blast radius and, where latencies are known, how they spread."""
 
-    around: neighbor_graph.EgoFigure
     pooled: PooledLatency | None = None
 
-    @property
-    def graph(self) -> neighbor_graph.EgoGraph:
-        """Return the graph without latencies."""
-        return self.around.graph
-
-    def draw(self, *, ascii_only: bool = False, width: int = neighbor_graph.WIDTH) -> list[str]:
+    def draw(self, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
         """Return the lines of all of it, none wider than `width` cells or 78."""
-        lines = self.around.draw(ascii_only=ascii_only, width=width)
+        lines = EgoFigure.draw(self, ascii_only=ascii_only, width=width)
         if self.pooled is None or not self.pooled.buckets:
             return lines
         title = _TITLE.format(turns=self.pooled.turns, calls=self.pooled.calls)
         columns = histogram.draw(self.pooled.buckets, ascii_only=ascii_only, width=width)
         return [*lines, "", title[:width], *columns]
-
-    def to_dot(self, *, ascii_only: bool = False) -> str:
-        """Return the graph for Graphviz."""
-        return self.around.to_dot(ascii_only=ascii_only)
-
-    def to_mermaid(self, *, ascii_only: bool = False) -> str:
-        """Return the graph for Mermaid."""
-        return self.around.to_mermaid(ascii_only=ascii_only)
 
 
 def latency_text(pooled: PooledLatency, n: int) -> str:
@@ -320,10 +286,8 @@ SPEC = ViewSpec(
     order=170,
     show=show,
     columns=_COLUMNS,
-    filters=Filters(
-        # The filter names the state in the middle, and its metrics choose calls.
-        call_fields=("state", "stall")
-    ),
+    # The filter names the state in the middle, and its metrics choose calls.
+    filters=Filters(call_fields=("state", "stall")),
     row_kind="call",
     words=Words(noun="state", label="neighbours", nouns=("conversation", "conversations"), empty_store=""),
     screen=Screen(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import percent
+from riff_tui.table import Column, Row, Table
+from riff_tui.text.numbers import counted, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
@@ -33,25 +33,20 @@ _FOUND = (
         help="Groups with at least two trials; below 5 the row is thin and carries `~`.",
     ),
     Column("trials", "trials", kind="count", help="Calls in these groups that are measured."),
-    Column(
-        "pass1", "pass^1", unit="share", better="higher", decimals=2, trim=True,
-        help="Share of a group's trials that pass, mean over groups.",
-    ),
+    columns.share("pass1", "pass^1", better="higher", help="Share of a group's trials that pass, mean over groups."),
     Column("k", "k", kind="count", help="How many passes in a row are asked for: 3, or what --k says."),
-    Column(
-        "pass_k", "pass^k", unit="share", better="higher", decimals=2, trim=True,
+    columns.share(
+        "pass_k", "pass^k", better="higher",
         help="Chance that k trials of a group, drawn without putting back, all pass; mean over groups of k or more.",
     ),
-    Column(
-        "flaky", "flaky", unit="share", better="lower", decimals=2, trim=True, strong=True,
-        help="Share of groups in which some trials pass and some fail.",
+    columns.share(
+        "flaky", "flaky", better="lower", strong=True, help="Share of groups in which some trials pass and some fail."
     ),
-    Column(
-        "always_passed", "always passed", unit="share", better="higher", decimals=2, trim=True,
-        help="Share of groups in which every trial passes.",
+    columns.share(
+        "always_passed", "always passed", better="higher", help="Share of groups in which every trial passes."
     ),
-    Column(
-        "always_failed", "always failed", unit="share", better="lower", decimals=2, trim=True,
+    columns.share(
+        "always_failed", "always failed", better="lower",
         help="Share of groups in which every trial fails: broken, but reliably so.",
     ),
     Column(
@@ -126,13 +121,10 @@ def _overall_text(overall: dict[str, Any]) -> str:
 
 def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    shares = {
-        "flaky": cell.flaky, "always_passed": cell.always_passed, "always_failed": cell.always_failed
-    }  # fmt: skip
+    shares = cells.values_of(cell, "flaky always_passed always_failed")
     record: dict[str, Any] = {
         **names,
-        "groups": cell.groups,
-        "trials": cell.trials,
+        **cells.values_of(cell, "groups trials"),
         "pass1": cell.pass_all[1],
         "pass_k": cell.pass_all.get(cell.k, cell.pass_k.mean),
         "k": cell.k,
@@ -144,17 +136,14 @@ def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:
         "intervals": {**_chances({"pass1": cell.pass_one, "pass_k": cell.pass_k}), **cells.intervals(shares)},
     }
     where = cells.where(names)
-    return Row(where, record, severity=_marks(cell), thin=cells.is_thin(cell.groups), where=where)
+    mark = cells.stall_mark(cell.flaky.mean)
+    marks = {"flaky": mark, "": mark} if mark else {}
+    return Row(where, record, severity=marks, thin=cells.is_thin(cell.groups), where=where)
 
 
 def _chances(measures: dict[str, Measure]) -> dict[str, list[float]]:
     """Return intervals of means of chances, which lie between 0 and 1."""
     return {key: [max(0.0, low), min(1.0, high)] for key, (low, high) in cells.intervals(measures).items()}
-
-
-def _marks(cell: RepeatCell) -> dict[str, Severity]:
-    mark = cells.stall_mark(cell.flaky.mean)
-    return {"flaky": mark, "": mark} if mark else {}
 
 
 def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> list[str]:
@@ -163,26 +152,22 @@ def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> 
     nameless = sum(cell.nameless for cell in repeated)
     notes = []
     if single:
-        notes.append(f"Left out: {single} {_groups(single)} with fewer than two trials.")
+        notes.append(f"Left out: {counted(single, 'group')} with fewer than two trials.")
     if unmeasured:
         notes.append(f"Not measured: {unmeasured} {'call has' if unmeasured == 1 else 'calls have'} no correctness.")
     if nameless:
         whose = "so its calls may not repeat" if nameless == 1 else "so their calls may not repeat"
         names = "names" if nameless == 1 else "name"
-        notes.append(f"{nameless} {_groups(nameless)} {names} neither scenario nor persona, {whose} one another.")
+        notes.append(f"{counted(nameless, 'group')} {names} neither scenario nor persona, {whose} one another.")
     short = sum(cell.groups - cell.pass_k.n for cell in repeated)
     if short:
         k = repeated[0].k
         notes.append(
-            f"{short} {_groups(short)} with fewer than {k} trials {'is' if short == 1 else 'are'} in no pass^k."
+            f"{counted(short, 'group')} with fewer than {k} trials {'is' if short == 1 else 'are'} in no pass^k."
         )
     if any(cell.runs > 1 for cell in repeated):
         notes.append("Groups reach over several runs, so changes between them count as flaky; --by run parts the runs.")
     return notes
-
-
-def _groups(count: int) -> str:
-    return "group" if count == 1 else "groups"
 
 
 SPEC = ViewSpec(

@@ -18,14 +18,8 @@ _SUCCESS = dataclasses.replace(columns.SUCCESS, get=lambda run: run.success.mean
 _QUALITY = dataclasses.replace(columns.QUALITY, get=lambda run: run.quality.mean)
 _COLUMNS = (
     columns.RUN,
-    Column(
-        "started_at",
-        "Started (UTC)",
-        kind="time",
-        help="When the first call of the run started.",
-        get=lambda run: cells.moment(run.started_at),
-    ),
-    Column("flows", "flows", kind="count", help="Flows that the run called."),
+    dataclasses.replace(columns.STARTED, get=lambda run: cells.moment(run.started_at)),
+    columns.FLOWS,
     columns.N,
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
     _SUCCESS,
@@ -35,7 +29,7 @@ _COLUMNS = (
     columns.interval(_QUALITY),
     columns.CALLER_FAILED,
     Column("label", "Label", kind="text", help="What the run was called."),
-    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
+    columns.BUILT_FROM,
     Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
     Column("written_by", "Written by", kind="text", help="Who stored its calls.", shown=False),
 )
@@ -54,13 +48,11 @@ def show(query: ViewQuery) -> Table:
 
 def runs(answers: Sequence[RunSummary]) -> Table:
     """Return all runs in time order, the latest first; runs without a time come last."""
-    ordered = sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))
-    found = [_row(run) for run in ordered]
     return Table(
         view="runs",
         title="Runs (latest first)",
         columns=cells.shown_where_failed(_COLUMNS, answers),
-        rows=found,
+        rows=[_row(run) for run in sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))],
         notes=[UNITS, *cells.caller_note(answers)],
     )
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import UsageError
-from riff_tui.filters import parse
+from riff_tui.filters.parser import parse
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views import conversations
 from riff_tui.views.parts import cells, columns
@@ -64,7 +63,7 @@ def show(query: ViewQuery) -> Table:
 def unkept(store: Store, drawn: KeptList) -> Table:
     """Return the table of a list that was drawn and is not in the store."""
     from riff_store.queries.sample import reading_list
-    from riff_tui.request import Request
+    from riff_tui.catalog import Request
 
     table = _list_of(ViewQuery(store, SPEC, Request()), reading_list(store, drawn))
     return dataclasses.replace(table, first=SPEC.first, last=SPEC.last)
@@ -75,8 +74,8 @@ def draw_calls(store: Store, asked: Sample) -> Draw:
     from riff_store.queries.conversations import count_conversations
     from riff_store.queries.sample import candidates
     from riff_store.sampling import draw
+    from riff_tui.catalog import Request
     from riff_tui.filters.nearest_names import unknown_names
-    from riff_tui.request import Request
 
     predicate = parse(asked.expression)
     calls = ViewQuery(store, conversations.SPEC, Request(), predicate).parts().calls
@@ -134,9 +133,7 @@ def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Tab
         "drawn_at": cells.moment(drawn.drawn_at),
         "calls": len(answer.calls),
         "strata": {stratum: drawn_from[stratum] for stratum in drawn.mix if drawn_from[stratum]},
-        "read": answer.read,
-        "gone": answer.gone,
-        "codes": answer.codes,
+        **cells.values_of(answer, "read gone codes"),
         "since_new_code": answer.since_new,
         "readers": dict(sorted(readers.items(), key=lambda each: (-each[1], each[0]))),
     }
@@ -149,8 +146,7 @@ def progress(told: Mapping[str, Any]) -> list[str]:
     codes, since = told["codes"], told["since_new_code"]
     said = [f"{told['read']:,} of {told['calls']:,} read"]
     if codes and since:
-        enough = ": enough?" if since >= SATURATED else ""
-        said.append(f"no new code for {counted(since, 'call')}{enough}")
+        said.append(f"no new code for {counted(since, 'call')}{': enough?' if since >= SATURATED else ''}")
     return [*said, *([counted(codes, "code")] if codes else [])]
 
 
@@ -181,7 +177,8 @@ def _why(drawn: Drawn) -> str:
 
 
 def _notes(drawn: Sample, told: Mapping[str, Any]) -> Iterator[str]:
-    by = f" ({_by(told['readers'])})" if len(told["readers"]) > 1 else ""
+    readers = ", ".join(f"{author} {n:,}" for author, n in told["readers"].items())
+    by = f" ({readers})" if len(told["readers"]) > 1 else ""
     read, *others = progress(told)
     yield " · ".join([read + by, *others])
     expression = f" from calls that match {drawn.expression}" if drawn.expression else ""
@@ -190,15 +187,6 @@ def _notes(drawn: Sample, told: Mapping[str, Any]) -> Iterator[str]:
     if told["gone"]:
         are = "is" if told["gone"] == 1 else "are"
         yield f"{counted(told['gone'], 'call')} of the list {are} gone from the store."
-
-
-def _by(readers: Mapping[str, int]) -> str:
-    return ", ".join(f"{author} {n:,}" for author, n in readers.items())
-
-
-def _summary(table: Table) -> str:
-    # The beginning has to do where there is little room.
-    return " · ".join(progress(table.extras)[:2])
 
 
 SPEC = ViewSpec(
@@ -220,7 +208,8 @@ SPEC = ViewSpec(
     words=Words(
         noun="reading list",
         nouns=("call", "calls"),
-        summary=_summary,
+        # The beginning has to do where there is little room.
+        summary=lambda table: " · ".join(progress(table.extras)[:2]),
         empty="No call of a reading list here: U widens, and riff-tui sample --n 100 draws a list.",
         empty_store="",
     ),

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin, mean
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import excluded_text
+from riff_tui.text.numbers import excluded_text, fixed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
@@ -108,7 +107,7 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
     )
 
 
-def record_of(cell: StateCell) -> dict[str, Any]:
+def record_of(cell: StateCell | SegmentCell) -> dict[str, Any]:
     """Return a cell's means by metric, unrounded."""
     return {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
 
@@ -130,10 +129,6 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
         order="correctness" if leads else "",
         leads=leads,
     )
-
-
-def _below(row: Row) -> str:
-    return "conversations" if row.leads else "neighbors"
 
 
 def successors(rows: Sequence[Row]) -> list[str]:
@@ -178,21 +173,21 @@ SPEC = ViewSpec(
         key="3",
         help="The states of this flow or segment; press again to widen.",
         depth=2,
-        below=_below,
+        below=lambda row: "conversations" if row.leads else "neighbors",
         walk=("flow", "agent", "segment"),
     ),
 )
 
-# Show each phase of a flow with the member state that does worst.
 SEGMENTS_TITLE = "Per-segment quality: {scope} (worst first)"
 
 _WORST = (
-    Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
-    Column("worst_stall", "worst_stall", unit="share", better="lower", decimals=2, trim=True, shown=False,
-           help="The worst member's own stall."),
+    columns.WORST_STATE,
+    columns.share("worst_stall", "worst_stall", better="lower", shown=False, help="The worst member's own stall."),
     Column("worst_n", "worst_n", kind="count", shown=False, help="Calls behind the worst member."),
-    Column("cohesion", "cohesion", unit="share", better="lower", decimals=2, trim=True, shown=False,
-           help="How far apart its states are: the largest less the smallest progress of one."),
+    columns.share(
+        "cohesion", "cohesion", better="lower", shown=False,
+        help="How far apart its states are: the largest less the smallest progress of one.",
+    ),
     Column("least_state", "least progress", kind="text", shown=False, help="The state with the least progress."),
     Column("most_state", "most progress", kind="text", shown=False, help="The state with the most progress."),
 )  # fmt: skip
@@ -223,11 +218,19 @@ def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str 
 def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     worst, stall = cell.worst.keys.get("state"), mean(cell.worst.measures, "stall")
-    record: dict[str, Any] = {**names, "n": cell.n}
-    record |= {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
-    record |= {"worst_state": worst, "worst_stall": stall, "worst_n": cell.worst.n}
-    record |= _cohesion(cell)
-    record["intervals"] = cells.intervals(cell.measures)
+    low, high = mean(cell.least.measures, "progress"), mean(cell.most.measures, "progress")
+    record: dict[str, Any] = {
+        **names,
+        "n": cell.n,
+        **record_of(cell),
+        "worst_state": worst,
+        "worst_stall": stall,
+        "worst_n": cell.worst.n,
+        "cohesion": None if low is None or high is None else high - low,
+        "least_state": cell.least.keys.get("state"),
+        "most_state": cell.most.keys.get("state"),
+        "intervals": cells.intervals(cell.measures),
+    }
     where = cells.where(names)
     marks = cells.state_marks(record)
     ill = cells.stall_mark(stall) if not is_thin(cell.worst) else None
@@ -242,16 +245,6 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         thin=is_thin(cell),
         where=where,
     )
-
-
-def _cohesion(cell: SegmentCell) -> dict[str, Any]:
-    """Return how far the states of a segment lie apart, and the two that do."""
-    low, high = mean(cell.least.measures, "progress"), mean(cell.most.measures, "progress")
-    return {
-        "cohesion": None if low is None or high is None else high - low,
-        "least_state": cell.least.keys.get("state"),
-        "most_state": cell.most.keys.get("state"),
-    }
 
 
 SEGMENTS = ViewSpec(

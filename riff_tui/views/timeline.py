@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,17 +30,19 @@ TREND = 10
 _SUCCESS = columns.SUCCESS.title
 _COLUMNS = (
     columns.RUN,
-    Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
-    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
-    Column("flows", "flows", kind="count", help="Flows that the run called."),
+    columns.STARTED,
+    columns.BUILT_FROM,
+    columns.FLOWS,
     columns.N,
     columns.EXCLUDED,
     columns.SUCCESS,
 )
 MOVED = Column("moved", "moved", kind="text", help="Flows whose change is more than chance.")
 _CHANGES = (
-    Column("change", "change", unit="share", better="higher", decimals=2,
-           help="Success rate less that of the run before, within the same flows and agents."),
+    columns.share(
+        "change", "change", better="higher", trim=False,
+        help="Success rate less that of the run before, within the same flows and agents.",
+    ),
     MOVED,
     Column("verdict", "verdict", kind="text", shown=False, help="Better or worse than the run before; or noise."),
     Column("p_adjusted", "p adj.", decimals=3, shown=False, help="p of the change, corrected across all runs."),
@@ -76,10 +78,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         view="timeline",
         title="Timeline: success and quality run by run (earliest first)",
         columns=shown,
-        rows=[
-            _row(run, (COMPUTED, *judges), answers[max(0, place - TREND) : place])
-            for place, run in enumerate(answers, 1)
-        ],
+        rows=[_row(run, (COMPUTED, *judges), answers[max(0, at - TREND) : at]) for at, run in enumerate(answers, 1)],
         notes=[
             UNITS,
             *([CHANGE] if compared else []),
@@ -91,7 +90,8 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
 
 def with_lines(table: Table) -> Table:
     """Add lines above the rows, which go through these in time: of success, and of each column of quality."""
-    runs = sorted((row.record for row in table.rows), key=_in_time)
+    records = [row.record for row in table.rows]
+    runs = sorted(records, key=lambda run: (run["started_at"] is None, run["started_at"] or "", run["run"]))
     judges = dict.fromkeys(judge for run in runs for judge in run["quality"])
     series = {_SUCCESS: [run["success_rate"] for run in runs]}
     # A judge may be called as the success rate is.
@@ -101,19 +101,12 @@ def with_lines(table: Table) -> Table:
     return replace(table, figure=Sparklines(series, rates=(_SUCCESS,)), notes=[*table.notes, LINES])
 
 
-def _in_time(run: Mapping[str, Any]) -> tuple[bool, str, str]:
-    return run["started_at"] is None, run["started_at"] or "", run["run"]
-
-
 def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -> Row:
     measures = {f"quality.{judge}": run.quality[judge] for judge in judges if judge in run.quality}
     record: dict[str, Any] = {
         "run": run.run,
         "started_at": cells.moment(run.started_at),
-        "commit": run.commit,
-        "flows": run.flows,
-        "n": run.n,
-        "excluded": run.excluded,
+        **cells.values_of(run, "commit flows n excluded"),
         "success_rate": run.success.mean,
         "quality": {judge: run.quality[judge].mean if judge in run.quality else None for judge in judges},
         "quality_n": {judge: run.quality[judge].n if judge in run.quality else 0 for judge in judges},

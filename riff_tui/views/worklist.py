@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.measure import is_thin, mean
 from riff_tui.table import Column, Row, Section, Table, in_one_step
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import excluded_text
+from riff_tui.text.numbers import excluded_text, fixed
+from riff_tui.text.safe_text import shell_quoted
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.first_to_mend import FirstToMend
     from riff_store.queries.flows import FlowCell
     from riff_store.queries.states import SegmentCell, StateCell
     from riff_store.queries.worklist import Worklist
 
 RANKING = "ranking segments and states"
+NOT_KNOWN = "Lost: not known where calls tell no states, or riff-tui ingest PATH... has to read their files again."
 FLOWS_ALONE = "Segments and states are still being ranked."
 _ALL = 10**9
 _STATES = ("flow", "state")
@@ -41,7 +41,7 @@ _COLUMNS = (
     Column("failed_calls", "failed", kind="count", better="lower", help="Calls that were not correct and complete."),
     *(column for column in columns.STATE_METRICS if column is not columns.LOST),
     *columns.STEPS,
-    Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
+    columns.WORST_STATE,
 )
 
 
@@ -79,6 +79,9 @@ def worklist(answer: Worklist) -> Table:
     flows = [_flow(rank, cell) for rank, cell in enumerate(answer.flows, 1)]
     segments = [_segment(rank, cell) for rank, cell in enumerate(answer.segments, 1)]
     states = [_state(rank, cell) for rank, cell in enumerate(answer.states, 1)]
+    listed: Sequence[Cell] = (*answer.flows, *answer.segments, *answer.states)
+    rows = states or segments or flows
+    flow = cells.where({"flow": answer.first.flow if answer.first else rows[0].record["flow"] if rows else None})
     return Table(
         view="worklist",
         title=TITLE,
@@ -87,9 +90,9 @@ def worklist(answer: Worklist) -> Table:
         rows=[*flows, *segments, *states],
         notes=[
             *_by_steps(answer),
-            *_not_known(answer),
-            *_excluded(answer),
-            *_drill(answer.first, states or segments or flows),
+            *([NOT_KNOWN] if answer.first is None and any(cell.n and cell.lost is None for cell in listed) else []),
+            *([f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."] if answer.excluded else []),
+            *([f"Drill: riff-tui dump states --where {shell_quoted(flow)}"] if rows or answer.first else []),
         ],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
@@ -126,8 +129,6 @@ _REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
         f"slot_fill {_tenths(cell, 'slot_fill_rate')} (stuck, prog {_share(cell, 'progress')})"
     ),
 }
-
-
 _ORDERS: Mapping[str, str] = {
     **{metric: f"-{metric}" for metric in _REASON_TEXTS},
     "stall": "-lost",
@@ -153,7 +154,6 @@ def _flow(rank: int, cell: FlowCell) -> Row:
         {"correctness": correctness, "success_rate": cell.success.mean, "failed_calls": failed},
         place=flow or "",
         summary=f"{reason}  (agent {agent}, n {_count(cell)})" + (f"  {failed:,} failed" if failed else ""),
-        lost=cell.lost,
         order="correctness",
     )
 
@@ -176,7 +176,6 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
         {**measured, "worst_state": worst},
         place=f"{flow}/{segment}",
         summary=f"{'  '.join(found)}  (worst: {worst}{thin})" + _lost(cell),
-        lost=cell.lost,
         order=_ORDERS["stall"],
     )
 
@@ -201,7 +200,6 @@ def _state(rank: int, cell: StateCell) -> Row:
         measured,
         place=f"{flow}/{state}",
         summary=" · ".join(found.values()) + thin + _lost(cell),
-        lost=cell.lost,
         order=_ORDERS[next(iter(found))] if found else "",
         leads=cells.missed_step_filter({"flow": flow, "state": state}, cell.steps),
     )
@@ -221,16 +219,13 @@ def _row(
     *,
     place: str,
     summary: str,
-    lost: int | None,
     order: str,
     leads: str = "",
 ) -> Row:
-    record = {"list": listed, "rank": rank, **names, "lost": lost, "n": cell.n, "reasons": texts, **measured}
+    record = {"list": listed, "rank": rank, **names, "lost": cell.lost, "n": cell.n, "reasons": texts, **measured}
     # A state is found by its flow and name alone; its segment would only narrow the way down.
-    led = {
-        key: name for key, name in names.items() if name is not None and not (listed == "states" and key == "segment")
-    }
-    where = cells.where(led)
+    left_out = "segment" if listed == "states" else ""
+    where = cells.where({key: name for key, name in names.items() if name is not None and key != left_out})
     return Row(
         f"{listed}: {where}",
         record,
@@ -245,13 +240,6 @@ def _row(
 
 def _count(cell: Cell) -> str:
     return f"{cell.n}~" if is_thin(cell) else str(cell.n)
-
-
-def _not_known(answer: Worklist) -> Iterable[str]:
-    """Say where calls that were lost are not known: they tell no states, or an older version read their files."""
-    listed: Sequence[Cell] = (*answer.flows, *answer.segments, *answer.states)
-    if answer.first is None and any(cell.n and cell.lost is None for cell in listed):
-        yield "Lost: not known where calls tell no states, or riff-tui ingest PATH... has to read their files again."
 
 
 def _by_steps(answer: Worklist) -> Iterable[str]:
@@ -281,24 +269,7 @@ def _more(named: Sequence[str]) -> str:
     return f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
 
 
-def _excluded(answer: Worklist) -> Iterable[str]:
-    if answer.excluded:
-        yield f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."
-
-
-def _drill(first: FirstToMend | None, rows: list[Row]) -> Iterable[str]:
-    if rows or first:
-        flow = cells.where({"flow": first.flow if first else rows[0].record["flow"]})
-        yield f"Drill: riff-tui dump states --where {cells.shell_quoted(flow)}"
-
-
 _BELOW = {"flows": "segments", "segments": "states", "states": "neighbors"}
-
-
-def _below(row: Row) -> str:
-    return "conversations" if row.leads else _BELOW.get(str(row.record.get("list")), "")
-
-
 SPEC = ViewSpec(
     name="worklist",
     title="What to work on",
@@ -319,5 +290,9 @@ SPEC = ViewSpec(
         empty_store="",
         ranked="by what to fix first",
     ),
-    screen=Screen(key="0", help="What to work on: the weakest flows, segments and states.", below=_below),
+    screen=Screen(
+        key="0",
+        help="What to work on: the weakest flows, segments and states.",
+        below=lambda row: "conversations" if row.leads else _BELOW.get(str(row.record.get("list")), ""),
+    ),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import UsageError
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from riff_tui.gate.decision import Check, Decision

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.text.column_fit import NameCut, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs, in_ascii
-from riff_tui.text.numbers import percent
+from riff_tui.text.numbers import counted, percent
 from riff_tui.text.safe_text import cell_width, fit, one_line, padded
-from riff_tui.text.words import counted
 from riff_tui.watching import early_verdict
 from riff_tui.watching.growing_run import SEPARATOR, whole_head_line
 

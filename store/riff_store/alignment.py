@@ -53,5 +53,3 @@ HUMAN = 5.0
 """From this humanness on a judge is taken to say that the call passes."""
 PASSED = 10.0
 """The correctness of a call that passes."""
-PERSON = "human:"
-"""What the name of a judge begins with that is a person; the author follows."""

@@ -22,6 +22,9 @@ COMPUTED = "(computed)"
 QUALITY = "quality"
 """The response unless an aspect is asked for: operability of a call in the eyes of one judge."""
 
+PERSON = "human:"
+"""What the name of a judge begins with that is a person; the author follows."""
+
 
 class Field(NamedTuple):
     """Describe a word that a filter knows.

@@ -5,26 +5,16 @@ from __future__ import annotations
 from riff_tui import catalog, view_query, view_registry
 from riff_tui.browser import DRIVER, is_in_browser
 from riff_tui.cases import case_text_at, case_where, with_stand_ins
-from riff_tui.catalog import show
+from riff_tui.catalog import Request, dump_command, open_to_read, show, ui_command
+from riff_tui.charts.ego_graph import Drawing, EgoGraph, GraphNeighbor, of_neighborhood
 from riff_tui.charts.failure_grid import MOST, FailureGrid
 from riff_tui.charts.histogram import LEAST_HEIGHT, bars, edge, sparkline
 from riff_tui.charts.histogram import draw as histogram_draw
 from riff_tui.charts.lane_marks import HEARD_S, Scale, common, glossary, latency_severity, shares
 from riff_tui.charts.lane_marks import merged as lane_marks_merged
 from riff_tui.charts.lanes import Lanes
-from riff_tui.charts.neighbor_graph import (
-    LEGEND,
-    Drawing,
-    EgoFigure,
-    EgoGraph,
-    GraphNeighbor,
-    blast,
-    drawing,
-    of_neighborhood,
-    to_dot,
-    to_mermaid,
-)
-from riff_tui.charts.neighbor_graph import draw as neighbor_graph_draw
+from riff_tui.charts.neighbor_figure import LEGEND, EgoFigure, blast, drawing, to_dot, to_mermaid
+from riff_tui.charts.neighbor_figure import draw as neighbor_graph_draw
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.charts.transcript import transcript_lines
 from riff_tui.charts.visit_timeline import EventMark, VisitTimeline
@@ -38,10 +28,11 @@ from riff_tui.commands.notes import PARTS
 from riff_tui.commands.run_session import run_cost
 from riff_tui.commands.shell_completion import SCRIPTS, install, split_line
 from riff_tui.commands.watch import LiveLines
-from riff_tui.errors import ExitCode, OutputError, OutputFull, UsageError, ViewFailed, describe, trace
-from riff_tui.filters import Filter, FilterError, parse, parser, quote, split, take_judges
+from riff_tui.errors import ExitCode, FilterError, OutputError, OutputFull, UsageError, ViewFailed, describe, trace
+from riff_tui.filters import Filter, parser, quote, split, take_judges
 from riff_tui.filters import render as filters_render
 from riff_tui.filters.completion import NAMED, CompletionTarget, fields, named, names, wanted
+from riff_tui.filters.parser import parse
 from riff_tui.gate import messages, reports
 from riff_tui.gate.decision import Check, Decision, MissingFlow
 from riff_tui.gate.query import decision_with_commands
@@ -52,7 +43,7 @@ from riff_tui.library import ask
 from riff_tui.notes import author as notes_author
 from riff_tui.notes.author import author as author_author
 from riff_tui.notes.author import code_in_use
-from riff_tui.notes.kept_notes import append_kept, lacking, open_to_read, read_kept
+from riff_tui.notes.kept_notes import append_kept, lacking, read_kept
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.notes.notebook import Notebook
 from riff_tui.notes.selection import lines_where, renamed
@@ -69,7 +60,6 @@ from riff_tui.output.sinks.parquet import write_batches as parquet_write_batches
 from riff_tui.output.sinks.parts import Options
 from riff_tui.output.sinks.svg import CELL, LINE, MARGIN
 from riff_tui.output.streams import escape_commands, say
-from riff_tui.request import Request, dump_command, ui_command
 from riff_tui.serve.admission import COMPLAINT_BYTES, FONT_SIZE, HEIGHT, WIDTH, Admission, Asked, Keys, Limits
 from riff_tui.serve.place import Place, read_place
 from riff_tui.serve.server import ExplorerServer, Served, child_environment, is_passed_on, listen
@@ -103,13 +93,12 @@ from riff_tui.table import (
     label,
     run_steps,
 )
-from riff_tui.text.column_fit import NameCut, fitted, name_cut, shared_prefix, wrap
+from riff_tui.text.column_fit import LEAST, NameCut, abbreviated, fitted, name_cut, shared_prefix, wrap
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs, glyphs, in_ascii
 from riff_tui.text.numbers import cell_text, fixed, interval_text, is_right, percent, utc
 from riff_tui.text.redaction import LIMITS, Redactor
 from riff_tui.text.safe_text import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
 from riff_tui.text.word_diff import MOST_WORDS, differing, hunks, length, parts, without_labels
-from riff_tui.text.words import LEAST, abbreviated
 from riff_tui.timeline_events import Moment, VisitSpan, moments, spans
 from riff_tui.view_query import ViewQuery, left_out, sort_column
 from riff_tui.view_registry import resolve, spec_of, views

@@ -19,9 +19,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from riff_tui.browser import is_in_browser
+from riff_tui.catalog import Request
 from riff_tui.errors import RiffError
 from riff_tui.output.sinks import render
-from riff_tui.request import Request
 from riff_tui.settings import state_directory
 from riff_tui.table import Row, Table, run_steps
 from riff_tui.text.glyphs import UNICODE

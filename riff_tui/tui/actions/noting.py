@@ -11,8 +11,8 @@ from riff_tui.notes.author import LONGEST_CODE, clean, code_in_use
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.notes.selection import renamed
 from riff_tui.table import Table
+from riff_tui.text.numbers import counted, listed
 from riff_tui.text.safe_text import fit, one_line
-from riff_tui.text.words import counted, listed
 from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, needs_notebook, needs_rows, needs_written
 from riff_tui.tui.actions.moving import NEXT_UNREAD
 from riff_tui.tui.controllers.notes import ATTEMPT_S, Done

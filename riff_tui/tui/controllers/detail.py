@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from riff_tui.catalog import Request
 from riff_tui.errors import describe
-from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.loader import is_voice
 from riff_tui.tui.render.columns import shown

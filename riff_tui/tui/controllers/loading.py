@@ -14,8 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.errors import StoreBusy
-from riff_tui.errors import UsageError, describe
-from riff_tui.filters import FilterError
+from riff_tui.errors import FilterError, UsageError, describe
 from riff_tui.table import Row
 from riff_tui.tui.data.lists import PAGE, PagedRows
 from riff_tui.tui.data.loader import LoadedView, ResultCache, load, load_again, load_list

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.errors import describe
-from riff_tui.filters import Filter, FilterError, parse
+from riff_tui.errors import FilterError, describe
+from riff_tui.filters import Filter
+from riff_tui.filters.parser import parse
 from riff_tui.table import Table, run_steps
 from riff_tui.tui.controllers.search import count_matches, moment_test
 from riff_tui.tui.data.loader import is_begun, load_all_rows

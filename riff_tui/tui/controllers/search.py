@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from riff_store.filters.matching import compile_predicate
 from riff_store.filters.predicates import all_of, conjuncts, terms
 from riff_store.vocabulary import split_name
-from riff_tui.filters import FilterError, parse, split
+from riff_tui.errors import FilterError
+from riff_tui.filters import split
+from riff_tui.filters.parser import parse
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.lists import PAGE, PagedRows, all_loaded, is_loaded
 from riff_tui.tui.render.styled_lines import match_patterns

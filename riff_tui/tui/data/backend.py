@@ -13,13 +13,13 @@ from riff_store.database import Store
 from riff_store.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly
 from riff_store.write.names import CallNames
 from riff_tui import catalog
-from riff_tui.filters import parse, split
-from riff_tui.request import Request
+from riff_tui.catalog import Request
+from riff_tui.filters import split
+from riff_tui.filters.parser import parse
 from riff_tui.table import Table, with_deferred
-from riff_tui.text.safe_text import one_line
+from riff_tui.text.safe_text import one_line, shell_quoted
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.session import SessionFile
-from riff_tui.views.parts.cells import shell_quoted
 from riff_tui.watching.growing_run import GrowingRun
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from riff_tui.catalog import Request
 from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
-from riff_tui.request import Request
 from riff_tui.table import Deferred, Row, Table, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
 from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_indices

@@ -17,8 +17,9 @@ from typing import Any, TextIO, TypeVar
 
 import msgspec
 
-from riff_tui.errors import OutputError, writing
-from riff_tui.filters import Filter, FilterError, parse
+from riff_tui.errors import FilterError, OutputError, writing
+from riff_tui.filters import Filter
+from riff_tui.filters.parser import parse
 from riff_tui.output.files import write_whole
 from riff_tui.settings import store_place
 from riff_tui.text.safe_text import file_name, one_line

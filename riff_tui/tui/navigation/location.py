@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from riff_store.filters.predicates import And, Predicate, Term, conjuncts, terms
-from riff_tui.filters import Filter, FilterError, split
-from riff_tui.request import Request
+from riff_tui.catalog import Request
+from riff_tui.errors import FilterError
+from riff_tui.filters import Filter, split
 from riff_tui.table import Row, Table
 from riff_tui.view_registry import find, spec_of
 from riff_tui.views import compare

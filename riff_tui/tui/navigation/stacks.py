@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from riff_store.filters.predicates import Term, conjuncts
 from riff_tui.browser import link_address
+from riff_tui.catalog import ui_command
 from riff_tui.filters import Filter
-from riff_tui.request import ui_command
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.navigation.location import (

@@ -17,7 +17,8 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from riff_tui.filters import FilterError, parse
+from riff_tui.errors import FilterError
+from riff_tui.filters.parser import parse
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, one_line

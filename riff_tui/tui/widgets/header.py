@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from textual.geometry import Region
 
+from riff_tui.charts.ego_graph import EgoGraph, Spot
 from riff_tui.charts.lanes import Lanes
-from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
+from riff_tui.charts.neighbor_figure import drawing
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap

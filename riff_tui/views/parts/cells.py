@@ -12,7 +12,7 @@ from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL,
 from riff_store.scoring import FULL
 from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
-from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
+from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Severity, Table
 from riff_tui.text.numbers import ends_text, fixed, percent, utc
 from riff_tui.views.parts import columns
 from riff_tui.views.spec import ViewSpec
@@ -58,12 +58,8 @@ def call_where(call: NamedCall) -> str:
 
 def intervals(measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, list[float]]:
     """Return the 95 % interval of each measure that has one."""
-    found = {}
-    for key, measure in measures.items():
-        interval = measure.interval()
-        if interval is not None:
-            found[key] = list(interval)
-    return found
+    ends = ((key, measure.interval()) for key, measure in measures.items())
+    return {key: list(interval) for key, interval in ends if interval is not None}
 
 
 def interval_texts(shown: Iterable[Column], record: Mapping[str, Any]) -> dict[str, str]:
@@ -142,11 +138,7 @@ def stall_mark(stall: float | None) -> Severity | None:
 
 def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     """Mark a state's or segment's metrics; the key `""` is the row's own."""
-    marks: dict[str, Severity] = {}
-    for key in ("stall", "escalation"):
-        lost = stall_mark(record[key])
-        if lost:
-            marks[key] = lost
+    marks = {key: lost for key in ("stall", "escalation") if (lost := stall_mark(record[key]))}
     stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
     # Where no call was lost, those that went nowhere from here had come to their end.
     if stuck and (record["stall"] or record["escalation"]):
@@ -171,11 +163,6 @@ def step_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     """Mark a step that failed calls missed or took wrongly; what only calls that passed did is a hint, no failure."""
     shares = {"missed": record.get("missed_failed"), "wrong_args": record.get("wrong_failed")}
     return {key: "bad" if share >= HIGH else "warn" for key, share in shares.items() if share}
-
-
-def shell_quoted(text: str) -> str:
-    """Return text as one word of a shell's command line."""
-    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 class Counted(Protocol):
@@ -226,6 +213,16 @@ def caller_note(answers: Sequence[Counted]) -> Iterator[str]:
         f" {'it' if failed == 1 else 'them'} (adjusted), {percent(overall.mean)} with {'it' if failed == 1 else 'them'}"
         " (overall)."
     )
+
+
+def values_of(answer: object, fields: str) -> dict[str, Any]:
+    """Return values of an answer by the names of their fields, which are parted by blanks."""
+    return {field: getattr(answer, field) for field in fields.split()}
+
+
+def named_counts(counts: Mapping[str | None, int]) -> dict[str, int]:
+    """Return counts by name, those without a name by the sign for what is not measured."""
+    return {NOT_MEASURED if name is None else name: n for name, n in counts.items()}
 
 
 def record_by_columns(columns: Iterable[Column], answer: Any) -> dict[str, Any]:
@@ -306,7 +303,7 @@ def wrong_step_text(counts: StepCounts) -> str:
 
 
 def short_step_text(counts: StepCounts) -> str:
-    """Return the same as `failed_text` in a few words."""
+    """Return the same as `failed_step_text` in a few words."""
     how, n = ("missed", counts.missed_failed) if counts.missed_failed else ("wrong arguments", counts.wrong_failed)
     return f"{how} in {n:,} of {counts.failed:,} failed calls"
 
@@ -314,10 +311,10 @@ def short_step_text(counts: StepCounts) -> str:
 def asked_step_text(counts: StepCounts) -> str:
     """Return in how many calls tasks ask for a step, and how these took it."""
     missed, wrong = (percent(share) for share in (counts.missed_share, counts.wrong_share))
-    text = (
-        f"Tasks ask the {counts.by} for it in {calls_text(counts.expected)}: missed {missed}, wrong arguments {wrong}"
+    return (
+        f"Tasks ask the {counts.by} for it in {calls_text(counts.expected)}: missed {missed}, wrong arguments {wrong};"
+        f" of {calls_text(counts.failed, 'failed ')} {counts.missed_failed:,} missed it."
     )
-    return f"{text}; of {calls_text(counts.failed, 'failed ')} {counts.missed_failed:,} missed it."
 
 
 def calls_text(n: int, which: str = "") -> str:
@@ -325,34 +322,25 @@ def calls_text(n: int, which: str = "") -> str:
     return f"{n:,} {which}call{'' if n == 1 else 's'}"
 
 
-_OF_FIRST = ("flow", "state", "lost", "n", "completion", "completion_at_most", "agents", "losing")
-_OF_FIRST_STEP = ("success_rate", "success_rate_at_most")
+_OF_FIRST = "flow state lost n completion completion_at_most agents losing"
 
 
 def what_is_first(first: FirstToMend | None) -> dict[str, Any]:
     """Return what a table says of the state behind most failed calls, and what mending it could bring."""
     if first is None:
         return {"extras": {"first": None}}
-    if first.steps is not None:
-        return _what_was_missed(first, first.steps)
-    headline = f"{first.flow}/{first.state} lost {first.lost:,} of {first.n:,} calls"
-    lead = f"{headline} ({_by_whom(first)})"
-    if first.completion is not None:
-        rise = f"from {_percent(first.completion)} to at most {_percent(first.completion_at_most)}"
-        lead += f"; mended, completion could rise {rise}"
-    return {"headline": headline, "lead": f"{lead}.", "extras": {"first": _first_record(first)}}
-
-
-def _what_was_missed(first: FirstToMend, counts: StepCounts) -> dict[str, Any]:
-    lead = f"{first.flow}/{first.state} was {failed_step_text(counts)} ({_by_whom(first)})"
-    if first.success_rate is not None:
-        rise = f"from {_percent(first.success_rate)} to at most {_percent(first.success_rate_at_most)}"
-        lead += f"; mended, success could rise {rise}"
-    return {
-        "headline": f"{first.flow}/{first.state} {short_step_text(counts)}",
-        "lead": f"{lead}.",
-        "extras": {"first": _first_record(first) | step_record(counts)},
-    }
+    place, record = f"{first.flow}/{first.state}", values_of(first, _OF_FIRST)
+    if first.steps is None:
+        headline = said = f"{place} lost {first.lost:,} of {first.n:,} calls"
+        what, before, after = "completion", first.completion, first.completion_at_most
+    else:
+        headline = f"{place} {short_step_text(first.steps)}"
+        said = f"{place} was {failed_step_text(first.steps)}"
+        what, before, after = "success", first.success_rate, first.success_rate_at_most
+        record |= values_of(first, "success_rate success_rate_at_most") | step_record(first.steps)
+    least, most = (percent(share).replace("%", " %") for share in (before, after))
+    rise = "" if before is None else f"; mended, {what} could rise from {least} to at most {most}"
+    return {"headline": headline, "lead": f"{said} ({_by_whom(first)}){rise}.", "extras": {"first": record}}
 
 
 def _by_whom(first: FirstToMend) -> str:
@@ -361,14 +349,6 @@ def _by_whom(first: FirstToMend) -> str:
     if len(first.losing) == len(first.agents):
         return "all agents"
     return f"{len(first.losing)} of {len(first.agents)} agents"
-
-
-def _percent(share: float | None) -> str:
-    return percent(share).replace("%", " %")
-
-
-def _first_record(first: FirstToMend) -> dict[str, Any]:
-    return {key: getattr(first, key) for key in (*_OF_FIRST, *(() if first.steps is None else _OF_FIRST_STEP))}
 
 
 def quality_columns(judge: str, path: Sequence[str], title: str = "", short: str = "") -> list[Column]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Severity
-from riff_tui.text.numbers import fixed, utc
+from riff_tui.text.numbers import signed, utc
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from riff_store.queries.quality import FlowChange, SuccessChange
 
 
-_MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}
+MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}
 
 
 def tested(change: SuccessChange | None) -> dict[str, Any]:
     """Return what the test of a change says, as the data formats print it within the record of a row."""
-    keys = ("verdict", "p", "p_adjusted")
-    return {key: None if change is None else getattr(change, key) for key in keys}
+    fields = "verdict p p_adjusted"
+    return dict.fromkeys(fields.split()) if change is None else cells.values_of(change, fields)
 
 
 def change_record(change: SuccessChange | None) -> dict[str, Any]:
@@ -45,8 +45,7 @@ def flow_record(moved: FlowChange) -> dict[str, Any]:
 
 def change_in_short(effect: float, change: SuccessChange) -> str:
     """Return a change as a cell: how large it is, and the verdict where it is more than chance."""
-    said = "" if change.verdict == "noise" else f" {change.verdict}"
-    return f"{signed(effect)}{said}"
+    return f"{signed(effect * 100, 0)} pp{'' if change.verdict == 'noise' else f' {change.verdict}'}"
 
 
 def flows_in_short(moved: Sequence[FlowChange]) -> str:
@@ -54,15 +53,9 @@ def flows_in_short(moved: Sequence[FlowChange]) -> str:
     return ", ".join(f"{flow.flow} {change_in_short(flow.change.effect, flow.change)}" for flow in moved)
 
 
-def signed(value: float) -> str:
-    """Return a difference of shares in percentage points, with its sign unless it reads as 0."""
-    text = fixed(value * 100, 0)
-    return f"{'+' if float(text) > 0 else ''}{text} pp"
-
-
 def change_mark(change: SuccessChange | None) -> Severity | None:
     """Return the mark of a change, none for one that may be chance."""
-    return None if change is None else _MARKS.get(change.verdict)
+    return None if change is None else MARKS.get(change.verdict)
 
 
 SHORT_COMMIT, SHORT_SUBJECT = 7, 40
@@ -76,14 +69,8 @@ def edit_record(last: LastEdit | None) -> dict[str, Any] | None:
     """Return an edit as the data formats print it within another row."""
     if last is None:
         return None
-    return {
-        "flow": last.edit.flow,
-        "commit": last.edit.commit,
-        "time": cells.moment(last.edit.time),
-        "author": last.edit.author,
-        "subject": last.edit.subject,
-        "basis": last.basis,
-    }
+    found = cells.values_of(last.edit, "flow commit time author subject") | {"basis": last.basis}
+    return found | {"time": cells.moment(last.edit.time)}
 
 
 def edit_in_short(last: LastEdit, *, with_flow: bool = False) -> str:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.interaction import FEW_EVENTS, SUMS, Interaction, panel
 from riff_store.metrics import COMPUTED, OF_CALLS, OF_STATES, POOLED, Metric, metric_of
 from riff_tui.table import NOT_MEASURED, Column
-from riff_tui.text.numbers import fixed, screen_text
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted, fixed, screen_text
 
 if TYPE_CHECKING:
     from riff_store.queries.flows import FlowCell
@@ -28,6 +27,15 @@ SCENARIO = Column("scenario", "Scenario", kind="name", help="What the caller wan
 CALLER = Column("caller", "Caller", kind="name", help="What played the caller: a script, a model or a program.")
 ARCHETYPE = Column("archetype", "Archetype", kind="name", help="The family of flows: booking, dispatch, inquiry, …")
 COMMIT = Column("commit", "Commit", kind="name", help="The commit that the run was made from.")
+CONVERSATION = Column(
+    "conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."
+)
+STARTED = Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started.")
+FLOWS = Column("flows", "flows", kind="count", help="Flows that the run called.")
+BUILT_FROM = Column("commit", "Commit", kind="text", help="The commit that was evaluated.")
+WORST_STATE = Column(
+    "worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."
+)
 INTERVAL = "intervals."
 _NAMES = (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO, CALLER, ARCHETYPE, COMMIT)
 KEYS = {column.key: column for column in _NAMES}
@@ -58,8 +66,13 @@ def column_of(metric: Metric) -> Column:
         metric.key, metric.title, kind="count" if metric.unit == "calls" else "number",
         unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
         strong=metric.strong, strong_title=metric.strong_title, shown=metric.shown, help=metric.help,
-        pasted=metric.pasted,        short=metric.short,
+        pasted=metric.pasted, short=metric.short,
     )  # fmt: skip
+
+
+def share(key: str, title: str, *, trim: bool = True, **given: Any) -> Column:
+    """Return the column of a share of calls."""
+    return Column(key, title, unit="share", decimals=2, trim=trim, **given)
 
 
 OPERABILITY = column_of(OF_CALLS["operability"])
@@ -83,12 +96,11 @@ LOST = next(column for column in STATE_METRICS if column.key == "lost")
 STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
 
 EXPECTED = Column("expected", "expected", kind="count", short="exp", help="Calls whose task asks for this step.")
-MISSED = Column(
-    "missed", "missed", unit="share", better="lower", decimals=2, trim=True,
-    help="Of the calls that had to take this step, those that never did.",
-)  # fmt: skip
-WRONG_ARGS = Column(
-    "wrong_args", "wrong_args", unit="share", better="lower", decimals=2, trim=True, short="wrong",
+MISSED = share(
+    "missed", "missed", better="lower", help="Of the calls that had to take this step, those that never did."
+)
+WRONG_ARGS = share(
+    "wrong_args", "wrong_args", better="lower", short="wrong",
     help="Of the calls that had to take this step, those that took it with other arguments than the reference.",
 )  # fmt: skip
 BY = Column("by", "by", kind="name", shown=False, help="Who has to take this step: the agent or the caller.")
@@ -96,12 +108,12 @@ EXPECTED_FAILED = Column(
     "expected_failed", "exp failed", kind="count", shown=False,
     help="Calls whose task asks for this step and that were not correct.",
 )  # fmt: skip
-MISSED_FAILED = Column(
-    "missed_failed", "missed failed", unit="share", better="lower", decimals=2, trim=True, shown=False,
+MISSED_FAILED = share(
+    "missed_failed", "missed failed", better="lower", shown=False,
     help="Of the failed calls that had to take this step, those that never did.",
 )  # fmt: skip
-WRONG_FAILED = Column(
-    "wrong_failed", "wrong failed", unit="share", better="lower", decimals=2, trim=True, shown=False,
+WRONG_FAILED = share(
+    "wrong_failed", "wrong failed", better="lower", shown=False,
     help="Of the failed calls that had to take this step, those that took it with other arguments.",
 )  # fmt: skip
 STEPS: Sequence[Column] = (EXPECTED, MISSED, WRONG_ARGS, BY, EXPECTED_FAILED, MISSED_FAILED, WRONG_FAILED)
@@ -130,10 +142,10 @@ def added(aspects: Iterable[str]) -> list[Column]:
 def units_of(aspects: Iterable[str]) -> str:
     """Return what a note on units adds for those aspects that not every store has, nothing where there are none."""
     there = set(aspects)
-    found = (metric for key, metric in OF_CALLS.items() if metric.optional and key in there)
     return "".join(
-        f" · {metric.key} {metric.unit}{f', {metric.better} is better' if metric.better == 'lower' else ''}"
-        for metric in found
+        f" · {metric.key} {metric.unit}{', lower is better' if metric.better == 'lower' else ''}"
+        for key, metric in OF_CALLS.items()
+        if metric.optional and key in there
     )
 
 
@@ -208,18 +220,15 @@ def interaction_notes(answers: Sequence[FlowCell]) -> Iterator[str]:
     without = without or Interaction()
     if every.calls > without.calls:
         more = counted(every.calls - without.calls, "errored call")
-        yield f"Interaction with {more} as well: {_changed_by_errored(without, every) or 'the same figures'}."
+        differ = (key for key in interaction_texts(every) if _pooled_value(key, without) != _pooled_value(key, every))
+        changed = " · ".join(f"{_INTERACTION[key].title} {_with_events(key, every)}" for key in differ)
+        yield f"Interaction with {more} as well: {changed or 'the same figures'}."
 
 
 def _of_events(verb: str, count: int, total: int, seconds: float) -> str:
     if not total:
         return ""
     return f"{verb} {count}/{total}" + (f" after {fixed(seconds / count, 2)} s" if count else "")
-
-
-def _changed_by_errored(without: Interaction, every: Interaction) -> str:
-    differ = (key for key in interaction_texts(every) if _pooled_value(key, without) != _pooled_value(key, every))
-    return " · ".join(f"{_INTERACTION[key].title} {_with_events(key, every)}" for key in differ)
 
 
 def _pooled(found: Sequence[Interaction | None]) -> Interaction | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from riff_store.scoring import FULL
 from riff_tui.table import Row, Table
 from riff_tui.timeline_events import RETRIED, Entry, Moment, entries, name
+from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
     from riff_store.queries.conversation import AskedStep, CallDetail
@@ -51,27 +52,25 @@ class CallWords:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def detail_of(moment: Moment, words: CallWords) -> str | None:
-    """Return what happened, `None` for a turn and for the state that a call begins in."""
-    tell = _DETAILS.get(moment.kind)
-    return tell(moment, words) if tell else None
-
-
 def failed(error: object) -> bool:
-    """Tell whether what a guard or a tool has for an error is one."""
+    """Return whether what a guard or a tool has for an error is one."""
     return error is not None and error is not False
 
 
-def _state_detail(moment: Moment, words: CallWords) -> str | None:
-    if moment.left is None:
-        return None
-    state, reason = moment.left
-    return f"from {state}" + (f": {words(reason)}" if reason and words.wanted else "")
-
-
-def _slot_detail(moment: Moment, words: CallWords) -> str:
-    slot = name(moment.entry.get("slot")) or ""
-    return f"{slot} = {words.shown(moment.entry.get('value'))}" if words.wanted else slot
+def detail_of(moment: Moment, words: CallWords) -> str | None:
+    """Return what happened, `None` for a turn and for the state that a call begins in."""
+    if moment.kind == "state" and moment.left is not None:
+        state, reason = moment.left
+        return f"from {state}" + (f": {words(reason)}" if reason and words.wanted else "")
+    if moment.kind == "slot":
+        slot = name(moment.entry.get("slot")) or ""
+        return f"{slot} = {words.shown(moment.entry.get('value'))}" if words.wanted else slot
+    if moment.kind == RETRIED:
+        why = words(name(moment.entry.get("message")))
+        return "a request was sent again" + (f", for {why}" if why else "")
+    if moment.kind == "guard":
+        return _guard_detail(moment, words)
+    return _tool_detail(moment, words) if moment.kind == "tool" else None
 
 
 def _guard_detail(moment: Moment, words: CallWords) -> str:
@@ -96,19 +95,6 @@ def _tool_detail(moment: Moment, words: CallWords) -> str:
         shown += f" → {answer if len(answer) <= SHOWN_RESULT else f'{answer[: SHOWN_RESULT - 1]}…'}"
     return shown
 
-
-def _retry_detail(moment: Moment, words: CallWords) -> str:
-    why = words(name(moment.entry.get("message")))
-    return "a request was sent again" + (f", for {why}" if why else "")
-
-
-_DETAILS: Mapping[str, Callable[[Moment, CallWords], str | None]] = {
-    "state": _state_detail,
-    "slot": _slot_detail,
-    "guard": _guard_detail,
-    "tool": _tool_detail,
-    RETRIED: _retry_detail,
-}
 
 STEP = "step"
 
@@ -184,14 +170,10 @@ def is_failed(detail: CallDetail) -> bool:
 
 def steps_summary(steps: Sequence[AskedStep]) -> str:
     """Return how many steps of the task were taken rightly, and the names of those that were not."""
-    parts = [_counted(steps)]
-    for title, found in (
-        ("missed", [step for step in steps if not step.called]),
-        ("wrong arguments", [step for step in steps if step.called and not step.is_right]),
-    ):
-        names = ", ".join(dict.fromkeys(step.state for step in found))
-        parts += [f"{title} {names}"] if found else []
-    return " · ".join(parts)
+    missed = dict.fromkeys(step.state for step in steps if not step.called)
+    wrong = dict.fromkeys(step.state for step in steps if step.called and not step.is_right)
+    parts = [_counted(steps), *([f"missed {', '.join(missed)}"] if missed else [])]
+    return " · ".join([*parts, *([f"wrong arguments {', '.join(wrong)}"] if wrong else [])])
 
 
 def step_text(table: Table) -> tuple[str, bool]:
@@ -229,15 +211,8 @@ def _difference(taken: TakenStep, words: CallWords) -> str:
 
 
 def _record(taken: TakenStep, words: CallWords) -> dict[str, Any]:
-    return {
-        "state": taken.step.state,
-        "by": taken.step.by,
-        "called": taken.step.called,
-        "matched": taken.step.matched,
-        "t": taken.t,
-        "asked": words(taken.asked),
-        "given": words(taken.given),
-    }
+    record = cells.values_of(taken.step, "state by called matched")
+    return record | {"t": taken.t, "asked": words(taken.asked), "given": words(taken.given)}
 
 
 def _state_of(entry: Entry) -> str:

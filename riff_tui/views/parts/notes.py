@@ -4,13 +4,13 @@ These are about words of a caller, and pass the same gate."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import fixed
-from riff_tui.text.words import counted
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
@@ -31,29 +31,16 @@ def note_record(note: Note, words: Words) -> dict[str, Any]:
         "id": note.id,
         "author": words(note.author),
         "at": cells.moment(note.at),
-        "turn": note.turn,
-        "state": note.state,
-        "verdict": note.verdict,
-        "code": note.code,
+        **cells.values_of(note, "turn state verdict code"),
         "labels": list(note.labels),
         "note": words(note.text),
     }
 
 
-def note_lines(notes: Iterable[Note], words: Words) -> list[str]:
-    """Return a line for each note."""
-    return [_line(note, words) for note in notes]
-
-
 def turn_numbers(rows: Sequence[Row]) -> list[int | None]:
     """Return of each row of a call which turn of its transcript it is, counted from 1; nothing for other moments."""
-    turns = 0
-    numbers: list[int | None] = []
-    for row in rows:
-        is_turn = row.record.get("kind") == "turn"
-        turns += is_turn
-        numbers.append(turns if is_turn else None)
-    return numbers
+    count = itertools.count(1)
+    return [next(count) if row.record.get("kind") == "turn" else None for row in rows]
 
 
 def states(rows: Iterable[Row]) -> Iterator[str | None]:
@@ -84,14 +71,14 @@ def at_moments(table: Table, notes: Sequence[Note], words: Words) -> Table:
     if not texts:
         return table
     rows = [
-        replace(row, record={**row.record, COLUMN.key: texts.get(index)}, display=_display(row, texts.get(index)))
+        replace(
+            row,
+            record={**row.record, COLUMN.key: texts.get(index)},
+            display={**row.display, COLUMN.key: " · ".join(texts.get(index, ()))},
+        )
         for index, row in enumerate(table.rows)
     ]
     return replace(table, rows=rows, columns=[*table.columns, COLUMN])
-
-
-def _display(row: Row, texts: Sequence[str] | None) -> Mapping[str, str]:
-    return {**row.display, COLUMN.key: " · ".join(texts or ())}
 
 
 def _short(notes: Sequence[Note], words: Words) -> list[str]:
@@ -123,40 +110,31 @@ def _filed(verdict: str | None, labels: Iterable[str], code: str | None) -> list
     return list(dict.fromkeys(filter(None, (verdict, *labels, code))))
 
 
-def _line(note: Note, words: Words) -> str:
+def note_line(note: Note, words: Words) -> str:
+    """Return who noted what when, on which turn or state, in a line."""
     moment = cells.moment(note.at)
     author = words(note.author)
-    head = [
-        "Note",
-        *([f"by {author}"] if author else []),
-        *([f"on turn {note.turn}"] if note.turn is not None else []),
-        *([f"in {note.state}"] if note.state else []),
-    ]
+    text = f"Note{f' by {author}' if author else ''}"
+    text += "" if note.turn is None else f" on turn {note.turn}"
+    text += f" in {note.state}" if note.state else ""
     known = [*([moment[:10]] if moment else []), *_filed(note.verdict, note.labels, note.code)]
-    text = " ".join(head) + (f" ({', '.join(known)})" if known else "")
+    text += f" ({', '.join(known)})" if known else ""
     said = words(note.text)
     return f"{text}: {said}" if said else text
 
 
-JudgeWords: TypeAlias = Callable[[Any], Any]
-
-
-def verdict_record(verdict: Verdict, words: JudgeWords) -> dict[str, Any]:
+def verdict_record(verdict: Verdict, words: Words) -> dict[str, Any]:
     """Return a verdict as the data formats print it."""
     return {
-        "aspect": verdict.aspect,
-        "judge": verdict.judge,
-        "score": verdict.score,
+        **cells.values_of(verdict, "aspect judge score"),
         "judged_at": cells.moment(verdict.judged_at),
-        "model": verdict.model,
-        "prompt_hash": verdict.prompt_hash,
-        "prompt_version": verdict.prompt_version,
+        **cells.values_of(verdict, "model prompt_hash prompt_version"),
         "evidence": None if verdict.evidence is None else list(verdict.evidence),
         "rationale": words(verdict.rationale),
     }
 
 
-def verdict_lines(verdicts: Iterable[Verdict], words: JudgeWords, times: Sequence[float | None] = ()) -> list[str]:
+def verdict_lines(verdicts: Iterable[Verdict], words: Words, times: Sequence[float | None] = ()) -> list[str]:
     """Return all scores in one line, then a line for each judge that says more of itself or gives its reasons.
 
     `times` are those of the call's turns in seconds, by which the turns that a judge named are found.

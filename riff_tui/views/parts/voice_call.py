@@ -13,9 +13,10 @@ from riff_tui.charts.lane_marks import latency_severity, turns_with_tools
 from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text import word_diff
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.views.parts import cells, voice_record
-from riff_tui.views.parts.voice_record import Happened, WordFilter, is_number
+from riff_tui.views.parts.moment_details import CallWords
+from riff_tui.views.parts.voice_record import Happened, is_number
 
 GOOD_TIMING, FAIR_TIMING = 0.8, 0.5
 MOST_DIFFERENCES = 40
@@ -46,7 +47,7 @@ _KINDS = (
 _ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
 
 
-def with_voice(table: Table, voice: Voice, words: WordFilter) -> Table:
+def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
     """Add to a conversation's table what is known of the sound: other rows for what was said, lanes, further notes.
 
     States, slots and guards of the table stay where they happened.
@@ -58,12 +59,16 @@ def with_voice(table: Table, voice: Voice, words: WordFilter) -> Table:
         for row in table.rows
         if row.record.get("kind") not in ("turn", "tool")
     ]
-    beside = [_row(record, {"t"}, _marked(severity)) for record, severity in voice_record.sound_rows(voice, words)]
-    rows = list(_placed(_in_order(kept, beside, list(_TraceRows(voice, words, named).rows()))))
+    beside = [
+        _row(record, {"t"}, {"detail": severity, "": severity} if severity else {})
+        for record, severity in voice_record.sound_rows(voice, words)
+    ]
+    parts = map(_timed, (kept, beside, list(_TraceRows(voice, words, named).rows())))
+    # Each part keeps its order; what has no time stays behind what came before it.
+    rows = list(_placed([row for _, row in heapq.merge(*parts, key=lambda each: each[0])]))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
     known["kind"] = replace(known["kind"], help=_KINDS)
-    empty = ["state", *(("changed", "turn_taking", "reason") if voice.marks else ())]
-    for key in empty:
+    for key in ("state", *(("changed", "turn_taking", "reason") if voice.marks else ())):
         if not any(row.record.get(key) for row in rows):
             known[key] = replace(known[key], shown=False)
     return replace(
@@ -89,7 +94,7 @@ class _SpokenText:
 class _TraceRows:
     """Make rows in the order of a call's trace; what is known of a turn stands in the first row of its side."""
 
-    def __init__(self, voice: Voice, words: WordFilter, named: Sequence[str | None]) -> None:
+    def __init__(self, voice: Voice, words: CallWords, named: Sequence[str | None]) -> None:
         self._voice = voice
         self._words = words
         self._turns = {turn.turn: turn for turn in voice.turns}
@@ -138,35 +143,26 @@ class _TraceRows:
             "detail": " · ".join(part for part in (*(each.text for each in happened), named) if part) or None,
         }
         severity = _marks(latency, score, happened, with_tool=entry.turn in self._with_tools)
-        display = (
-            {} if self._words.wanted or not said.differ else {"changed": f"{said.differ} of {said.of} words differ"}
-        )
+        display = {}
+        if said.differ and not self._words.wanted:
+            display["changed"] = f"{said.differ} of {said.of} words differ"
         could = {"t", *(("latency_ms", "turn_taking") if timed and role == "agent" and entry.turn else ())}
         return _row(record, could, severity, display)
 
     def _said(self, turn: VoiceTurn, role: str) -> _SpokenText:
         """Return what a side meant and what was heard of it."""
-        agent = role == "agent"
-        meant, heard = (
-            (turn.agent_meant, turn.agent_heard)
-            if agent
-            else (turn.caller_meant, turn.caller_heard)
-            if role == "caller"
-            else (None, None)
-        )
+        is_side = role in ("agent", "caller")
+        meant, heard = (getattr(turn, f"{role}_{how}") if is_side else None for how in ("meant", "heard"))
         differ = word_diff.differing(meant, heard) if meant and heard else None
-        return _SpokenText(
-            self._words(meant),
-            self._words(heard),
-            differ,
-            max(word_diff.length(meant or ""), word_diff.length(heard or "")),
-        )
+        of = max(word_diff.length(meant or ""), word_diff.length(heard or ""))
+        return _SpokenText(self._words(meant), self._words(heard), differ, of)
 
     def _tool(self, entry: TraceEntry) -> Row:
         called, words = entry.kind == "tool_call", self._words
         tool = entry.tool or ""
         value = cut(words.shown(entry.value)) if words.wanted and entry.value is not None else ""
-        failed = not called and _failed(entry.value)
+        told = entry.value if isinstance(entry.value, Mapping) and not called else {}
+        failed = told.get("status") == "error" or bool(told.get("error"))
         answer = f"{tool}{' failed' if failed else ''}{': ' if value else ''}{value}"
         record = {
             "t": _time(entry.t),
@@ -207,10 +203,6 @@ def _time(value: float | None) -> float | None:
     return value if is_number(value) else None
 
 
-def _failed(value: object) -> bool:
-    return isinstance(value, Mapping) and (value.get("status") == "error" or bool(value.get("error")))
-
-
 def _starts(spans: Sequence[Span]) -> dict[int, float]:
     found: dict[int, float] = {}
     for span in spans:
@@ -220,7 +212,7 @@ def _starts(spans: Sequence[Span]) -> dict[int, float]:
 
 
 def _happened(turn: VoiceTurn, role: str) -> Iterator[Happened]:
-    """Say who interrupted, and if the agent had to be nudged, without anybody's words."""
+    """Yield who interrupted, and that the agent had to be nudged, without anybody's words."""
     if role == "agent" and turn.agent_interrupted:
         overlap = _seconds(turn.evidence.get("overlap_ms"))
         yield Happened(f"agent breaks in, {overlap} s both" if overlap else "agent breaks in")
@@ -233,10 +225,6 @@ def _happened(turn: VoiceTurn, role: str) -> Iterator[Happened]:
 
 def _seconds(milliseconds: Any) -> str:
     return fixed(milliseconds / 1000, 1) if is_number(milliseconds) else ""
-
-
-def _marked(severity: Severity | None) -> dict[str, Severity]:
-    return {"detail": severity, "": severity} if severity else {}
 
 
 def _marks(
@@ -252,26 +240,20 @@ def _marks(
     return {**marks, "": worst} if worst else marks
 
 
-def _database(voice: Voice, words: WordFilter) -> Iterator[Row]:
-    """Say how the database differs from what the task should have left; without words only how often, by table."""
+def _database(voice: Voice, words: CallWords) -> Iterator[Row]:
+    """Yield how the database differs from what the task should have left; without words only how often, by table."""
     task = voice.task
     if task.passed is True:
         return
     if not words.wanted:
         counts = per_table(differences(task.diff, task.mismatches))
-        lines = [f"{name}: {count} {'difference' if count == 1 else 'differences'}" for name, count in counts.items()]
+        lines = [f"{name}: {counted(count, 'difference')}" for name, count in counts.items()]
     else:
         found = differences(words(task.diff) or {}, words(task.mismatches) or {})
         lines = [replace(each, expected=cut(each.expected), found=cut(each.found)).line for each in found]
     more = len(lines) - MOST_DIFFERENCES
-    shown = [*lines[:MOST_DIFFERENCES], *([f"{more:,} more differences"] if more > 0 else [])]
-    for line in shown:
+    for line in [*lines[:MOST_DIFFERENCES], *([f"{more:,} more differences"] if more > 0 else [])]:
         yield _row({"kind": "database", "detail": line}, set(), {"detail": "bad", "": "bad"})
-
-
-def _in_order(*parts: Sequence[Row]) -> list[Row]:
-    """Merge rows in the order of time, each part in its own; what has no time stays behind what came before it."""
-    return [row for _, row in heapq.merge(*map(_timed, parts), key=lambda each: each[0])]
 
 
 def _placed(rows: Sequence[Row]) -> Iterator[Row]:
@@ -328,8 +310,7 @@ def differences(diff: Mapping[str, Any], mismatches: Mapping[str, Any] | None = 
     for key, value in (mismatches or {}).items():
         ends = _ends(value) if isinstance(value, Mapping) else ("", _json(value))
         found.append(RecordDifference(("session", str(key)), *ends))
-    found += [RecordDifference((str(name),), found="this table") for name in _listed(diff, "tables_added")]
-    found += [RecordDifference((str(name),), expected="this table") for name in _listed(diff, "tables_removed")]
+    found += _whole((), diff, "table")
     tables = diff.get("tables_modified")
     for name, table in tables.items() if isinstance(tables, Mapping) else ():
         found += _table((str(name),), table)
@@ -348,10 +329,7 @@ def _table(path: tuple[str, ...], table: object) -> Iterator[RecordDifference]:
     if not isinstance(table, Mapping) or "type" in table:
         yield from _node(path, table, 0)
         return
-    for key in _listed(table, "records_added"):
-        yield RecordDifference((*path, str(key)), found="this record")
-    for key in _listed(table, "records_removed"):
-        yield RecordDifference((*path, str(key)), expected="this record")
+    yield from _whole(path, table, "record")
     records = table.get("records_modified")
     for key, record in records.items() if isinstance(records, Mapping) else ():
         yield from _node((*path, str(key)), record, 0)
@@ -359,21 +337,18 @@ def _table(path: tuple[str, ...], table: object) -> Iterator[RecordDifference]:
 
 def _node(path: tuple[str, ...], node: object, depth: int) -> Iterator[RecordDifference]:
     if not isinstance(node, Mapping) or depth > DEEPEST:
-        yield _plain(path, node)
+        yield RecordDifference(path, found=_json(node))
     elif node.get("type") == "list_differences":
         listed = node.get("differences")
         for each in listed if isinstance(listed, list) else ():
             if isinstance(each, Mapping):
                 yield from _node((*path, str(each.get("index", "?"))), each.get("diff"), depth + 1)
             else:
-                yield _plain(path, each)
+                yield RecordDifference(path, found=_json(each))
     elif "type" in node or "expected" in node:
         yield RecordDifference(path, *_ends(node))
     else:
-        for key in _listed(node, "fields_added"):
-            yield RecordDifference((*path, str(key)), found="this field")
-        for key in _listed(node, "fields_removed"):
-            yield RecordDifference((*path, str(key)), expected="this field")
+        yield from _whole(path, node, "field")
         fields = node.get("fields_modified")
         for key, field in fields.items() if isinstance(fields, Mapping) else ():
             yield from _node((*path, str(key)), field, depth + 1)
@@ -383,14 +358,13 @@ def _ends(node: Mapping[str, Any]) -> tuple[str, str]:
     return _json(node.get("expected")), _json(node.get("actual"))
 
 
-def _plain(path: Sequence[object], value: object) -> RecordDifference:
-    return RecordDifference(tuple(str(step) for step in path), found=_json(value))
-
-
-def _listed(node: Mapping[str, Any], key: str) -> list[Any]:
-    """Return the names of a list, or of an object whose keys they are."""
-    listed = node.get(key)
-    return list(listed) if isinstance(listed, list | Mapping) else []
+def _whole(path: tuple[str, ...], node: Mapping[str, Any], what: str) -> Iterator[RecordDifference]:
+    """Yield the tables, records or fields that were added or removed: a list of names, or an object with these keys."""
+    added, removed = (node.get(f"{what}s_{how}") for how in ("added", "removed"))
+    for key in added if isinstance(added, list | Mapping) else ():
+        yield RecordDifference((*path, str(key)), found=f"this {what}")
+    for key in removed if isinstance(removed, list | Mapping) else ():
+        yield RecordDifference((*path, str(key)), expected=f"this {what}")
 
 
 def _json(value: object) -> str:
@@ -415,7 +389,7 @@ def whole_trace(voice: Voice) -> list[TraceEntry]:
 
 
 def is_message(entry: TraceEntry) -> bool:
-    """Say if somebody speaks in an entry."""
+    """Return whether somebody speaks in an entry."""
     return entry.kind not in ("tool_call", "tool_response")
 
 
@@ -444,8 +418,8 @@ def _from_turns(voice: Voice) -> Iterator[TraceEntry]:
     by_number = {turn.turn: turn for turn in voice.turns}
     for number in sorted({*by_number, *tools}):
         turn = by_number.get(number, VoiceTurn(number))
-        if said_in(turn, "caller"):
-            yield TraceEntry("transcribed", number, role="user", text=said_in(turn, "caller"))
+        if text := said_in(turn, "caller"):
+            yield TraceEntry("transcribed", number, role="user", text=text)
         yield from tools.get(number, ())
-        if said_in(turn, "agent"):
-            yield TraceEntry("intended", number, role="assistant", text=said_in(turn, "agent"))
+        if text := said_in(turn, "agent"):
+            yield TraceEntry("intended", number, role="assistant", text=text)

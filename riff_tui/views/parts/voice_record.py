@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from riff_store.voice import (
     BACKCHANNEL,
@@ -22,42 +22,27 @@ from riff_store.voice import (
     TRUNCATED,
     VOCAL_TIC,
     Mark,
-    Span,
     TraceEntry,
     Voice,
     VoiceTurn,
 )
 from riff_tui.table import Row, Severity
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.timeline_events import LARGEST
+from riff_tui.views.parts import cells
+from riff_tui.views.parts.moment_details import CallWords
 
 LEGEND = "[-words-] were meant and not heard, {+words+} heard and not meant; commas and capitals count for nothing."
-
-
 UNRESPONSIVE = 3
 """So many turns in a row without an answer are worth a word; the signal to hang up is one of them."""
 
 
-class WordFilter(Protocol):
-    """Let words of callers and models into a table as they are wanted."""
-
-    wanted: bool
-
-    def __call__(self, value: Any) -> Any:
-        """Return the value as it may be shown, `None` where no words are wanted."""
-        ...
-
-    def shown(self, value: Any) -> str:
-        """Return a value on one line of text."""
-        ...
-
-
 def is_number(value: object) -> bool:
-    """Say if a value is a number that says something about a call."""
+    """Return whether a value is a number that says something about a call."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
-def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]:
+def notes(voice: Voice, words: CallWords, rows: Sequence[Row]) -> Iterator[str]:
     """Return how the call went at large, how its task ended, and what was wrong with its logs."""
     known = [*filter(None, (voice.pipeline, voice.language)), *([f"ended {voice.ended}"] if voice.ended else [])]
     if voice.turn_taking is not None:
@@ -81,17 +66,15 @@ def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]
     if voice.warnings and words.wanted:
         yield from (f"Log: {words(warning)}" for warning in voice.warnings)
     elif voice.warnings:
-        yield f"Log: {len(voice.warnings)} {'warning' if len(voice.warnings) == 1 else 'warnings'}; --text lists them."
+        yield f"Log: {counted(len(voice.warnings), 'warning')}; --text lists them."
 
 
 def _broke_in(voice: Voice) -> dict[str, int]:
     """Return how often each side broke in; where sounds are known, those over the agent are none."""
-    if voice.marks:
-        sides = [mark.by for mark in voice.marks if mark.kind == INTERRUPTION]
-        return {side: sides.count(side) for side in ("agent", "caller")}
+    told = [mark.by for mark in voice.marks if mark.kind == INTERRUPTION]
     return {
-        "agent": sum(turn.agent_interrupted for turn in voice.turns),
-        "caller": sum(turn.caller_interrupted for turn in voice.turns),
+        side: told.count(side) if voice.marks else sum(getattr(turn, f"{side}_interrupted") for turn in voice.turns)
+        for side in ("agent", "caller")
     }
 
 
@@ -103,73 +86,39 @@ def _damages(voice: Voice) -> Iterator[str]:
             yield f"{name} {len(lasted)}×, {fixed(sum(lasted), 1)} s"
 
 
-def record(voice: Voice, words: WordFilter) -> dict[str, Any]:
+def record(voice: Voice, words: CallWords) -> dict[str, Any]:
     """Return all of it as the data formats print it; `words` decides on texts and values, not on times and scores."""
     return {
-        "pipeline": voice.pipeline,
-        "language": voice.language,
-        "ended": voice.ended,
-        "turn_taking": voice.turn_taking,
-        "caller": [_span(span) for span in voice.caller],
-        "agent": [_span(span) for span in voice.agent],
+        **cells.values_of(voice, "pipeline language ended turn_taking"),
+        **{
+            side: [cells.values_of(span, "turn start end") for span in getattr(voice, side)]
+            for side in ("caller", "agent")
+        },
         "turns": [_turn(turn, words) for turn in voice.turns],
         "trace": [
-            {
-                "kind": entry.kind,
-                "turn": entry.turn,
-                "t": entry.t,
-                "role": entry.role,
-                "text": words(entry.text),
-                "tool": entry.tool,
-                "value": words(entry.value),
-            }
+            cells.values_of(entry, "kind turn t role")
+            | {"text": words(entry.text), "tool": entry.tool, "value": words(entry.value)}
             for entry in voice.trace
         ],
         "task": {
-            "passed": voice.task.passed,
-            "source": voice.task.source,
-            "message": words(voice.task.message),
-            "diff": words(voice.task.diff),
-            "mismatches": words(voice.task.mismatches),
+            **cells.values_of(voice.task, "passed source"),
+            **{key: words(getattr(voice.task, key)) for key in ("message", "diff", "mismatches")},
         },
         "warnings": words(voice.warnings),
         "unmeasured": voice.unmeasured,
-        "marks": [_mark(mark, words) for mark in voice.marks],
-        "conditions": voice.conditions,
-        "unanswered": voice.unanswered,
+        "marks": [
+            cells.values_of(mark, "kind start end by turn lone over correct seconds") | {"text": words(mark.text)}
+            for mark in voice.marks
+        ],
+        **cells.values_of(voice, "conditions unanswered"),
     }
 
 
-def _span(span: Span) -> dict[str, Any]:
-    return {"turn": span.turn, "start": span.start, "end": span.end}
-
-
-def _mark(mark: Mark, words: WordFilter) -> dict[str, Any]:
-    return {
-        "kind": mark.kind,
-        "start": mark.start,
-        "end": mark.end,
-        "by": mark.by,
-        "turn": mark.turn,
-        "lone": mark.lone,
-        "over": mark.over,
-        "correct": mark.correct,
-        "seconds": mark.seconds,
-        "text": words(mark.text),
-    }
-
-
-def _turn(turn: VoiceTurn, words: WordFilter) -> dict[str, Any]:
+def _turn(turn: VoiceTurn, words: CallWords) -> dict[str, Any]:
     return {
         "turn": turn.turn,
-        "caller_meant": words(turn.caller_meant),
-        "caller_heard": words(turn.caller_heard),
-        "agent_meant": words(turn.agent_meant),
-        "agent_heard": words(turn.agent_heard),
-        "latency": turn.latency,
-        "agent_interrupted": turn.agent_interrupted,
-        "caller_interrupted": turn.caller_interrupted,
-        "nudged": turn.nudged,
+        **{key: words(getattr(turn, key)) for key in ("caller_meant", "caller_heard", "agent_meant", "agent_heard")},
+        **cells.values_of(turn, "latency agent_interrupted caller_interrupted nudged"),
         "turn_taking": turn.score,
         "reason": turn.reason,
         "evidence": {
@@ -190,7 +139,7 @@ _REPEATED = re.compile(r"(\[[^\[\]]+\])(?:\s*\1)+")
 
 
 class Happened(NamedTuple):
-    """Say what happened, and whether the agent did wrong in it."""
+    """Describe what happened, and whether the agent did wrong in it."""
 
     text: str
     severity: Severity | None = None
@@ -214,7 +163,7 @@ def happened(voice: Voice, trace: Sequence[TraceEntry]) -> dict[int, list[Happen
     return found
 
 
-def sound_rows(voice: Voice, words: WordFilter) -> Iterator[tuple[Mapping[str, Any], Severity | None]]:
+def sound_rows(voice: Voice, words: CallWords) -> Iterator[tuple[Mapping[str, Any], Severity | None]]:
     """Return records of sounds while the caller did not speak, of noises and of silences, by time."""
     for mark in sorted(voice.marks, key=lambda mark: mark.start):
         record = {"t": mark.start, "turn": mark.turn, "role": mark.by}

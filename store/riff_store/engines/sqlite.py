@@ -23,7 +23,6 @@ import peewee as pw
 from riff_store import schema as models
 from riff_store.engines.engine import APPLICATION_ID, BUSY_SECONDS, Engine
 from riff_store.engines.sqlite_connection import COMPILER, SqliteConnection, connect
-from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.engines.sqlite_schema import check_schema, create_tables, strange_values
 from riff_store.errors import NO_ROOM, NotAStore, StoreError, StoreMissing, StoreReadOnly
 
@@ -251,6 +250,8 @@ class SqliteEngine(Engine):
         return strange_values(self.connection)
 
     def error_of(self, error: Exception) -> StoreError | None:
+        from riff_store.engines.sqlite_errors import store_error_of
+
         return store_error_of(error, self.location)
 
     def _missing(self) -> StoreMissing:

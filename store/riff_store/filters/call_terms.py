@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from riff_store import schema as m
-from riff_store.alignment import PERSON
 from riff_store.database import Store
 from riff_store.filters.dimensions import (
     DIMENSIONS,
@@ -23,7 +22,7 @@ from riff_store.filters.dimensions import (
 from riff_store.filters.matching import satisfies
 from riff_store.filters.predicates import Found, Term, Walker, some
 from riff_store.metrics import COMPUTED, POOLED, Pooled
-from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, FIELDS, NOTE_FIELDS, STEP_FIELDS, split_name
+from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, FIELDS, NOTE_FIELDS, PERSON, STEP_FIELDS, split_name
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark, Note

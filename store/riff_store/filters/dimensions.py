@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.alignment import PERSON
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.filters.matching import is_version_of
-from riff_store.vocabulary import NONE_FOUND, START
+from riff_store.vocabulary import NONE_FOUND, PERSON, START
 
 Names: TypeAlias = tuple[str | None, ...]
 Key = TypeVar("Key")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from heapq import merge
 
 from riff_store import schema as m
-from riff_store.alignment import PERSON
 from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.filters.predicates import Predicate

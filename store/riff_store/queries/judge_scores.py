@@ -7,12 +7,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store import schema as m
-from riff_store.alignment import HUMAN, PASSED, PERSON, Reference, reference_of
+from riff_store.alignment import HUMAN, PASSED, Reference, reference_of
 from riff_store.database import Store
 from riff_store.filters.dimensions import judge_names, judges_shown, unique_names
 from riff_store.filters.matching import matches
 from riff_store.filters.notes import Note, notes_by_call, verdicts_of_people
 from riff_store.filters.predicates import Predicate
+from riff_store.vocabulary import PERSON
 
 if TYPE_CHECKING:
     from riff_store.statistics.agreement import Keys, Scores

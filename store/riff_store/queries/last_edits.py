@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import schema as m
 from riff_store.database import Store
-from riff_store.edit_graph import contained_by, heads
 from riff_store.filters.dimensions import run_starts
 
 # Whole or abbreviated as git does, or what `git describe` makes of it; a number of a few digits counts builds.
@@ -31,6 +30,8 @@ class Histories:
     """Hold the the edits of every repository whose history is known, and what each of them contains."""
 
     def __init__(self, store: Store) -> None:
+        from riff_store.edit_graph import contained_by
+
         self._store = store
         node = m.HistoryNode
         parents: dict[int, list[Sequence[int]]] = {}
@@ -207,6 +208,8 @@ class Edits:
 
     def _heads(self, run: str, nodes: Collection[int]) -> tuple[int, ...]:
         """Return those of some nodes that a run contains which no other of them contains."""
+        from riff_store.edit_graph import heads
+
         place = self._runs[run].place
         return heads(nodes, self._histories.contained[place.repository]) if place and nodes else ()
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.alignment import PERSON
 from riff_store.annotations import PASS
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
@@ -22,6 +21,7 @@ from riff_store.interaction import EVENTS
 from riff_store.queries.judge_scores import VERDICT
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.sums import has_interaction
+from riff_store.vocabulary import PERSON
 from riff_store.write.notes import has_notes
 
 PAGE = 2_000

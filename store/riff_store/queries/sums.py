@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.arrays import layout
-from riff_store.arrays.chunks import is_packed
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import Grouping, Names
@@ -164,6 +162,9 @@ def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[
 
 def reads_columns(store: Store, calls: Predicate | None) -> bool:
     """Return whether to read columns of the calls that match, not their rows: unless sums say that they are few."""
+    from riff_store.arrays import layout
+    from riff_store.arrays.chunks import is_packed
+
     if not is_packed(store.execute_sql):
         return False
     if needs(calls) == "base":
@@ -178,7 +179,11 @@ def takes_long(store: Store, rows: Predicate | None, by: Sequence[str]) -> bool:
 
 def _in_columns(store: Store, depth: Depth) -> bool:
     """Return whether to sum the columns of the calls, which a store of many calls keeps packed."""
-    return depth == "base" and is_packed(store.execute_sql)
+    if depth != "base":
+        return False
+    from riff_store.arrays.chunks import is_packed
+
+    return is_packed(store.execute_sql)
 
 
 def rows_of_sums(

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from riff_tui.text.glyphs import Glyphs, in_ascii
+from riff_tui.text.glyphs import Glyphs, readable
 from riff_tui.text.numbers import fixed, percent
-from riff_tui.text.safe_text import cell_width, one_line
+from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
-    from riff_store.queries.neighbors import Neighbor, Neighborhood
+    from riff_store.queries.neighbors import Neighborhood
 
 Direction = Literal["in", "centre", "out"]
 
@@ -75,17 +75,11 @@ class Drawing:
 def of_neighborhood(answer: Neighborhood) -> EgoGraph:
     """Return the graph of what the store answered; the share of the loops is that of all steps out of the state."""
     steps = answer.loops + sum(neighbor.count for neighbor in answer.successors)
-    return EgoGraph(
-        centre=answer.state,
-        predecessors=_neighbors(answer.predecessors),
-        successors=_neighbors(answer.successors),
-        loops=answer.loops,
-        loops_share=answer.loops / steps if steps else None,
+    before, after = (
+        tuple(GraphNeighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in side)
+        for side in (answer.predecessors, answer.successors)
     )
-
-
-def _neighbors(found: Sequence[Neighbor]) -> tuple[GraphNeighbor, ...]:
-    return tuple(GraphNeighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in found)
+    return EgoGraph(answer.state, before, after, answer.loops, answer.loops / steps if steps else None)
 
 
 # Plan the lines of a graph's sides and the widths of their parts.
@@ -118,12 +112,6 @@ class Plan:
     badges: tuple[int, int]
     star: int
     share: int
-
-
-def readable(name: str, signs: Glyphs) -> str:
-    """Return a state's name as it may be shown."""
-    safe = one_line(name)
-    return in_ascii(safe) if signs.ascii_only else safe
 
 
 def entries(graph: EgoGraph, side: Direction, signs: Glyphs) -> list[Entry]:
@@ -179,11 +167,12 @@ def plan(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, 
     if right:
         taken += (badges[1] + 1) + star + counts[1] + 8 + (share + 1 if share else 0)
     centre = cell_width(readable(graph.centre, signs))
-    wanted = [_widest_name(left), centre, _widest_name(right)]
+    wanted = [widest(entry.name for entry in left), centre, widest(entry.name for entry in right)]
     least = [min(name, LEAST_NAME) for name in wanted]
     for index, side, count in ((0, left, counts[0]), (2, right, counts[1])):
         # The line for the others has no count, so its words may take the room of one.
-        least[index] = max(least[index], _widest_name(entry for entry in side if entry.state is None) - count - 2)
+        others = widest(entry.name for entry in side if entry.state is None)
+        least[index] = max(least[index], others - count - 2)
     names = _shared(wanted, least, width - taken)
     if names is None:
         return None
@@ -199,10 +188,6 @@ def _shared(wanted: Sequence[int], least: Sequence[int], room: int) -> tuple[int
         giving = [index for index in range(3) if widths[index] > least[index]]
         widths[max(giving, key=lambda index: widths[index])] -= 1
     return widths[0], widths[1], widths[2]
-
-
-def _widest_name(side: Iterable[Entry]) -> int:
-    return widest(entry.name for entry in side)
 
 
 def widest(texts: Iterable[str]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from riff_tui.charts.neighbor_graph.graph import (
+from riff_tui.charts.ego_graph import (
     BAD_STALL,
     LEAST_NAME,
     MOST,
@@ -20,11 +20,10 @@ from riff_tui.charts.neighbor_graph.graph import (
     Spot,
     entries,
     plan,
-    readable,
     widest,
 )
 from riff_tui.text.column_fit import fitted
-from riff_tui.text.glyphs import Glyphs, glyphs
+from riff_tui.text.glyphs import Glyphs, glyphs, readable
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width, fit, padded
 
@@ -104,10 +103,9 @@ def blast(radius: BlastRadius, *, ascii_only: bool = False, width: int = WIDTH) 
 
 
 def _figures(victim: Victim, signs: Glyphs) -> str:
-    starved = signs.not_measured if victim.starved is None else fixed(victim.starved, 0)
-    shares = (signs.not_measured if share is None else percent(share) for share in (victim.through, victim.reached))
-    calls = signs.not_measured if victim.n is None else str(victim.n)
-    return "".join(f"{text:>{FIGURE}}" for text in (starved, *shares, calls))
+    starved, n = (None if value is None else fixed(value, 0) for value in (victim.starved, victim.n))
+    through, reached = (None if share is None else percent(share) for share in (victim.through, victim.reached))
+    return "".join(f"{text or signs.not_measured:>{FIGURE}}" for text in (starved, through, reached, n))
 
 
 # Draw a graph in three columns, or as a list where these have no room.
@@ -159,7 +157,11 @@ def drawn(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs,
     texts = [line.text.rstrip() for line in lines]
     if graph.loops:
         centre = next(spot for line in lines for spot in line.spots if spot.side == "centre")
-        texts.append(fit(_loops(graph, lines[middle].text, centre, width), width, signs.ellipsis))
+        # The steps from the state to itself stand below its middle as far as there is room.
+        text, loops = lines[middle].text, loops_text(graph)
+        below = cell_width(text[: centre.start]) + cell_width(text[centre.start : centre.end]) // 2
+        indent = " " * max(0, min(below - len(loops) // 2, width - len(loops)))
+        texts.append(fit(indent + loops, width, signs.ellipsis))
     return Drawing(tuple(texts), tuple(spot for line in lines for spot in line.spots))
 
 
@@ -206,13 +208,6 @@ def _add_right(line: Line, entries: list[Entry], index: int, signs: Glyphs, plan
 
 def _sides(*, n: bool, e: bool, s: bool, w: bool) -> str:
     return "n" * n + "e" * e + "s" * s + "w" * w
-
-
-def _loops(graph: EgoGraph, line: str, centre: Spot, width: int) -> str:
-    """Return the steps from the state to itself, below its middle as far as there is room."""
-    text = loops_text(graph)
-    middle = cell_width(line[: centre.start]) + cell_width(line[centre.start : centre.end]) // 2
-    return " " * max(0, min(middle - len(text) // 2, width - len(text))) + text
 
 
 def listed(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, width: int) -> Drawing:
