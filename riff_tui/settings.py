@@ -17,7 +17,7 @@ from riff_tui.errors import UsageError
 from riff_tui.table import Bounds
 
 if TYPE_CHECKING:
-    from riff_ingest.limits import Limits
+    from riff_ingest.lines import Limits
 
 APP = "riff-tui"
 STORE_NAME = "store.db"
@@ -145,7 +145,7 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
 
     Raises `UsageError` naming the first that is none or makes no sense.
     """
-    from riff_ingest.limits import Limits
+    from riff_ingest.lines import Limits
 
     path = config_file(os.environ if environ is None else environ)
     table = _document(path).get("limits", {})

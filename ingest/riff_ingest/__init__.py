@@ -67,8 +67,8 @@ _HOMES = {
     "events": ("Event", "EventBus", "GuardEvaluated", "SlotFilled", "StateEntered", "StateExited", "TurnComplete"),
     "flow_aspects": ("compute_flow_aspects",),
     "library": ("SourceReader", "StoredConversations", "read_source", "store_conversations"),
-    "sources.lines": ("BrokenInput",),
-    "sources.source": ("DirectoryInput", "FileHead", "ReadContext", "Source"),
+    "lines": ("BrokenInput",),
+    "source": ("DirectoryInput", "FileHead", "ReadContext", "Source"),
     "state_aspects": ("compute_state_aspects",),
     "transcript_writer": ("write_transcripts",),
 }

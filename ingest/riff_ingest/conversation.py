@@ -8,7 +8,10 @@ from typing import Any
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.events import Duration, Event
+from riff_ingest.events import (
+    Duration,
+    Event,
+)
 from riff_store.facts import CallHead
 from riff_store.voice import Voice
 
@@ -23,6 +26,9 @@ ROLES = {"assistant": "agent", "user": "caller"}
 
 BEYOND_LINES = ("passed", "measured", "voice", "interaction", "filled", "unique")
 """What conversations of other sources have and a native transcript line has no place for."""
+
+DERIVED = "derived"
+"""The origin of calls whose states are not their own."""
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):

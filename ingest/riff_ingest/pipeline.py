@@ -24,7 +24,7 @@ from riff_ingest.contract import Contract
 from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.loader import InputPlan, Item, is_unchanged, loaded, plan_inputs, plan_left_out
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
-from riff_ingest.sources.detection import find_inputs
+from riff_ingest.sources.registry import find_inputs
 from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
 
 BATCH_CONVERSATIONS = 1000

@@ -12,9 +12,6 @@ from riff_ingest.conversation import ToolCall, Turn
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments
 
-DERIVED = "derived"
-"""The origin of calls whose states are not their own."""
-
 
 class ToolStates:
     """Collect a call in its order: what was said and what was called become turns, tool calls and events.

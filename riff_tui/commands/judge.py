@@ -164,7 +164,7 @@ def configured(name: str) -> JudgeSettings:
 
 
 def _check_time(text: str | None) -> None:
-    from riff_ingest.coercion import parse_time
+    from riff_ingest.lenient_json import parse_time
     from riff_tui.errors import UsageError
 
     if text is not None and parse_time(text) is None:

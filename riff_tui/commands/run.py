@@ -212,7 +212,7 @@ def _words(given: list[str] | None) -> list[str]:
 
 
 def _time(text: str) -> str:
-    from riff_ingest.coercion import parse_time
+    from riff_ingest.lenient_json import parse_time
     from riff_tui.errors import UsageError
 
     if parse_time(text) is None:

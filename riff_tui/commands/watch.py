@@ -195,7 +195,7 @@ def _directory(run: str, location: str) -> Path:
 
 
 def _time(text: str | None) -> float | None:
-    from riff_ingest.coercion import parse_time
+    from riff_ingest.lenient_json import parse_time
     from riff_tui.errors import UsageError
 
     if text is None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from riff_ingest import json_members, lines, loader, pipeline
-from riff_ingest.coercion import parse_time
 from riff_ingest.contract import Contract, StateContract
-from riff_ingest.conversation import SCHEMA, Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import DERIVED, SCHEMA, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.driver import Driver
 from riff_ingest.edits.git import GitProblem, NoHistory, Repository
 from riff_ingest.edits.history import LAST_SECOND, EditHistory, read_edits
@@ -105,13 +104,12 @@ from riff_ingest.events import (
     Subscriber,
     TurnComplete,
 )
-from riff_ingest.facts import LONGEST_MESSAGE, error_class, facts_of
+from riff_ingest.facts import LONGEST_MESSAGE, LONGEST_RESULT, error_class, event_columns, facts_of
 from riff_ingest.flow_aspects import compute_flow_aspects
 from riff_ingest.json_members import Member, read_members
-from riff_ingest.lenient_json import clean, is_deep, loads
+from riff_ingest.lenient_json import clean, is_deep, loads, parse_time
 from riff_ingest.library import SourceReader
-from riff_ingest.limits import Limits, limited
-from riff_ingest.lines import BrokenInput, digest, read_start, read_whole
+from riff_ingest.lines import BrokenInput, Limits, digest, limited, read_start, read_whole
 from riff_ingest.lines import read_lines as lines_read_lines
 from riff_ingest.loader import InputPlan, Item, load, loaded, plan_inputs, plan_of, read_input, scored
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
@@ -124,7 +122,6 @@ from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
 from riff_ingest.sources.annotations import MOST_LABELS, NEEDED, line_of, time_text
 from riff_ingest.sources.annotations import read_line as annotations_read_line
 from riff_ingest.sources.annotations import read_lines as annotations_read_lines
-from riff_ingest.sources.detection import Detected, claimed_kind, detect, find_inputs
 from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT, SET_ASIDE, claims
 from riff_ingest.sources.flow_files import NO_FLOW, FlowFile
 from riff_ingest.sources.flow_files import flow_of as flow_files_flow_of
@@ -138,7 +135,7 @@ from riff_ingest.sources.livekit import read as livekit_read
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
 from riff_ingest.sources.pipecat_evals import TOLD_ELSEWHERE
 from riff_ingest.sources.platforms import CallRecord, Sketch, in_time_order, read_call_records
-from riff_ingest.sources.registry import Registry, sources
+from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, sources
 from riff_ingest.sources.retell import NO_FLOW_FILE
 from riff_ingest.sources.retell import SOURCE as RETELL_SOURCE
 from riff_ingest.sources.retell import read as retell_read
@@ -172,15 +169,12 @@ from riff_ingest.sources.tau_notes import read as tau_notes_read
 from riff_ingest.sources.tau_verdicts import SOURCE as TAU_VERDICTS_SOURCE
 from riff_ingest.sources.tau_verdicts import read as tau_verdicts_read
 from riff_ingest.sources.tau_verdicts import run_judged, score_of
-from riff_ingest.sources.transcript_line import HIGHEST
-from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
+from riff_ingest.sources.transcripts import HIGHEST, PROGRESS_FILE, RUN_FILE
 from riff_ingest.sources.transcripts import read as transcripts_read
 from riff_ingest.sources.transcripts import read_line as transcripts_read_line
 from riff_ingest.sources.vapi import SOURCE as VAPI_SOURCE
 from riff_ingest.sources.vapi import read as vapi_read
-from riff_ingest.state_aspects import compute_state_aspects
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import DERIVED, ToolStates
-from riff_ingest.transcript_text import LONGEST_RESULT, event_columns
+from riff_ingest.state_aspects import compute_state_aspects, read_stream
+from riff_ingest.tool_states import ToolStates
 from riff_ingest.transcript_writer import LineFile, encode_line, transcript_document, write_transcripts
 from riff_ingest.yaml_document import load_yaml

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import DERIVED, Conversation
 from riff_ingest.lenient_json import as_text, clean, loads, number_of
 from riff_ingest.lines import BrokenInput, read_lines, read_whole
 from riff_ingest.private_values import PrivateValues
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import DERIVED, ObservedStates, ToolStates
+from riff_ingest.state_aspects import read_stream
+from riff_ingest.tool_states import ObservedStates, ToolStates
 from riff_store.facts import JudgedScore, Skipped
 
 LATEST = 1e14

@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.coercion import fitting, parse_time
-from riff_ingest.lenient_json import load_document
+from riff_ingest.lenient_json import fitting, load_document, parse_time
 from riff_ingest.lines import BrokenInput
 from riff_ingest.source import FileHead, Source
-from riff_ingest.sources.transcript_line import Name, Whole
+from riff_ingest.sources.transcripts import Name, Whole
 from riff_store.facts import Annotation, Skipped
 
 NOBODY = "(unknown)"

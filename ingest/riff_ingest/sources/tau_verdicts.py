@@ -10,13 +10,12 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.coercion import fitting
-from riff_ingest.lenient_json import load_document
+from riff_ingest.lenient_json import fitting, load_document
 from riff_ingest.lines import BrokenInput
 from riff_ingest.lines import digest as digest_of_file
 from riff_ingest.source import FileHead, Source, run_of, text_of
 from riff_ingest.sources.humanness import COMPUTED
-from riff_ingest.sources.transcript_line import Name
+from riff_ingest.sources.transcripts import Name
 from riff_store.facts import JudgedScore, Skipped
 
 ASPECT = "verdict"

@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.coercion import contract_of
 from riff_ingest.contract import DEFAULT_ESCALATIONS, Contract, StateContract
-from riff_ingest.lenient_json import load_document
+from riff_ingest.lenient_json import contract_of, load_document
 from riff_ingest.lines import BrokenInput
 from riff_ingest.segments import segment_of
 from riff_ingest.source import FileHead, Source

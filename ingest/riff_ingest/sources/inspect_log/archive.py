@@ -20,8 +20,7 @@ import zstandard
 
 from riff_ingest.json_members import Member, read_members
 from riff_ingest.lenient_json import loads, object_of, objects_of, text_of
-from riff_ingest.limits import limits
-from riff_ingest.lines import FREE_EXPANSION, BrokenInput, unreadable
+from riff_ingest.lines import FREE_EXPANSION, BrokenInput, limits, unreadable
 
 START = b"PK\x03\x04"
 _LISTED = b"PK\x01\x02"

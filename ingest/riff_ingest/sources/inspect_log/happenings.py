@@ -9,12 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from riff_ingest.coercion import parse_time
 from riff_ingest.conversation import ROLES
 from riff_ingest.events import LONGEST
-from riff_ingest.lenient_json import loads, object_of, objects_of, text_of
-from riff_ingest.limits import limits
-from riff_ingest.lines import BrokenInput
+from riff_ingest.lenient_json import loads, object_of, objects_of, parse_time, text_of
+from riff_ingest.lines import BrokenInput, limits
 from riff_ingest.private_values import PrivateValues
 
 ATTACHMENT = "attachment://"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import RETRIED, ROLES, Conversation
+from riff_ingest.conversation import DERIVED, RETRIED, ROLES, Conversation
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import NOT_FINITE, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput, read_start
@@ -32,7 +32,7 @@ from riff_ingest.sources.inspect_log.happenings import (
     time_of,
 )
 from riff_ingest.sources.inspect_log.scores import Header, Part, Scales, edits, header_of, verdicts
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.tool_states import ToolStates
 from riff_store.facts import Annotation, JudgedScore, Skipped
 
 _TO_A_HUMAN = re.compile(r"transfer.*(human|person|operator|representative|agent)|escalat", re.IGNORECASE)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import ROLES, Conversation
+from riff_ingest.conversation import DERIVED, ROLES, Conversation
 from riff_ingest.segments import OPENING, ToolSegments, hands_over
 from riff_ingest.source import run_of, text_of
 from riff_ingest.sources.livekit.report import Item, Report
 from riff_ingest.sources.platforms import ESCALATED, with_escalation
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.state_aspects import read_stream
+from riff_ingest.tool_states import ToolStates
 from riff_store.facts import JudgedScore
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 

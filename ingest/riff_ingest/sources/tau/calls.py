@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from riff_ingest.coercion import parse_time
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall
+from riff_ingest.conversation import DERIVED, ROLES, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST
-from riff_ingest.lenient_json import is_deep
+from riff_ingest.lenient_json import is_deep, parse_time
 from riff_ingest.lines import BrokenInput
 from riff_ingest.segments import ToolSegments
 from riff_ingest.sources.tau.judges import CALLER_FAILED, Spoken, ending_of, final_status, spoken, verdicts
@@ -29,7 +28,7 @@ from riff_ingest.sources.tau.walk import (
     tool_of,
     writes,
 )
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.tool_states import ToolStates
 from riff_store.facts import JudgedScore
 
 OF_ANOTHER_TASK = "checked by the reference actions of another task than the one that it names"

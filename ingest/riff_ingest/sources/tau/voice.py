@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from riff_ingest.facts import LONGEST_RESULT
 from riff_ingest.sources.tau.interaction import agent_interruptions, events_of, interaction_of, responsiveness
 from riff_ingest.sources.tau.judges import Spoken, spoken
 from riff_ingest.sources.tau.marks import SpokenTurn, conditions_of, marks_of, turns_of, utterances
@@ -21,7 +22,6 @@ from riff_ingest.sources.tau.ticks import (
     without_stop_signal,
 )
 from riff_ingest.sources.tau.walk import Walked, answers_to
-from riff_ingest.transcript_text import LONGEST_RESULT
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 
 ASSUMED = "tick duration assumed"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from riff_ingest.coercion import parse_time
 from riff_ingest.conversation import Conversation
-from riff_ingest.lenient_json import number_of, object_of, text_of
+from riff_ingest.lenient_json import number_of, object_of, parse_time, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import ReadContext
