@@ -20,7 +20,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 import msgspec
 
 from riff_ingest import yaml_document
-from riff_ingest.contract import Contract, StateContract
+from riff_ingest.conversation import Contract, StateContract
 from riff_ingest.events import LONGEST
 from riff_ingest.lines import BrokenInput, limits, read_lines, read_whole
 

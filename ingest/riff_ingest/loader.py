@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
-from riff_ingest.eva.run_inputs import RunInputs
+from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.facts import facts_of
 from riff_ingest.lines import BrokenInput, Limits, digest, limits, read_lines, set_limits
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
@@ -29,6 +27,8 @@ from riff_store.signals import signals_held
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
     from types import TracebackType
+
+    from riff_ingest.eva.run_inputs import RunInputs
 
 
 Item: TypeAlias = ConversationFacts | JudgedScore | Annotation | DescribedFlow | Skipped

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.contract import EMPTY_CONTRACT, Contract, Terms, as_contract
+from riff_ingest.conversation import EMPTY_CONTRACT, Contract, Terms, as_contract
 from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.segments import segment_by_name
 from riff_store.facts import StateAspects

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from riff_ingest import json_members, lines, loader, pipeline
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.conversation import DERIVED, SCHEMA, Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import (
+    DERIVED,
+    SCHEMA,
+    Contract,
+    Conversation,
+    ReferenceStep,
+    StateContract,
+    ToolCall,
+    Turn,
+)
 from riff_ingest.driver import Driver
 from riff_ingest.edits.git import GitProblem, NoHistory, Repository
 from riff_ingest.edits.history import LAST_SECOND, EditHistory, read_edits
@@ -23,8 +31,10 @@ from riff_ingest.eva.derived import (
 )
 from riff_ingest.eva.derived import segment_of_tool as derived_segment_of_tool
 from riff_ingest.eva.directories import (
+    SET_ASIDE,
     Identity,
     archived,
+    claims,
     conversations,
     identity_of,
     is_archived,
@@ -117,28 +127,28 @@ from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool
 from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
-from riff_ingest.sources import flow_files, registry
+from riff_ingest.sources import registry
 from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
 from riff_ingest.sources.annotations import MOST_LABELS, NEEDED, line_of, time_text
 from riff_ingest.sources.annotations import read_line as annotations_read_line
 from riff_ingest.sources.annotations import read_lines as annotations_read_lines
-from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT, SET_ASIDE, claims
-from riff_ingest.sources.flow_files import NO_FLOW, FlowFile
-from riff_ingest.sources.flow_files import flow_of as flow_files_flow_of
-from riff_ingest.sources.flow_files import read as flow_files_read
+from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT
 from riff_ingest.sources.flow_files.config import is_flow_config, read_config
+from riff_ingest.sources.flow_files.flow import NO_FLOW, FlowFile
+from riff_ingest.sources.flow_files.flow import flow_of as flow_files_flow_of
+from riff_ingest.sources.flow_files.flow import read as flow_files_read
 from riff_ingest.sources.humanness import read as humanness_read
 from riff_ingest.sources.inspect_log import SOURCE as INSPECT_LOG_SOURCE
 from riff_ingest.sources.inspect_log import archive, to_conversation
 from riff_ingest.sources.livekit import SOURCE as LIVEKIT_SOURCE
 from riff_ingest.sources.livekit import read as livekit_read
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
-from riff_ingest.sources.pipecat_evals import TOLD_ELSEWHERE
+from riff_ingest.sources.pipecat_evals.results import TOLD_ELSEWHERE
 from riff_ingest.sources.platforms import CallRecord, Sketch, in_time_order, read_call_records
 from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, sources
-from riff_ingest.sources.retell import NO_FLOW_FILE
 from riff_ingest.sources.retell import SOURCE as RETELL_SOURCE
 from riff_ingest.sources.retell import read as retell_read
+from riff_ingest.sources.retell.to_conversation import NO_FLOW_FILE
 from riff_ingest.sources.tau.calls import Reference, family_of, is_of_another_task, matches, steps_of
 from riff_ingest.sources.tau.interaction import (
     YIELD_WINDOWS,

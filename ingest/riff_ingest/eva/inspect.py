@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.directories import RECORDS, conversations, identity_of, is_archived, is_run, natural
+from riff_ingest.eva.directories import (
+    RECORDS,
+    RESULT,
+    claims,
+    conversations,
+    identity_of,
+    is_archived,
+    is_run,
+    natural,
+)
 from riff_ingest.eva.history import Warnings
-from riff_ingest.eva.logs import find, read_object
-from riff_ingest.eva.record import RESULT, configuration_near, read_record
+from riff_ingest.eva.logs import find
+from riff_ingest.eva.record import configuration_near, read_record, result_of, run_inputs_of
 from riff_ingest.eva.run_inputs import RunInputs, agent_at, played_record
 from riff_ingest.eva.turns import PipelineType
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.eva import claims, run_inputs_of
 
 _OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
 
@@ -65,7 +72,7 @@ def inspect(
     warnings = Warnings()
     run_inputs = run_inputs_of(directory, given)
     configuration = configuration_near(directory, Warnings())
-    identity = identity_of(Path(os.path.abspath(directory)), _result(directory), configuration)
+    identity = identity_of(Path(os.path.abspath(directory)), result_of(directory), configuration)
     played = played_record(run_inputs.dataset, identity.record, configuration.language, warnings)
     agent = agent_at(run_inputs.agent, warnings)
     context = read_record(directory, pipeline_type=pipeline_type, dataset_record=played, agent=agent)
@@ -79,11 +86,3 @@ def _trials(path: Path) -> list[Path]:
     found = [child for child in path.glob("trial_*") if child.is_dir() and not child.is_symlink()]
     counted = [child for child in found if not is_archived(child.name)]
     return sorted(counted, key=lambda child: natural(child.name))
-
-
-def _result(path: Path) -> dict[str, Any] | None:
-    file = find(path, RESULT)
-    try:
-        return read_object(file) if file is not None else None
-    except BrokenInput:  # reading the record says so
-        return None

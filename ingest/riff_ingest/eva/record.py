@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.directories import identity_of, run_of
+from riff_ingest.eva.directories import CONFIG, RESULT, identity_of, run_of
 from riff_ingest.eva.history import Warnings, seconds
 from riff_ingest.eva.history_pipeline import context_of
 from riff_ingest.eva.logs import (
@@ -27,13 +27,25 @@ from riff_ingest.eva.logs import (
     stored_file,
     stored_name,
 )
-from riff_ingest.eva.run_inputs import Configuration, configuration, filled
+from riff_ingest.eva.run_inputs import NONE_GIVEN, Configuration, RunInputs, configuration, filled
 from riff_ingest.eva.scenario_db import database_hash
 from riff_ingest.eva.turns import PipelineType
 from riff_ingest.lines import BrokenInput
 
-RESULT = "result.json"
-CONFIG = "config.json"
+
+def run_inputs_of(directory: Path, given: RunInputs | None = None) -> RunInputs:
+    """Return the dataset and the agent's file of a conversation: those given, else those that its run names."""
+    path = Path(os.path.abspath(directory))
+    return (given or NONE_GIVEN).or_near(run_of(path), configuration_near(path, Warnings()))
+
+
+def result_of(path: Path) -> dict[str, Any] | None:
+    """Return what a conversation's result.json holds, `None` where there is none that can be read."""
+    file = find(path, RESULT)
+    try:
+        return read_object(file) if file is not None else None
+    except BrokenInput:  # reading the record says so
+        return None
 
 
 def read_record(

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.eva.context import AudioByTurn, MetricContext
 from riff_ingest.eva.derived import CallClock, Derived, derive, expected_steps, is_transfer, tool_name, tool_types
 from riff_ingest.eva.directories import Identity

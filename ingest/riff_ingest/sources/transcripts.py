@@ -10,8 +10,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import LINE_FIELDS, ROLES, SCHEMA, Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import LINE_FIELDS, ROLES, SCHEMA, Contract, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import LONGEST, Duration, Event, GuardEvaluated, SlotFilled
 from riff_ingest.lenient_json import clean, contract_of, fit, fitting, is_deep, loads, parse_time, wanted
 from riff_ingest.lines import BrokenInput, read_start

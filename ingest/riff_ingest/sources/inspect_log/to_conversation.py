@@ -11,8 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import DERIVED, RETRIED, ROLES, Conversation
+from riff_ingest.conversation import DERIVED, RETRIED, ROLES, Contract, Conversation
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import NOT_FINITE, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput, read_start

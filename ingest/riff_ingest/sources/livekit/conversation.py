@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import DERIVED, ROLES, Conversation
+from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation
 from riff_ingest.segments import OPENING, ToolSegments, hands_over
 from riff_ingest.source import run_of, text_of
 from riff_ingest.sources.livekit.report import Item, Report

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import DERIVED, ROLES, Conversation, ReferenceStep, ToolCall
+from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import is_deep, parse_time
 from riff_ingest.lines import BrokenInput

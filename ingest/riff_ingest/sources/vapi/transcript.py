@@ -10,9 +10,10 @@ from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
 from riff_ingest.sources.platforms import LATEST, in_time_order
-from riff_ingest.sources.vapi import REPORT
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill
 
+REPORT = "end-of-call-report"
+"""The kind of the message that tells of a call as a whole."""
 AGENT_ROLES, CALLER_ROLES = ("bot", "assistant"), ("user",)
 TOOL_CALLS = ("tool_calls", "tool_call")
 

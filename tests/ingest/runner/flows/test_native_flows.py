@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.support.source_files import NATIVE
-from tests.surface.ingest import NO_FLOW, flow_files
+from tests.surface.ingest import NO_FLOW, flow_files_read
 from tests.surface.runner import FlowEdge, SpokenFact, astray, flow_names, load_flows
 from tests.surface.runner import flow_files_load_flow as load_flow
 from tests.surface.runner import riff_runner_simulate as simulate
@@ -174,7 +174,7 @@ def test_it_may_be_json_and_packed(tmp_path: Path) -> None:
 def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
     path = tmp_path / "tap.toml"
     written(path, WHOLE)
-    file, flow = flow_files.read(path), load_flow(str(path))
+    file, flow = flow_files_read(path), load_flow(str(path))
     assert flow.contract == file.contract
     assert [(source, to) for source, state in flow.states.items() for to in [e.to_state for e in state.edges]] == list(
         file.described.edges
