@@ -60,13 +60,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "agent_call": ("AgentCall",),
-    "cases.case": ("CallCase",),
-    "flows.flow": ("RunnableFlow",),
-    "flows.flow_files": ("load_flow",),
-    "library": ("run_flows",),
-    "runs": ("RunEnd",),
-    "tools": ("ToolFailed", "ToolSession", "Tools"),
+    "run.agent_call": ("AgentCall",),
+    "run.cases.case": ("CallCase",),
+    "run.flows.flow": ("RunnableFlow",),
+    "run.flows.flow_files": ("load_flow",),
+    "run.library": ("run_flows",),
+    "run.runs": ("RunEnd",),
+    "run.tools": ("ToolFailed", "ToolSession", "Tools"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -75,4 +75,4 @@ def __getattr__(name: str) -> Any:
     """Load a public name from the module that is its home."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.run.{_HOME_OF.get(name, 'protocol')}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF.get(name, 'protocol')}"), name)

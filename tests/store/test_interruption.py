@@ -13,16 +13,8 @@ import numpy as np
 import pytest
 
 from tests.support.endless import ENDLESS, announced
-from tests.surface.store import (
-    Factor,
-    Interrupted,
-    Interruption,
-    Observations,
-    Store,
-    check_interrupted,
-    numbered,
-    open_store,
-)
+from tests.surface.arrays import numbered
+from tests.surface.store import Factor, Interrupted, Interruption, Observations, Store, check_interrupted, open_store
 
 HANGS_AFTER_S = 60
 COUNTED = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT count(*) FROM n"

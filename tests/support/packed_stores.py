@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.random_stores import World
-from tests.surface.store import Store, Writer, layout, open_store
-from tests.surface.store import arrays_blocks as blocks
+from tests.surface.arrays import arrays_blocks as blocks
+from tests.surface.arrays import layout
+from tests.surface.store import Store, Writer, open_store
 
 GROUP_CALLS = 8
 

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 
 from tests.support import tiny_store
 from tests.support.earlier_schema import earlier_store, stepped
+from tests.surface.arrays import arrays_blocks as blocks
+from tests.surface.arrays import layout
 from tests.surface.ingest import ingest, pipeline
 from tests.surface.store import (
     Annotation,
@@ -27,10 +29,8 @@ from tests.surface.store import (
     add_notes,
     copy_store,
     keep_list,
-    layout,
     open_store,
 )
-from tests.surface.store import arrays_blocks as blocks
 
 Work = Callable[[str], None]
 """Does something to the store at a place, opening it itself."""

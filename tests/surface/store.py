@@ -5,17 +5,8 @@ from __future__ import annotations
 from riff_store import metrics, migrations, schema
 from riff_store.alignment import Rates, rates, reference_of
 from riff_store.annotations import counted, decisive, merged, new_id, place_in_time, standing
-from riff_store.arrays import blocks as arrays_blocks
-from riff_store.arrays import grouping, layout
-from riff_store.arrays.blocks import blocks as blocks_blocks
 from riff_store.arrays.chunks import packed_groups
-from riff_store.arrays.encoding import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
-from riff_store.arrays.grouping import count, numbered
 from riff_store.arrays.layout import KINDS_OF_FAILURE, groups_between
-from riff_store.arrays.masks import Masks
-from riff_store.arrays.ordering import SortedCalls
-from riff_store.arrays.reading import CallReader, read_calls
-from riff_store.arrays.sums import Cells
 from riff_store.database import BUSY_SECONDS, Store, is_writable, open_store
 from riff_store.edit_graph import EditGraph, contained_by, edit_graph, heads
 from riff_store.engines import sqlite_connection, sqlite_schema

@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.surface.store import (
-    MOST_ROWS,
-    UNSCORED,
-    StoreError,
-    decode,
-    decode_keys,
-    encode,
-    groups_between,
-    is_unscored,
-    joined,
-)
+from tests.surface.arrays import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
+from tests.surface.store import StoreError, groups_between
 
 whole = st.integers(-(2**53) + 1, 2**53 - 1).map(float)
 values = st.one_of(

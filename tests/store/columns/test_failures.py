@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.facts import call, fresh, put, state
 from tests.support.packed_stores import set_small_groups
+from tests.surface.arrays import count, numbered, read_calls
 from tests.surface.store import (
     FAILURE,
     FAILURE_KINDS,
@@ -23,10 +24,7 @@ from tests.surface.store import (
     Writer,
     add_notes,
     causes,
-    count,
     failure_matrix,
-    numbered,
-    read_calls,
     repeats,
 )
 from tests.surface.tui import parse

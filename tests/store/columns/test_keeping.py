@@ -12,7 +12,8 @@ from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, world
-from tests.surface.store import Skipped, Store, Writer, examine, layout, open_store, packed_groups, read_calls, writer
+from tests.surface.arrays import layout, read_calls
+from tests.surface.store import Skipped, Store, Writer, examine, open_store, packed_groups, writer
 
 __all__ = ["small_groups"]
 pytestmark = pytest.mark.usefixtures("small_groups")

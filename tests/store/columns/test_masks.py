@@ -14,12 +14,13 @@ from tests.support.examples import examples
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_predicates import predicates
 from tests.support.random_stores import World, record_of, rows_of, world
+from tests.surface.arrays import Masks, read_calls
+from tests.surface.arrays import blocks_blocks as blocks
 from tests.surface.store import (
     CALL_NAMES,
     And,
     Conversation,
     InState,
-    Masks,
     Not,
     Or,
     Predicate,
@@ -29,9 +30,7 @@ from tests.surface.store import (
     field_of,
     matches,
     packed_groups,
-    read_calls,
 )
-from tests.surface.store import blocks_blocks as blocks
 from tests.surface.tui import filters_render as render
 from tests.surface.tui import parse
 

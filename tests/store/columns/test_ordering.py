@@ -51,7 +51,7 @@ def test_calls_stand_as_the_database_sorts_them(expression: str, stores: tuple[S
 
 
 def test_a_call_is_found_where_it_stands(stores: tuple[Store, Store]) -> None:
-    from tests.surface.store import SortedCalls
+    from tests.surface.arrays import SortedCalls
 
     listed = ordered_ids(stores[0], parse("errored=no"), "-persona")
     assert isinstance(listed, SortedCalls)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.support.random_stores import World, selected, world
-from tests.surface.store import CallReader, Store, read_calls
+from tests.surface.arrays import CallReader, read_calls
+from tests.surface.store import Store
 from tests.surface.tui import parse
 
 

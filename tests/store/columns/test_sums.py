@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_stores import World, world
+from tests.surface.arrays import Cells, grouping
 from tests.surface.store import (
-    Cells,
     Grouping,
     Store,
     aspect_sums,
     call_counts,
     call_sums,
-    grouping,
     lost_in_states,
     repeats,
     state_sums,
