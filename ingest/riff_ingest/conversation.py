@@ -18,6 +18,9 @@ from riff_store.voice import Voice
 
 DEFAULT_ESCALATIONS = frozenset({"escalated", "escalate"})
 
+HIGHEST = 1e5
+"""The largest score or count that is believed of what is brought along."""
+
 
 class StateContract(msgspec.Struct, frozen=True):
     """Describe the segment of a state and the slots that it has to fill; `id` is what its platform calls it."""

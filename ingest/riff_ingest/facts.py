@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.conversation import DERIVED, Conversation, ReferenceStep, ToolCall
+from riff_ingest.conversation import DERIVED, HIGHEST, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.flow_aspects import added_aspects, call_aspects
 from riff_ingest.lenient_json import parse_time
 from riff_ingest.segments import segment_of
-from riff_ingest.sources.transcripts import HIGHEST
 from riff_ingest.state_aspects import Stream, read_stream, says_something, state_rows, was_served
 from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Failure, Skipped, StateAspects
 from riff_store.metrics import COMPUTED, OF_STATES

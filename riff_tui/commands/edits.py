@@ -112,9 +112,7 @@ def _sum(results: Sequence[EditsResult]) -> str:
 
 
 def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
-    from riff_ingest.edits.git import NoHistory
-    from riff_ingest.edits.history import read_edits
-    from riff_ingest.edits.patterns import BadPattern
+    from riff_ingest.edits.history import BadPattern, NoHistory, read_edits
     from riff_tui.errors import UsageError
     from riff_tui.output.progress import terminal_progress
 

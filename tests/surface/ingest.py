@@ -5,6 +5,7 @@ from __future__ import annotations
 from riff_ingest import json_members, lines, loader, pipeline
 from riff_ingest.conversation import (
     DERIVED,
+    HIGHEST,
     SCHEMA,
     Contract,
     Conversation,
@@ -14,10 +15,18 @@ from riff_ingest.conversation import (
     Turn,
 )
 from riff_ingest.driver import Driver
-from riff_ingest.edits.git import GitProblem, NoHistory, Repository
-from riff_ingest.edits.history import LAST_SECOND, EditHistory, read_edits
-from riff_ingest.edits.patterns import BadPattern, literal, parse_pattern
-from riff_ingest.edits.patterns import flow_of as patterns_flow_of
+from riff_ingest.edits.history import (
+    LAST_SECOND,
+    BadPattern,
+    EditHistory,
+    GitProblem,
+    NoHistory,
+    Repository,
+    literal,
+    parse_pattern,
+    read_edits,
+)
+from riff_ingest.edits.history import flow_of as patterns_flow_of
 from riff_ingest.eva.context import MetricContext, Segments, latencies
 from riff_ingest.eva.derived import (
     CallClock,
@@ -70,13 +79,20 @@ from riff_ingest.eva.metrics.conversation_end import (
 )
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.registry import METRICS, applies, higher_is_better, named, own_score, threshold
-from riff_ingest.eva.metrics.response_speed import response_speed
 from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
 from riff_ingest.eva.metrics.score import NO_TURNS, MetricScore
 from riff_ingest.eva.metrics.stt_wer import TurnErrors, normalised_english, stt_wer, turn_errors
 from riff_ingest.eva.metrics.tool_call_validity import INVALID, tool_call_validity
 from riff_ingest.eva.metrics.turn_taking import turn_taking
-from riff_ingest.eva.metrics.turn_timing import FIRST, TODAY, count_value, overlap_value, rules_of, yield_value
+from riff_ingest.eva.metrics.turn_timing import (
+    FIRST,
+    TODAY,
+    count_value,
+    overlap_value,
+    response_speed,
+    rules_of,
+    yield_value,
+)
 from riff_ingest.eva.run_inputs import (
     NONE_GIVEN,
     RunInputs,
@@ -123,6 +139,7 @@ from riff_ingest.lines import BrokenInput, Limits, digest, limited, read_start, 
 from riff_ingest.lines import read_lines as lines_read_lines
 from riff_ingest.loader import InputPlan, Item, load, loaded, plan_inputs, plan_of, read_input, scored
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
+from riff_ingest.platforms import CallRecord, Sketch, in_time_order, read_call_records
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool
@@ -144,7 +161,6 @@ from riff_ingest.sources.livekit import SOURCE as LIVEKIT_SOURCE
 from riff_ingest.sources.livekit import read as livekit_read
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
 from riff_ingest.sources.pipecat_evals.results import TOLD_ELSEWHERE
-from riff_ingest.sources.platforms import CallRecord, Sketch, in_time_order, read_call_records
 from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, sources
 from riff_ingest.sources.retell import SOURCE as RETELL_SOURCE
 from riff_ingest.sources.retell import read as retell_read
@@ -179,7 +195,7 @@ from riff_ingest.sources.tau_notes import read as tau_notes_read
 from riff_ingest.sources.tau_verdicts import SOURCE as TAU_VERDICTS_SOURCE
 from riff_ingest.sources.tau_verdicts import read as tau_verdicts_read
 from riff_ingest.sources.tau_verdicts import run_judged, score_of
-from riff_ingest.sources.transcripts import HIGHEST, PROGRESS_FILE, RUN_FILE
+from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
 from riff_ingest.sources.transcripts import read as transcripts_read
 from riff_ingest.sources.transcripts import read_line as transcripts_read_line
 from riff_ingest.sources.vapi import SOURCE as VAPI_SOURCE

@@ -10,15 +10,23 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
-from riff_ingest.conversation import LINE_FIELDS, ROLES, SCHEMA, Contract, Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import (
+    HIGHEST,
+    LINE_FIELDS,
+    ROLES,
+    SCHEMA,
+    Contract,
+    Conversation,
+    ReferenceStep,
+    ToolCall,
+    Turn,
+)
 from riff_ingest.events import LONGEST, Duration, Event, GuardEvaluated, SlotFilled
 from riff_ingest.lenient_json import clean, contract_of, fit, fitting, is_deep, loads, parse_time, wanted
 from riff_ingest.lines import BrokenInput, read_start
 from riff_ingest.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
 from riff_store.facts import Skipped
 
-HIGHEST = 1e5
-"""The largest score or count that is believed of what is brought along."""
 MOST = 2**31
 """The same for how often something was seen."""
 

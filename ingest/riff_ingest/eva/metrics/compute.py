@@ -16,12 +16,12 @@ from riff_ingest.eva.metrics.conversation_end import (
 )
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.registry import METRICS, OwnMetric, applies, own_score, threshold
-from riff_ingest.eva.metrics.response_speed import response_speed
 from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
 from riff_ingest.eva.metrics.score import NO_SIMULATOR, NO_TURNS, MetricScore, unmeasured
 from riff_ingest.eva.metrics.stt_wer import stt_wer
 from riff_ingest.eva.metrics.tool_call_validity import tool_call_validity
 from riff_ingest.eva.metrics.turn_taking import turn_taking
+from riff_ingest.eva.metrics.turn_timing import response_speed
 
 Metric: TypeAlias = Callable[[MetricContext, RecordFiles], MetricScore]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation
+from riff_ingest.platforms import ESCALATED, with_escalation
 from riff_ingest.segments import OPENING, ToolSegments, hands_over
 from riff_ingest.source import run_of, text_of
 from riff_ingest.sources.livekit.report import Item, Report
-from riff_ingest.sources.platforms import ESCALATED, with_escalation
 from riff_ingest.state_aspects import read_stream
 from riff_ingest.tool_states import ToolStates
 from riff_store.facts import JudgedScore

@@ -34,7 +34,7 @@ def _is_call(value: Any) -> bool:
 
 
 def _recognises(head: FileHead) -> str | None:
-    from riff_ingest.sources.platforms import recognised
+    from riff_ingest.platforms import recognised
 
     return recognised(head, "Retell", _is_call, _is_start)
 

@@ -10,9 +10,7 @@ from typing import Any
 from riff_ingest.conversation import Contract
 from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.private_values import PrivateValues, addresses_in
-from riff_ingest.source import ReadContext, ReadItem
-from riff_ingest.sources.platforms import (
+from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
@@ -33,6 +31,8 @@ from riff_ingest.sources.platforms import (
     short,
     yes_or_no,
 )
+from riff_ingest.private_values import PrivateValues, addresses_in
+from riff_ingest.source import ReadContext, ReadItem
 from riff_ingest.sources.retell.transcript import (
     kept_under,
     node_ids,

@@ -38,7 +38,7 @@ def _has_times(call: dict[str, Any]) -> bool:
 
 
 def _recognises(head: FileHead) -> str | None:
-    from riff_ingest.sources.platforms import recognised
+    from riff_ingest.platforms import recognised
 
     return recognised(head, "Vapi", _is_call, _is_start)
 

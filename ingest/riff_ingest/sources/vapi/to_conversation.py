@@ -8,9 +8,7 @@ from typing import Any
 
 from riff_ingest.lenient_json import number_of, object_of, parse_time, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.private_values import PrivateValues
-from riff_ingest.source import ReadContext, ReadItem
-from riff_ingest.sources.platforms import (
+from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
@@ -28,6 +26,8 @@ from riff_ingest.sources.platforms import (
     short,
     yes_or_no,
 )
+from riff_ingest.private_values import PrivateValues
+from riff_ingest.source import ReadContext, ReadItem
 from riff_ingest.sources.vapi.transcript import (
     REPORT,
     artifact_of,

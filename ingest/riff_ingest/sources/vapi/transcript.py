@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
+from riff_ingest.platforms import LATEST, in_time_order
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
-from riff_ingest.sources.platforms import LATEST, in_time_order
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill
 
 REPORT = "end-of-call-report"
