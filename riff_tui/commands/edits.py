@@ -13,7 +13,7 @@ from riff_tui.text.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from riff_ingest.edits.history import EditHistory
+    from riff_ingest.edits import EditHistory
     from riff_store.facts import EditsResult
 
 EXAMPLES = (
@@ -112,7 +112,7 @@ def _sum(results: Sequence[EditsResult]) -> str:
 
 
 def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
-    from riff_ingest.edits.history import BadPattern, NoHistory, read_edits
+    from riff_ingest.edits import BadPattern, NoHistory, read_edits
     from riff_tui.errors import UsageError
     from riff_tui.output.progress import terminal_progress
 

@@ -15,7 +15,7 @@ from riff_ingest.conversation import (
     Turn,
 )
 from riff_ingest.driver import Driver
-from riff_ingest.edits.history import (
+from riff_ingest.edits import (
     LAST_SECOND,
     BadPattern,
     EditHistory,
@@ -26,7 +26,7 @@ from riff_ingest.edits.history import (
     parse_pattern,
     read_edits,
 )
-from riff_ingest.edits.history import flow_of as patterns_flow_of
+from riff_ingest.edits import flow_of as patterns_flow_of
 from riff_ingest.eva.context import MetricContext, Segments, latencies
 from riff_ingest.eva.derived import (
     CallClock,

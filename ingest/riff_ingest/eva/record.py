@@ -1,4 +1,4 @@
-"""Find one conversation, or all of a run, and read a directory's files into its context, whatever is wrong with them."""
+"""Find one conversation, or all of a run, and read a directory's files into its context, whatever is wrong there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collect every commit that touched the file of a flow, through renames.
+"""Read the edits of flows from the git history of their files: every commit that touched one (docs/formats.md, section 4).
 
 A commit on any branch counts, and a merge itself where its result differs from all that went into it. A file
 that was renamed brings the edits made under its old name along to the flow of its new one.
