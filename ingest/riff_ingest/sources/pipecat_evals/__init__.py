@@ -23,7 +23,8 @@ def _is_company(path: Path) -> bool:
 
 
 def _recognises(head: FileHead) -> str | None:
-    from riff_ingest.sources.pipecat_evals.results import ENDINGS, TOOL, is_messages, is_result
+    from riff_ingest.sources.pipecat_evals.messages import TOOL, is_messages
+    from riff_ingest.sources.pipecat_evals.results import ENDINGS, is_result
 
     if any(is_result(record) for record in head.records):
         return "its lines are results of scripts or simulations"

@@ -13,7 +13,6 @@ from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import is_deep, parse_time
 from riff_ingest.lines import BrokenInput
 from riff_ingest.segments import ToolSegments
-from riff_ingest.sources.tau.interaction import walk_ticks
 from riff_ingest.sources.tau.judges import CALLER_FAILED, Spoken, ending_of, final_status, spoken, verdicts
 from riff_ingest.sources.tau.records import Action, Message, Run, Simulation, Task
 from riff_ingest.sources.tau.ticks import NO_TICKS
@@ -25,6 +24,7 @@ from riff_ingest.sources.tau.walk import (
     answers_to,
     first_word,
     tool_of,
+    walk_ticks,
     writes,
 )
 from riff_ingest.tool_states import ToolStates
