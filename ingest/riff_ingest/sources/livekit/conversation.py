@@ -41,7 +41,7 @@ def conversation_of(
     for item in _with_outputs(report.items):
         _take(item, states, report, by_agent=by_agent)
     flow = report.agent_name or first or "livekit"
-    reason = _reason(report)
+    reason = None if report.close_reason is None else report.close_reason.lower().removeprefix("cr_")
     call = Conversation(
         conversation_id=_name(report, path),
         flow=flow,
@@ -60,7 +60,7 @@ def conversation_of(
         events=states.events,
         tool_calls=states.tool_calls,
         origin="observed" if by_agent else DERIVED,
-        passed=_outcome(report.tags),
+        passed=False if _FAIL in report.tags else True if _SUCCESS in report.tags else None,
         voice=voice_of(report),
     )
     _complete(call, reason)
@@ -154,16 +154,6 @@ def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *,
             error=None if output is None or not output.is_error else str(output.output or "error"),
             state=None if not by_agent else ESCALATED if hands_over(name) else states.state,
         )
-
-
-def _outcome(tags: tuple[str, ...]) -> bool | None:
-    """Return what the application says of the call's outcome; a failure among its tags decides."""
-    return False if _FAIL in tags else True if _SUCCESS in tags else None
-
-
-def _reason(report: Report) -> str | None:
-    """Return why the session was closed, in the words of LiveKit's SDK."""
-    return None if report.close_reason is None else report.close_reason.lower().removeprefix("cr_")
 
 
 def _error(report: Report, reason: str | None) -> str | None:
