@@ -33,11 +33,6 @@ class ToolStates:
         """Return the state that the call is in, `None` before it began."""
         return self.states[-1] if self.states else None
 
-    @property
-    def tool_errors(self) -> int:
-        """Count the calls of the agent that failed."""
-        return sum(call.by == "agent" and call.error is not None for call in self.tool_calls)
-
     def begin(self, t: float | None = None) -> None:
         """Open the call where nothing has."""
         if not self.states:

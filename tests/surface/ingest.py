@@ -42,7 +42,6 @@ from riff_ingest.eva.derived import segment_of_tool as derived_segment_of_tool
 from riff_ingest.eva.directories import (
     SET_ASIDE,
     Identity,
-    archived,
     claims,
     conversations,
     identity_of,
@@ -53,7 +52,8 @@ from riff_ingest.eva.directories import (
     run_of,
 )
 from riff_ingest.eva.history import HistoryEvent, Warnings
-from riff_ingest.eva.history_pipeline import reconcile, spoken_only, spoken_part
+from riff_ingest.eva.history_pipeline import Voiced, reconcile, spoken_only
+from riff_ingest.eva.history_pipeline import spoken_part as history_pipeline_spoken_part
 from riff_ingest.eva.logs import LogLine, framework_events, simulator_events
 from riff_ingest.eva.logs import events_of as logs_events_of
 from riff_ingest.eva.metrics import composites, read_files

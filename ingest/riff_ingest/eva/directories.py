@@ -79,14 +79,6 @@ def conversations(run: Path) -> list[ConversationDirectory]:
     return sorted(found, key=lambda each: (natural(each.record), -1 if each.trial is None else each.trial))
 
 
-def archived(run: Path) -> list[Path]:
-    """Return the attempts of a run that were put aside."""
-    records = run / RECORDS
-    return sorted(
-        path for path in (*records.glob("*"), *records.glob("*/*")) if path.is_dir() and is_archived(path.name)
-    )
-
-
 def run_of(conversation: Path) -> Path | None:
     """Return the run that a conversation's directory lies in, `None` where it lies in none."""
     for parent in list(Path(os.path.abspath(conversation)).parents)[:2]:

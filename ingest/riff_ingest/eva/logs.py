@@ -16,8 +16,6 @@ from riff_ingest.eva.turns import PipelineType
 from riff_ingest.lenient_json import clean, loads
 from riff_ingest.lines import BrokenInput, limits, read_lines, read_whole
 
-__all__ = ["merged_history"]
-
 
 def merged_history(
     directory: Path, result: Mapping[str, Any], pipeline_type: PipelineType, warnings: Warnings

@@ -242,7 +242,6 @@ _PARTS: Mapping[str, tuple[type, Callable[[Any, Counter[str]], Any]]] = {
     "defects": (dict, _counts),
 }
 
-__all__ = ["parse_time", "read"]
 
 _KEPT_CONTRACTS = 1024
 _BOXES = frozenset({dict, list})

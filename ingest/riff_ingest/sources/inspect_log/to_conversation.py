@@ -17,20 +17,34 @@ from riff_ingest.lenient_json import NOT_FINITE, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput, read_start
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.source import ReadContext
-from riff_ingest.sources.inspect_log.archive import MISSING, START, Archive, ArchiveLog, DocumentLog, Key, Log, key_of
+from riff_ingest.sources.inspect_log.archive import (
+    MISSING,
+    START,
+    Archive,
+    ArchiveLog,
+    DocumentLog,
+    Header,
+    Key,
+    Log,
+    header_of,
+    key_of,
+)
 from riff_ingest.sources.inspect_log.happenings import (
     PRIVATE,
     Happening,
     Happenings,
+    Part,
     Sample,
+    Scales,
     attached,
     decode_sample,
     decode_scores,
+    edits,
     happenings_of,
     spoken,
     time_of,
+    verdicts,
 )
-from riff_ingest.sources.inspect_log.scores import Header, Part, Scales, edits, header_of, verdicts
 from riff_ingest.tool_states import ToolStates
 from riff_store.facts import Annotation, JudgedScore, Skipped
 

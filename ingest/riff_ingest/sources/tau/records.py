@@ -192,8 +192,6 @@ def _fitting(value: Any, wanted: Any, misfit: Callable[[str], object], path: str
 # Name a run of the benchmark by what it is, so that copies of its results are one run whatever they are called.
 UNKNOWN = "(unknown)"
 RESULTS = "results"
-TICK = 0.2
-"""The seconds of a tick where a run does not say."""
 
 UPDATED, REVIEWED = "updated_", "_reviewed"
 _ORDINARY = frozenset({"llm_agent", "discrete_time_audio_native_agent"})
