@@ -296,9 +296,6 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-# Bound what one input may cost in memory and time.
-#
-# Each limit is a setting, `limits.NAME`, and the reason for what it leaves out names it.
 MIB = 1024 * 1024
 
 

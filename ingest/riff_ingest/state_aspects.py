@@ -98,10 +98,6 @@ def _p95(latencies: list[float]) -> float | None:
     return percentile(sorted(latencies), 0.95) if latencies else None
 
 
-# Fold the events of a call into its visits, in one pass.
-#
-# Streams of real calls are imperfect; what does not fit is counted in `defects` and never raises
-# (docs/metrics.md, section 1).
 class Visits(msgspec.Struct, gc=False):
     """Add up all visits of one call to one state; latencies in milliseconds.
 

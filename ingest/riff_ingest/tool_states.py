@@ -103,7 +103,6 @@ class ToolStates:
         self.states.append(state)
 
 
-# Collect a call that tells its own states.
 class ObservedStates(ToolStates):
     """Collect a call in its order, as `ToolStates` does, with the states that it was seen to enter."""
 

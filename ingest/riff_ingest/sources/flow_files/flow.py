@@ -163,7 +163,6 @@ def _flow_name(document: Mapping[str, Any], path: Path) -> str:
     return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
-# Read what pipecat's flow editor saves.
 def is_editor_document(document: Mapping[str, Any]) -> bool:
     """Tell whether a document is what pipecat's flow editor writes."""
     nodes = document.get("nodes")

@@ -282,7 +282,6 @@ def _error_of_answer(given: Any, failed: bool = False) -> str | None:
     return PRIVATE.text(": ".join(said)) or (_WITHOUT_A_REASON if failed or error else None)
 
 
-# Take the agents that were at work for the states of a call, where it was handed from one to another.
 class AgentStates(ToolStates):
     """Collect a call in its order, as `ToolStates` does; it moves to the agents, and its tools change no state."""
 

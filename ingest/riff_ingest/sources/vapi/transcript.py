@@ -124,7 +124,6 @@ def _between(until: float | None, start: float | None) -> float | None:
     return None if until is None or start is None or start < until else round((start - until) * 1000, 3)
 
 
-# Take the record of a call of Vapi out of what its API or its webhooks gave.
 def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     """Return the call that a record holds, and the kind of the message that brought it, if one did.
 
