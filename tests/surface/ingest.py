@@ -166,6 +166,7 @@ from riff_ingest.sources.tau.interaction import (
     responsiveness,
 )
 from riff_ingest.sources.tau.interaction import events_of as interaction_events_of
+from riff_ingest.sources.tau.judged import run_judged, score_of
 from riff_ingest.sources.tau.judges import UNREADABLE, Ending, Spoken, ending_of, final_status, spoken, turn_at
 from riff_ingest.sources.tau.judges import verdicts as judges_verdicts
 from riff_ingest.sources.tau.marks import SpokenTurn, turns_of
@@ -186,7 +187,6 @@ from riff_ingest.sources.tau.walk import phase_of, tool_of, writes
 from riff_ingest.sources.tau_notes import read as tau_notes_read
 from riff_ingest.sources.tau_verdicts import SOURCE as TAU_VERDICTS_SOURCE
 from riff_ingest.sources.tau_verdicts import read as tau_verdicts_read
-from riff_ingest.sources.tau_verdicts import run_judged, score_of
 from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
 from riff_ingest.sources.transcripts import read as transcripts_read
 from riff_ingest.sources.transcripts import read_line as transcripts_read_line

@@ -18,6 +18,7 @@ NO_INFO = "simulations of tau2-bench without what their run was (info); give the
 
 _DISCARDED_IN = "hallucination_discarded"
 _LISTS = ("tasks", "simulations", "simulation_index")
+_COPY = "_simulation.json"
 _FOLDERS = frozenset({"simulations", "artifacts"})
 _WORDS = (b'"agent_info"', b'"environment_info"', *(b'"%b"' % name.encode() for name in _LISTS))
 _OF_A_SIMULATION = ("task_id", "termination_reason")
@@ -97,6 +98,9 @@ def _is_of_a_run(path: Path) -> bool:
 
 
 def _is_company(path: Path) -> bool:
+    name = path.name.removesuffix(".gz")
+    if name.endswith(_COPY) and path.with_name(name.removesuffix(_COPY) + "_note.json").exists():
+        return True  # the copy of a simulation that was written beside a note on it
     # Where no folder around a file is named like those of a run, nothing has to be loaded that knows more of them.
     if _FOLDERS.isdisjoint(Path(os.path.abspath(path)).parts):
         return False
