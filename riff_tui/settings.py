@@ -17,7 +17,7 @@ from riff_tui.errors import UsageError
 from riff_tui.table import Bounds
 
 if TYPE_CHECKING:
-    from riff_ingest.limits import Limits
+    from riff_ingest.lines import Limits
 
 APP = "riff-tui"
 STORE_NAME = "store.db"
@@ -134,7 +134,7 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
 
     Raises `UsageError` naming the first that is none or makes no sense.
     """
-    from riff_ingest.limits import Limits
+    from riff_ingest.lines import Limits
 
     path, table = _table("limits", "a table, such as [limits] with line_mib = 128", environ)
     known = {field.name: field for field in dataclasses.fields(Limits)}

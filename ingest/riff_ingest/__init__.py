@@ -9,8 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from riff_ingest.contract import Contract, StateContract
-    from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
+    from riff_ingest.conversation import Contract, Conversation, ReferenceStep, StateContract, ToolCall, Turn
     from riff_ingest.driver import Driver
     from riff_ingest.events import (
         Event,
@@ -61,8 +60,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "contract": ("Contract", "StateContract"),
-    "conversation": ("Conversation", "ReferenceStep", "ToolCall", "Turn"),
+    "conversation": ("Contract", "Conversation", "ReferenceStep", "StateContract", "ToolCall", "Turn"),
     "driver": ("Driver",),
     "events": ("Event", "EventBus", "GuardEvaluated", "SlotFilled", "StateEntered", "StateExited", "TurnComplete"),
     "flow_aspects": ("compute_flow_aspects",),

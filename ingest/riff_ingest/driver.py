@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict, Unpack
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import Contract, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered
 
 

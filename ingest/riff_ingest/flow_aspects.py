@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
-from riff_ingest.stream import Stream, read_stream
+from riff_ingest.conversation import Contract, Conversation
+from riff_ingest.state_aspects import Stream, read_stream
 from riff_store.errors import UsageError
 from riff_store.measure import percentile
 from riff_store.metrics import COMPUTED, Metric, to_compute

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from riff_ingest.limits import limits
-from riff_ingest.lines import BrokenInput, read_pieces
+from riff_ingest.lines import BrokenInput, limits, read_pieces
 
 _AT_ONCE = 256 * 1024
 _OBJECT, _OBJECT_END, _LIST, _LIST_END, _COMMA, _COLON, _QUOTE = b'{}[],:"'

@@ -17,8 +17,7 @@ from riff_ingest.conversation import BEYOND_LINES, Conversation
 from riff_ingest.facts import facts_of
 from riff_ingest.loader import plan_inputs, read_input
 from riff_ingest.source import run_of
-from riff_ingest.sources.detection import FoundInputs, find_inputs
-from riff_ingest.sources.registry import source_of, sources
+from riff_ingest.sources.registry import FoundInputs, find_inputs, source_of, sources
 from riff_ingest.sources.transcripts import read_line
 from riff_ingest.transcript_writer import encode_line, transcript_document
 from riff_store.errors import UsageError

@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
-from riff_ingest.eva.run_inputs import RunInputs
+from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.facts import facts_of
-from riff_ingest.limits import Limits, limits, set_limits
-from riff_ingest.lines import BrokenInput, digest, read_lines
+from riff_ingest.lines import BrokenInput, Limits, digest, limits, read_lines, set_limits
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.source import Contracts, FlowOfRun, ReadContext, ReadItem, Source, left_out, run_of
-from riff_ingest.sources.detection import claimed_kind, detect
 from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
-from riff_ingest.sources.registry import UNKNOWN, source_of
+from riff_ingest.sources.registry import UNKNOWN, claimed_kind, detect, source_of
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
 from riff_store.metrics import to_compute
 from riff_store.signals import signals_held
@@ -31,6 +27,8 @@ from riff_store.signals import signals_held
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
     from types import TracebackType
+
+    from riff_ingest.eva.run_inputs import RunInputs
 
 
 Item: TypeAlias = ConversationFacts | JudgedScore | Annotation | DescribedFlow | Skipped

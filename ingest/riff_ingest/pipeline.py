@@ -16,16 +16,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.eva.run_inputs import RunInputs
+from riff_ingest.conversation import Contract
 from riff_ingest.loader import InputPlan, Item, is_unchanged, loaded, plan_inputs, plan_left_out
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
-from riff_ingest.sources.detection import find_inputs
+from riff_ingest.sources.registry import find_inputs
 from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
+
+if TYPE_CHECKING:
+    from riff_ingest.eva.run_inputs import RunInputs
 
 BATCH_CONVERSATIONS = 1000
 BATCH_SECONDS = 0.5

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from riff_ingest.limits import limits
+from riff_ingest.lines import limits
 
 NUMBER, TOKEN, ADDRESS, HIDDEN = "[number]", "[token]", "[url]", "[hidden]"
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import msgspec
 
-from riff_ingest.contract import Contract
+from riff_ingest.conversation import Contract
 
 OTHER = "other"
 

@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.lenient_json import load_document, loads
 from riff_ingest.lines import BrokenInput, digest, read_lines
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments

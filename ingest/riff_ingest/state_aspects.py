@@ -1,14 +1,17 @@
-"""Compute state metrics: one row per conversation and state (docs/metrics.md, section 2)."""
+"""Fold the events of a call into its visits, and compute a row of metrics for each state (docs/metrics.md, 1 and 2).
+
+Streams of real calls are imperfect; what does not fit is counted in `defects` and never raises."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from riff_ingest.contract import Contract, as_contract
-from riff_ingest.events import Event
+import msgspec
+
+from riff_ingest.conversation import EMPTY_CONTRACT, Contract, Terms, as_contract
+from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.segments import segment_by_name
-from riff_ingest.stream import Stream, read_stream
 from riff_store.facts import StateAspects
 from riff_store.measure import percentile
 
@@ -93,3 +96,140 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
 def _p95(latencies: list[float]) -> float | None:
     """Return the 95th percentile of the latencies of a state."""
     return percentile(sorted(latencies), 0.95) if latencies else None
+
+
+class Visits(msgspec.Struct, gc=False):
+    """Add up all visits of one call to one state; latencies in milliseconds.
+
+    `position` is the place of the first among all visits of the call, from 0.
+    """
+
+    entries: int = 0
+    position: int = 0
+    latencies: list[float] = []
+    unmeasured: int = 0
+    guard_errors: int = 0
+    to_states: dict[str, int] = {}
+    segment: str | None = None
+
+    @property
+    def turns(self) -> int:
+        """Return the agent turns in the state, whether their latency is known or not."""
+        return len(self.latencies) + self.unmeasured
+
+
+class Stream(msgspec.Struct, gc=False):
+    """Hold what a call's events say: its visits by state in order of first entry, and the call's turns.
+
+    `last_working` is the state entered last that is no outcome, `last_entered` any; `outcomes` holds those that were
+    entered or exited to, `outcome_positions` at which visit first. `slots` says what was filled in which state;
+    `latencies` are those of all turns, in milliseconds.
+    """
+
+    terms: Terms
+    visits: dict[str, Visits] = {}
+    outcomes: dict[str, str] = {}
+    outcome_positions: dict[str, int] = {}
+    last_working: str | None = None
+    last_entered: str | None = None
+    entries: int = 0
+    latencies: list[float] = []
+    unmeasured: int = 0
+    filled: set[str] = set()
+    slots: dict[str, set[str]] = {}
+    defects: dict[str, int] = {}
+
+    @property
+    def turns(self) -> int:
+        """Return the agent turns of the call, in a state or not."""
+        return len(self.latencies) + self.unmeasured
+
+    @property
+    def escalated(self) -> bool:
+        """Tell whether the call was handed to a human."""
+        return "escalation" in self.outcomes.values()
+
+    @property
+    def succeeded(self) -> bool:
+        """Tell whether the call reached a success terminal."""
+        return "success" in self.outcomes.values()
+
+    def end_in(self, final_state: str | None) -> None:
+        """Take the state that a call says it ended in: a terminal counts as the exit of its last visit."""
+        outcome = self.terms.outcomes.get(final_state or "")
+        if final_state is None or outcome is None or final_state in self.outcomes:
+            return
+        if outcome == "escalation" and self.last_entered in self.visits.keys() - self.outcomes.keys():
+            _count(self.visits[self.last_entered].to_states, final_state)
+        self.outcomes[final_state] = outcome
+
+
+def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
+    """Fold events, in the order of their emission, into visits."""
+    stream = Stream((contract or EMPTY_CONTRACT).terms)
+    visits, outcomes, latencies, known = stream.visits, stream.outcomes, stream.latencies, stream.terms.outcomes
+    current = Visits()  # to the state entered last, left or not; these first ones are to none
+    open_state: str | None = None
+    last_entered: str | None = None
+    last_working: str | None = None
+    entries = 0
+    for event in events:
+        if type(event) is TurnComplete:
+            latency = event.latency_ms
+            if latency is not None and latency >= 0:
+                latencies.append(latency)
+                current.latencies.append(latency)
+                continue
+            stream.unmeasured += 1
+            current.unmeasured += 1
+            if latency is not None:
+                _count(stream.defects, "negative duration")
+        elif type(event) is StateEntered:
+            state = last_entered = event.state
+            if open_state is not None:
+                _count(stream.defects, "missing exit")
+                _count(current.to_states, state)
+            open_state = state
+            if state in visits:
+                current = visits[state]
+            else:
+                current = visits[state] = Visits(0, entries)
+            current.entries += 1
+            if current.segment is None:
+                current.segment = event.segment
+            if state in known:
+                outcomes[state] = known[state]
+                stream.outcome_positions.setdefault(state, entries)
+            else:
+                last_working = state
+            entries += 1
+        elif type(event) is StateExited:
+            if event.state != open_state:
+                _count(stream.defects, "stray exit")
+                continue
+            open_state = None
+            target = event.to_state
+            if target is not None:
+                _count(current.to_states, target)
+                if target in known:
+                    outcomes[target] = known[target]
+                    stream.outcome_positions.setdefault(target, entries)
+        elif type(event) is SlotFilled:
+            if event.value is not None:
+                stream.filled.add(event.slot)
+                collector = open_state if event.state is None else event.state
+                if collector is not None and collector in visits:
+                    stream.slots.setdefault(collector, set()).add(event.slot)
+        elif type(event) is GuardEvaluated and open_state is not None and says_something(event.error):
+            current.guard_errors += 1
+    stream.last_entered, stream.last_working, stream.entries = last_entered, last_working, entries
+    return stream
+
+
+def says_something(error: object) -> bool:
+    """Tell whether the error of a guard is one: null, false, 0 and an empty text are none."""
+    return not (error is None or error is False or error == "" or (isinstance(error, int | float) and error == 0))
+
+
+def _count(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1

@@ -12,9 +12,6 @@ from riff_ingest.conversation import ToolCall, Turn
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments
 
-DERIVED = "derived"
-"""The origin of calls whose states are not their own."""
-
 
 class ToolStates:
     """Collect a call in its order: what was said and what was called become turns, tool calls and events.
@@ -35,11 +32,6 @@ class ToolStates:
     def state(self) -> str | None:
         """Return the state that the call is in, `None` before it began."""
         return self.states[-1] if self.states else None
-
-    @property
-    def tool_errors(self) -> int:
-        """Count the calls of the agent that failed."""
-        return sum(call.by == "agent" and call.error is not None for call in self.tool_calls)
 
     def begin(self, t: float | None = None) -> None:
         """Open the call where nothing has."""
@@ -111,7 +103,6 @@ class ToolStates:
         self.states.append(state)
 
 
-# Collect a call that tells its own states.
 class ObservedStates(ToolStates):
     """Collect a call in its order, as `ToolStates` does, with the states that it was seen to enter."""
 

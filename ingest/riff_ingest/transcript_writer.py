@@ -13,8 +13,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import LINE_FIELDS, SCHEMA, Conversation
+from riff_ingest.conversation import LINE_FIELDS, SCHEMA, Contract, Conversation
 from riff_store.errors import naming
 
 _encoder = msgspec.json.Encoder(enc_hook=str)

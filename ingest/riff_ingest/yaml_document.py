@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riff_ingest.limits import limits
-from riff_ingest.lines import BrokenInput, read_whole
+from riff_ingest.lines import BrokenInput, limits, read_whole
 
 if TYPE_CHECKING:
     import yaml

@@ -11,7 +11,7 @@ from riff_tui.text.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from riff_ingest.edits.history import EditHistory
+    from riff_ingest.edits import EditHistory
     from riff_store.facts import EditsResult
 
 EXAMPLES = (
@@ -104,9 +104,7 @@ def _sum(results: Sequence[EditsResult]) -> str:
 
 
 def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
-    from riff_ingest.edits.git import NoHistory
-    from riff_ingest.edits.history import read_edits
-    from riff_ingest.edits.patterns import BadPattern
+    from riff_ingest.edits import BadPattern, NoHistory, read_edits
     from riff_tui.errors import UsageError
     from riff_tui.output.progress import terminal_progress
 

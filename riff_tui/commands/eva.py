@@ -11,7 +11,7 @@ from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, a
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext
-    from riff_ingest.eva.inspect import ConversationSet
+    from riff_ingest.eva.record import ConversationSet
     from riff_ingest.eva.turns import PipelineType
 
 EXAMPLES = (
@@ -131,8 +131,8 @@ def _reader(
     pipeline: Pipeline | None, dataset: Path | None, agent: Path | None, expected_db: Path | None
 ) -> Callable[[Path], MetricContext]:
     """Return the reader of a directory; raise `UsageError` where a file that was named cannot be read."""
-    from riff_ingest.eva.inspect import inspect
     from riff_ingest.eva.logs import read_object
+    from riff_ingest.eva.record import inspect
     from riff_ingest.eva.run_inputs import RunInputs, records_of
     from riff_ingest.yaml_document import load_yaml
 
@@ -159,7 +159,7 @@ def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any
 
 
 def _found(directory: Path) -> ConversationSet:
-    from riff_ingest.eva.inspect import conversations_in
+    from riff_ingest.eva.record import conversations_in
     from riff_tui.errors import UsageError
 
     if not directory.is_dir():
@@ -198,7 +198,7 @@ def _each(
     look: Callable[[Path], MetricContext],
     show: Callable[[Path, MetricContext], dict[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
-    from riff_ingest.eva.inspect import was_finished
+    from riff_ingest.eva.record import was_finished
     from riff_tui.output.streams import say
 
     for name, path in directories.items():

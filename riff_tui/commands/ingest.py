@@ -141,13 +141,17 @@ def run(
     writer: str | None = None,
 ) -> IngestSummary:
     """Ingest with progress on a terminal into the store at a location, made if it is missing and something is taken."""
-    from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
     from riff_ingest.segments import ToolSegments
     from riff_store.write.writer import Writer
     from riff_tui.output.progress import terminal_progress
     from riff_tui.settings import segments
 
+    run_inputs = None
+    if dataset or agent:
+        from riff_ingest.eva.run_inputs import RunInputs
+
+        run_inputs = RunInputs(*(os.path.abspath(path) if path else None for path in (dataset, agent)))
     apply_limits()
     with store_to_write(location, create=True) as opened, terminal_progress() as progress:
         summary = read_and_store(
@@ -155,7 +159,7 @@ def run(
             Writer(opened, written_by(writer)),
             kind=kind,
             flow_files=flow_files,
-            run_inputs=RunInputs(*(os.path.abspath(path) if path else None for path in (dataset, agent))),
+            run_inputs=run_inputs,
             tool_segments=ToolSegments.of(segments()),
             jobs=jobs,
             with_text=with_text,

@@ -116,7 +116,7 @@ def settings_for(store: str | None, **flags: str | bool | int | None) -> Setting
 
 def apply_limits() -> None:
     """Let the limits of the settings hold for all inputs that are read from here on."""
-    from riff_ingest.limits import set_limits
+    from riff_ingest.lines import set_limits
     from riff_tui.settings import limits
 
     set_limits(limits())

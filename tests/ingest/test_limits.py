@@ -119,7 +119,7 @@ def test_what_a_limit_leaves_out_names_it_and_is_taken_where_it_is_raised(
     limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if limit.endswith("_mib"):
-        monkeypatch.setattr("riff_ingest.limits.MIB", 1024)
+        monkeypatch.setattr("riff_ingest.lines.MIB", 1024)
     monkeypatch.setattr("riff_ingest.lines.FREE_EXPANSION", 0)
     write, low, high = TOO_MUCH[limit]
     path = write(tmp_path)

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from riff_ingest import json_members, lines, loader, pipeline
-from riff_ingest.coercion import parse_time
-from riff_ingest.contract import Contract, StateContract
-from riff_ingest.conversation import SCHEMA, Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.conversation import (
+    DERIVED,
+    HIGHEST,
+    SCHEMA,
+    Contract,
+    Conversation,
+    ReferenceStep,
+    StateContract,
+    ToolCall,
+    Turn,
+)
 from riff_ingest.driver import Driver
-from riff_ingest.edits.git import GitProblem, NoHistory, Repository
-from riff_ingest.edits.history import LAST_SECOND, EditHistory, read_edits
-from riff_ingest.edits.patterns import BadPattern, literal, parse_pattern
-from riff_ingest.edits.patterns import flow_of as patterns_flow_of
+from riff_ingest.edits import (
+    LAST_SECOND,
+    BadPattern,
+    EditHistory,
+    GitProblem,
+    NoHistory,
+    Repository,
+    literal,
+    parse_pattern,
+    read_edits,
+)
+from riff_ingest.edits import flow_of as patterns_flow_of
 from riff_ingest.eva.context import MetricContext, Segments, latencies
 from riff_ingest.eva.derived import (
     CallClock,
@@ -24,8 +40,9 @@ from riff_ingest.eva.derived import (
 )
 from riff_ingest.eva.derived import segment_of_tool as derived_segment_of_tool
 from riff_ingest.eva.directories import (
+    SET_ASIDE,
     Identity,
-    archived,
+    claims,
     conversations,
     identity_of,
     is_archived,
@@ -35,7 +52,8 @@ from riff_ingest.eva.directories import (
     run_of,
 )
 from riff_ingest.eva.history import HistoryEvent, Warnings
-from riff_ingest.eva.history_pipeline import reconcile, spoken_only, spoken_part
+from riff_ingest.eva.history_pipeline import Voiced, reconcile, spoken_only
+from riff_ingest.eva.history_pipeline import spoken_part as history_pipeline_spoken_part
 from riff_ingest.eva.logs import LogLine, framework_events, simulator_events
 from riff_ingest.eva.logs import events_of as logs_events_of
 from riff_ingest.eva.metrics import composites, read_files
@@ -43,15 +61,8 @@ from riff_ingest.eva.metrics.compute import (
     ACCURACY,
     COMPUTED,
     EXPERIENCE,
-    composite_verdicts,
     compute_metrics,
-    counts_in_trials,
-    pass_at_k,
-    pass_power_k,
-    pass_rates,
-    theoretical_power_k,
 )
-from riff_ingest.eva.metrics.compute import verdicts as compute_verdicts
 from riff_ingest.eva.metrics.conversation_end import (
     agent_timed_out,
     conversation_completed_on_time,
@@ -61,13 +72,19 @@ from riff_ingest.eva.metrics.conversation_end import (
 )
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.registry import METRICS, applies, higher_is_better, named, own_score, threshold
-from riff_ingest.eva.metrics.response_speed import response_speed
 from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
 from riff_ingest.eva.metrics.score import NO_TURNS, MetricScore
 from riff_ingest.eva.metrics.stt_wer import TurnErrors, normalised_english, stt_wer, turn_errors
 from riff_ingest.eva.metrics.tool_call_validity import INVALID, tool_call_validity
 from riff_ingest.eva.metrics.turn_taking import turn_taking
-from riff_ingest.eva.metrics.turn_timing import FIRST, TODAY, count_value, overlap_value, rules_of, yield_value
+from riff_ingest.eva.metrics.turn_timing import (
+    PLAIN,
+    WITH_TOOLS,
+    count_value,
+    overlap_value,
+    response_speed,
+    yield_value,
+)
 from riff_ingest.eva.run_inputs import (
     NONE_GIVEN,
     RunInputs,
@@ -105,43 +122,41 @@ from riff_ingest.events import (
     Subscriber,
     TurnComplete,
 )
-from riff_ingest.facts import LONGEST_MESSAGE, error_class, facts_of
+from riff_ingest.facts import LONGEST_MESSAGE, LONGEST_RESULT, error_class, event_columns, facts_of
 from riff_ingest.flow_aspects import compute_flow_aspects
 from riff_ingest.json_members import Member, read_members
-from riff_ingest.lenient_json import clean, is_deep, loads
+from riff_ingest.lenient_json import clean, is_deep, loads, parse_time
 from riff_ingest.library import SourceReader
-from riff_ingest.limits import Limits, limited
-from riff_ingest.lines import BrokenInput, digest, read_start, read_whole
+from riff_ingest.lines import BrokenInput, Limits, digest, limited, read_start, read_whole
 from riff_ingest.lines import read_lines as lines_read_lines
 from riff_ingest.loader import InputPlan, Item, load, loaded, plan_inputs, plan_of, read_input, scored
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
+from riff_ingest.platforms import CallRecord, Sketch, in_time_order, read_call_records
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool
 from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
-from riff_ingest.sources import flow_files, registry
+from riff_ingest.sources import registry
 from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
 from riff_ingest.sources.annotations import MOST_LABELS, NEEDED, line_of, time_text
 from riff_ingest.sources.annotations import read_line as annotations_read_line
 from riff_ingest.sources.annotations import read_lines as annotations_read_lines
-from riff_ingest.sources.detection import Detected, claimed_kind, detect, find_inputs
-from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT, SET_ASIDE, claims
-from riff_ingest.sources.flow_files import NO_FLOW, FlowFile
-from riff_ingest.sources.flow_files import flow_of as flow_files_flow_of
-from riff_ingest.sources.flow_files import read as flow_files_read
+from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT
 from riff_ingest.sources.flow_files.config import is_flow_config, read_config
+from riff_ingest.sources.flow_files.flow import NO_FLOW, FlowFile
+from riff_ingest.sources.flow_files.flow import flow_of as flow_files_flow_of
+from riff_ingest.sources.flow_files.flow import read as flow_files_read
 from riff_ingest.sources.humanness import read as humanness_read
 from riff_ingest.sources.inspect_log import SOURCE as INSPECT_LOG_SOURCE
 from riff_ingest.sources.inspect_log import archive, to_conversation
 from riff_ingest.sources.livekit import SOURCE as LIVEKIT_SOURCE
 from riff_ingest.sources.livekit import read as livekit_read
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
-from riff_ingest.sources.pipecat_evals import TOLD_ELSEWHERE
-from riff_ingest.sources.platforms import CallRecord, Sketch, in_time_order, read_call_records
-from riff_ingest.sources.registry import Registry, sources
-from riff_ingest.sources.retell import NO_FLOW_FILE
+from riff_ingest.sources.pipecat_evals.results import TOLD_ELSEWHERE
+from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, sources
 from riff_ingest.sources.retell import SOURCE as RETELL_SOURCE
 from riff_ingest.sources.retell import read as retell_read
+from riff_ingest.sources.retell.to_conversation import NO_FLOW_FILE
 from riff_ingest.sources.tau.calls import Reference, family_of, is_of_another_task, matches, steps_of
 from riff_ingest.sources.tau.interaction import (
     YIELD_WINDOWS,
@@ -151,6 +166,7 @@ from riff_ingest.sources.tau.interaction import (
     responsiveness,
 )
 from riff_ingest.sources.tau.interaction import events_of as interaction_events_of
+from riff_ingest.sources.tau.judged import run_judged, score_of
 from riff_ingest.sources.tau.judges import UNREADABLE, Ending, Spoken, ending_of, final_status, spoken, turn_at
 from riff_ingest.sources.tau.judges import verdicts as judges_verdicts
 from riff_ingest.sources.tau.marks import SpokenTurn, turns_of
@@ -171,16 +187,12 @@ from riff_ingest.sources.tau.walk import phase_of, tool_of, writes
 from riff_ingest.sources.tau_notes import read as tau_notes_read
 from riff_ingest.sources.tau_verdicts import SOURCE as TAU_VERDICTS_SOURCE
 from riff_ingest.sources.tau_verdicts import read as tau_verdicts_read
-from riff_ingest.sources.tau_verdicts import run_judged, score_of
-from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
 from riff_ingest.sources.transcripts import read as transcripts_read
 from riff_ingest.sources.transcripts import read_line as transcripts_read_line
 from riff_ingest.sources.vapi import SOURCE as VAPI_SOURCE
 from riff_ingest.sources.vapi import read as vapi_read
-from riff_ingest.state_aspects import compute_state_aspects
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import DERIVED, ToolStates
-from riff_ingest.transcript_text import LONGEST_RESULT, event_columns
+from riff_ingest.state_aspects import compute_state_aspects, read_stream
+from riff_ingest.tool_states import ToolStates
 from riff_ingest.transcript_writer import LineFile, encode_line, transcript_document, write_transcripts
 from riff_ingest.yaml_document import load_yaml

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riff_ingest.eva.run_inputs import Configuration
+from riff_ingest.lines import BrokenInput
 from riff_ingest.source import ROOT, text_of
+
+if TYPE_CHECKING:
+    from riff_ingest.eva.run_inputs import Configuration
 
 RECORDS = "records"
 _ARCHIVED = re.compile(r"_(?:failed_attempt|extra|unvalidated|attempt)_\d+\Z", re.ASCII)
@@ -74,14 +77,6 @@ def conversations(run: Path) -> list[ConversationDirectory]:
             name = f"{record.name}/{path.name}" if trials else record.name
             found.append(ConversationDirectory(path, *record_and_trial(name)))
     return sorted(found, key=lambda each: (natural(each.record), -1 if each.trial is None else each.trial))
-
-
-def archived(run: Path) -> list[Path]:
-    """Return the attempts of a run that were put aside."""
-    records = run / RECORDS
-    return sorted(
-        path for path in (*records.glob("*"), *records.glob("*/*")) if path.is_dir() and is_archived(path.name)
-    )
 
 
 def run_of(conversation: Path) -> Path | None:
@@ -154,3 +149,95 @@ def _parts(output: str) -> tuple[str, int | None]:
     except ValueError:  # more digits than any number of a trial has
         return output, None
     return record, trial if trial is not None and trial < 2**31 else None
+
+
+# Tell whether a directory is that of a conversation, by what lies in it and where it lies itself.
+SET_ASIDE = "an attempt that EVA put aside, so it does not count"
+CONFIG, RESULT = "config.json", "result.json"
+READ = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+
+_NAMES_A_RECORD = (RESULT, "metrics.json")
+_LOGS = (
+    "audit_log.json",
+    "framework_logs.jsonl",
+    "pipecat_logs.jsonl",
+    "user_simulator_events.jsonl",
+    "elevenlabs_events.jsonl",
+)
+
+
+def accompanies(path: Path) -> bool:
+    """Tell whether a file belongs to a run as a whole, or to a record that was played several times."""
+    return (path.parent / RECORDS).is_dir() or path.parent.parent.name == RECORDS
+
+
+def claims(directory: Path) -> bool:
+    """Tell whether a directory is that of one conversation: it has logs of one, or lies where only those lie."""
+    path = Path(os.path.abspath(directory))
+    names = _names(path)
+    if names is None or is_archived(path.name):
+        return False
+    if _looks_like_one(path, names):
+        return not _has_trials(path, names)
+    return _is_place_of_one(path, names)
+
+
+def set_aside(directory: Path) -> str | None:
+    """Return why a directory is no conversation that counts although it looks like one, `None` where that is not so."""
+    path = Path(os.path.abspath(directory))
+    if not is_archived(path.name):
+        return None
+    names = _names(path) or frozenset()
+    return SET_ASIDE if _is_in_records(path) or _looks_like_one(path, names) or _has_trials(path, names) else None
+
+
+def holds_a_record(path: Path) -> bool:
+    """Tell whether anything of a conversation lies in a directory."""
+    return _has(_names(path) or (), (*_LOGS, *_NAMES_A_RECORD))
+
+
+def _names(path: Path) -> frozenset[str] | None:
+    try:
+        return frozenset(os.listdir(path))
+    except (OSError, ValueError):
+        return None
+
+
+def _has(names: Collection[str], wanted: Iterable[str]) -> bool:
+    return any(name in names or f"{name}.gz" in names for name in wanted)
+
+
+def _looks_like_one(path: Path, names: Collection[str]) -> bool:
+    named = (name for name in _NAMES_A_RECORD if _has(names, (name,)))
+    return _has(names, _LOGS) or any(_names_a_record(path, name) for name in named)
+
+
+def _names_a_record(path: Path, name: str) -> bool:
+    from riff_ingest.eva.logs import find, read_object
+
+    file = find(path, name)
+    try:
+        return file is not None and isinstance(read_object(file).get("record_id"), str)
+    except BrokenInput:
+        return _is_in_records(path)
+
+
+def _has_trials(path: Path, names: Iterable[str]) -> bool:
+    return any(name.startswith("trial_") and not is_archived(name) and _is_directory(path / name) for name in names)
+
+
+def _is_directory(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _is_in_records(path: Path) -> bool:
+    """Tell whether a directory lies where a run has its records or the trials of one."""
+    return path.parent.name == RECORDS or (path.name.startswith("trial_") and path.parent.parent.name == RECORDS)
+
+
+def _is_place_of_one(path: Path, names: Iterable[str]) -> bool:
+    """Tell whether a run left nothing to read in this directory: the conversation failed before its first word."""
+    run = run_of(path) if _is_in_records(path) else None
+    if run is None or not (run / CONFIG).is_file():
+        return False
+    return not any(name.endswith(READ) or _is_directory(path / name) for name in names)

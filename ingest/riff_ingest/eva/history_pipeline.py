@@ -164,12 +164,12 @@ FEWEST_CHARACTERS = 20
 
 def spoken_only(trace: Iterable[LoggedEntry], pieces: Mapping[int, Sequence[str]]) -> list[LoggedEntry]:
     """Return the trace with what the agent's voice was given; unspoken texts are gone, but not nudges."""
-    voiced = {turn: _Voiced(own) for turn, own in pieces.items()}
+    voiced = {turn: Voiced(own) for turn, own in pieces.items()}
     kept = []
     for entry in trace:
         said = entry.content
         if entry.needs_check:
-            said = _spoken_part(entry.content or "", voiced.get(entry.turn_id))
+            said = spoken_part(entry.content or "", voiced.get(entry.turn_id))
         if said is None and entry.nudge:
             said = entry.content
         if said is not None or not entry.needs_check:
@@ -177,16 +177,7 @@ def spoken_only(trace: Iterable[LoggedEntry], pieces: Mapping[int, Sequence[str]
     return kept
 
 
-def spoken_part(content: str, pieces: Sequence[str]) -> str | None:
-    """Return as much of a text as was spoken in these pieces, `None` where that is nothing.
-
-    Where only its beginning was, the text is cut after as many words as that beginning has. Words of labels
-    count among them, so a label in front costs as many words of the text.
-    """
-    return _spoken_part(content, _Voiced(pieces))
-
-
-class _Voiced:
+class Voiced:
     """Hold what the voice was given in a turn, letters and digits only; a log may hold a great many pieces of it."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
@@ -195,7 +186,12 @@ class _Voiced:
         self.beginnings = dict.fromkeys(piece for piece in bare if len(piece) >= FEWEST_CHARACTERS)
 
 
-def _spoken_part(content: str, voiced: _Voiced | None) -> str | None:
+def spoken_part(content: str, voiced: Voiced | None) -> str | None:
+    """Return as much of a text as was spoken in a turn, `None` where that is nothing.
+
+    Where only its beginning was, the text is cut after as many words as that beginning has. Words of labels
+    count among them, so a label in front costs as many words of the text.
+    """
     written = _bare(content)
     if not written or voiced is None:
         return None

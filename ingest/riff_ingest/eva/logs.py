@@ -14,10 +14,7 @@ import msgspec
 from riff_ingest.eva.history import AUDIT, FRAMEWORK, ROLES, SIMULATOR, HistoryEvent, Warnings, inner, whole
 from riff_ingest.eva.turns import PipelineType
 from riff_ingest.lenient_json import clean, loads
-from riff_ingest.limits import limits
-from riff_ingest.lines import BrokenInput, read_lines, read_whole
-
-__all__ = ["merged_history"]
+from riff_ingest.lines import BrokenInput, limits, read_lines, read_whole
 
 
 def merged_history(

@@ -1,4 +1,4 @@
-"""Read a conversation's directory into its context, whatever its files are called and whatever is wrong with them."""
+"""Find one conversation, or all of a run, and read a directory's files into its context, whatever is wrong there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from collections.abc import Mapping
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.directories import identity_of, run_of
+from riff_ingest.eva.directories import (
+    CONFIG,
+    RECORDS,
+    RESULT,
+    claims,
+    conversations,
+    identity_of,
+    is_archived,
+    is_run,
+    natural,
+    run_of,
+)
 from riff_ingest.eva.history import Warnings, seconds
 from riff_ingest.eva.history_pipeline import context_of
 from riff_ingest.eva.logs import (
@@ -27,13 +38,33 @@ from riff_ingest.eva.logs import (
     stored_file,
     stored_name,
 )
-from riff_ingest.eva.run_inputs import Configuration, configuration, filled
+from riff_ingest.eva.run_inputs import (
+    NONE_GIVEN,
+    Configuration,
+    RunInputs,
+    agent_at,
+    configuration,
+    filled,
+    played_record,
+)
 from riff_ingest.eva.scenario_db import database_hash
 from riff_ingest.eva.turns import PipelineType
 from riff_ingest.lines import BrokenInput
 
-RESULT = "result.json"
-CONFIG = "config.json"
+
+def run_inputs_of(directory: Path, given: RunInputs | None = None) -> RunInputs:
+    """Return the dataset and the agent's file of a conversation: those given, else those that its run names."""
+    path = Path(os.path.abspath(directory))
+    return (given or NONE_GIVEN).or_near(run_of(path), configuration_near(path, Warnings()))
+
+
+def result_of(path: Path) -> dict[str, Any] | None:
+    """Return what a conversation's result.json holds, `None` where there is none that can be read."""
+    file = find(path, RESULT)
+    try:
+        return read_object(file) if file is not None else None
+    except BrokenInput:  # reading the record says so
+        return None
 
 
 def read_record(
@@ -177,3 +208,68 @@ def _take_agent(context: MetricContext, agent: Mapping[str, Any]) -> None:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+# Find one conversation, or all of a run, in a directory and read their contexts.
+_OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
+
+
+class ConversationSet(NamedTuple):
+    """Hold the conversations of a directory by output id; `single` where it is one itself."""
+
+    directories: dict[str, Path]
+    single: bool
+
+
+def conversations_in(directory: Path) -> ConversationSet:
+    """Find the conversations of a directory: a run, a record with trials, or one conversation, archived ones included.
+
+    In a run, and in its directory of records, archived attempts do not count. Nothing is found where it is none of
+    these.
+    """
+    path = Path(os.path.abspath(directory))
+    if path.name == RECORDS and is_run(path.parent) and not claims(path):
+        directory = directory.parent if directory.name == RECORDS else path.parent
+    if (directory / RECORDS).is_dir():
+        return ConversationSet({each.output_id: each.path for each in conversations(directory)}, single=False)
+    trials = _trials(directory)
+    if trials:
+        return ConversationSet({f"{path.name}/{each.name}": each for each in trials}, single=False)
+    if claims(directory) or any(find(directory, file) is not None for file in _OF_A_CALL):
+        return ConversationSet({path.name: directory}, single=True)
+    return ConversationSet({}, single=False)
+
+
+def was_finished(directory: Path) -> bool:
+    """Tell whether a conversation came to its end; EVA measures no other ones."""
+    return find(directory, RESULT) is not None
+
+
+def inspect(
+    directory: Path,
+    *,
+    pipeline_type: PipelineType | None = None,
+    given: RunInputs | None = None,
+    expected: Mapping[str, Any] | None = None,
+) -> MetricContext:
+    """Return the context of a conversation with the dataset and the agent's file that are given, else those of its run.
+
+    `expected` takes the place of the dataset's expected database. Never raises on what files hold.
+    """
+    warnings = Warnings()
+    run_inputs = run_inputs_of(directory, given)
+    configuration = configuration_near(directory, Warnings())
+    identity = identity_of(Path(os.path.abspath(directory)), result_of(directory), configuration)
+    played = played_record(run_inputs.dataset, identity.record, configuration.language, warnings)
+    agent = agent_at(run_inputs.agent, warnings)
+    context = read_record(directory, pipeline_type=pipeline_type, dataset_record=played, agent=agent)
+    if expected is not None:
+        context.expected_scenario_db = dict(expected)
+    context.warnings += warnings.lines()
+    return context
+
+
+def _trials(path: Path) -> list[Path]:
+    found = [child for child in path.glob("trial_*") if child.is_dir() and not child.is_symlink()]
+    counted = [child for child in found if not is_archived(child.name)]
+    return sorted(counted, key=lambda child: natural(child.name))

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from riff_ingest.coercion import parse_time
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.eva.context import AudioByTurn, MetricContext
 from riff_ingest.eva.derived import CallClock, Derived, derive, expected_steps, is_transfer, tool_name, tool_types
 from riff_ingest.eva.directories import Identity
@@ -21,7 +19,7 @@ from riff_ingest.eva.run_inputs import Configuration
 from riff_ingest.eva.stored_metrics import Places, is_judged, stored_pass
 from riff_ingest.eva.trace import LoggedEntry
 from riff_ingest.events import LONGEST
-from riff_ingest.lenient_json import is_deep
+from riff_ingest.lenient_json import is_deep, parse_time
 from riff_store.metrics import metric_of
 from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
 

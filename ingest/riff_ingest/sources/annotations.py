@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from riff_ingest import lines
-from riff_ingest.coercion import fit, parse_time
-from riff_ingest.lenient_json import loads
+from riff_ingest.lenient_json import fit, loads, parse_time
 from riff_ingest.lines import BrokenInput
 from riff_ingest.source import FileHead, Source
 from riff_store.facts import Annotation, Skipped

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from riff_ingest.coercion import fields_of, fit, parse_time, wanted
-from riff_ingest.lenient_json import NOT_FINITE, loads
+from riff_ingest.lenient_json import NOT_FINITE, fields_of, fit, loads, parse_time, wanted
 from riff_ingest.lines import BrokenInput
 from riff_ingest.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
-from riff_ingest.sources.transcript_line import Name, Whole
+from riff_ingest.sources.transcripts import Name, Whole
 from riff_store.facts import JudgedScore, Skipped
 
 COMPUTED = "(computed)"

@@ -1,18 +1,22 @@
-"""Find every source: the modules of this package, and those of installed distributions."""
+"""Find every source, the inputs below a user's paths, and by content which source each of them is of."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from riff_ingest import sources as package
-from riff_ingest.lines import BrokenInput
-from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
+from riff_ingest import yaml_document
+from riff_ingest.lines import BrokenInput, read_start, read_whole, unreadable
+from riff_ingest.source import DirectoryInput, FileHead, ReadContext, ReadItem, Source
+from riff_ingest.yaml_document import ENDINGS as _YAML
 from riff_store.errors import RiffError
 from riff_store.plugins import load_plugins, name_refusal
 
@@ -117,3 +121,251 @@ def _unless_it_fails(function: Callable[_P, _T], otherwise: _T) -> Callable[_P, 
             return otherwise
 
     return guarded
+
+
+# Decide what of a path is read, and what it is, by content.
+EMPTY = "file is empty"
+LISTED_KEYS = 5
+LONGEST_KEY = 30
+
+
+class Detected(NamedTuple):
+    """Hold the kind of an input, `None` if it is none that can be read, and why."""
+
+    kind: str | None
+    reason: str
+
+
+def detect(path: Path) -> Detected:
+    """Return what a file or a directory is taken for, and why; raise `BrokenInput` where it cannot be read at all."""
+    if path.is_dir():
+        kind = claimed_kind(path)
+        return Detected(kind, f"it is a directory of {kind}" if kind else "it is a directory")
+    head = FileHead(path, read_start(path))
+    for source in sources():
+        try:
+            reason = source.recognises(head)
+        except BrokenInput as problem:
+            return Detected(None, problem.reason)
+        if reason:
+            return Detected(source.kind, reason)
+    named = named_kind(path.name)
+    if named is not None:
+        return Detected(named, "its name says so")
+    if not head.start.strip():
+        return Detected(None, EMPTY)
+    if not head.records and head.misread:
+        return Detected(None, head.misread)
+    return Detected(None, f"not recognised: {_held(head)}")
+
+
+def _held(head: FileHead) -> str:
+    form = "TOML" if head.document and not head.start.lstrip().startswith(b"{") else "JSON"
+    form = "YAML" if head.path.name.endswith(yaml_document.ENDINGS) else form
+    known = head.document or next(iter(head.records), {})
+    names = [name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…" for name in known]
+    if not names:
+        return f"{form} without a key that is known"
+    more = [f"{len(names) - LISTED_KEYS} more"] if len(names) > LISTED_KEYS else []
+    return f"{form} with the keys {', '.join([*names[:LISTED_KEYS], *more])}"
+
+
+def named_kind(name: str) -> str | None:
+    """Return the kind that takes files of this name."""
+    return next((source.kind for source in sources() if source.is_named(name)), None)
+
+
+def may_be_known(path: Path) -> bool:
+    """Tell whether the words of some kind stand in a YAML file, which takes long to read."""
+    marks = [source.yaml_words for source in sources() if source.yaml_words]
+    try:
+        text = read_whole(path, "yaml_mib")
+    except BrokenInput:
+        return False
+    return any(all(word in text for word in words) for words in marks)
+
+
+def claimed_kind(directory: Path) -> str | None:
+    """Return the kind that takes this directory as one input."""
+    found = (source.kind for source in sources() if source.directory and source.directory.claims(directory))
+    return next(found, None)
+
+
+def set_aside(directory: Path) -> str | None:
+    """Return why neither a directory nor anything in it is input, `None` where it may be."""
+    reasons = (source.directory.set_aside(directory) for source in sources() if source.directory)
+    return next((reason for reason in reasons if reason), None)
+
+
+def is_company(path: Path) -> bool:
+    """Say whether a file was written beside inputs and is none itself."""
+    return any(source.is_company(path) for source in sources())
+
+
+def accompanies(path: Path) -> bool:
+    """Say whether a file is read with the directories beside it that are inputs."""
+    return any(source.directory.accompanies(path) for source in sources() if source.directory)
+
+
+# Find the files that a user's paths stand for, in one order whatever the order of the paths.
+_LINES = (".jsonl", ".jsonl.gz")
+_STORES = (".db", ".db-wal", ".db-shm")
+_DOCUMENTS = (".json", ".json.gz", ".toml")
+
+
+@dataclass(slots=True)
+class FoundInputs:
+    """Hold inputs in the order of their absolute paths, and what was passed over: path and reason.
+
+    `kinds` are those of the inputs that were looked into to find them. `set_aside` was so by whoever wrote it, and
+    nothing is wrong with that. `not_looked_at` are files of a walk whose names are of nothing that is read.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    kinds: dict[Path, str] = field(default_factory=dict)
+    passed_over: list[tuple[str, str]] = field(default_factory=list)
+    set_aside: list[tuple[str, str]] = field(default_factory=list)
+    not_looked_at: list[str] = field(default_factory=list)
+
+
+def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
+    """Find the files and directories that are inputs.
+
+    A directory that is one input as a whole is not looked into, one that was put aside is passed over.
+
+    A file that is named is an input whatever it holds. A directory is walked, hidden entries left
+    out: known names are inputs, other JSON, TOML and YAML files where their content is known. Passed over are
+    links below it, special files, unknown or broken `.jsonl`, `.json` and `.toml` files (but not valid
+    JSON and TOML of other programs, and no YAML that names none of what is known) and what cannot be read.
+    A file reached twice is one input.
+    """
+    search = _Search()
+    for path in paths:
+        search.root(Path(path))
+    return FoundInputs(
+        sorted(search.inputs.values(), key=_order),
+        search.kinds,
+        search.out(search.passed_over),
+        search.out(search.set_aside),
+        sorted(search.not_looked_at),
+    )
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.inputs: dict[str, Path] = {}
+        self.kinds: dict[Path, str] = {}
+        self.passed_over: dict[Path, str] = {}
+        self.set_aside: dict[Path, str] = {}
+        self.not_looked_at: set[str] = set()
+
+    def root(self, path: Path) -> None:
+        try:
+            mode = path.stat().st_mode
+        except (OSError, ValueError) as error:
+            self._pass(path, unreadable(error).reason)
+            return
+        if stat.S_ISDIR(mode):
+            self._directory(path, self._walk)
+        elif stat.S_ISREG(mode):
+            self._take(path)
+        else:
+            self._pass(path, "not a regular file")
+
+    def _walk(self, root: Path) -> None:
+        waiting = [root]
+        while waiting:
+            directory = waiting.pop()
+            for entry in self._entries(directory):
+                path = directory / entry.name
+                try:
+                    waiting += self._entry(entry, path)
+                except OSError as error:
+                    self._pass(path, unreadable(error).reason)
+
+    def _entry(self, entry: os.DirEntry[str], path: Path) -> list[Path]:
+        """Take what lies in a directory or pass it over; a directory that has to be walked comes back."""
+        if entry.is_symlink():
+            self._pass(path, "a link below the directory is not followed")
+        elif entry.is_dir(follow_symlinks=False):
+            found: list[Path] = []
+            self._directory(path, found.append)
+            return found
+        elif entry.is_file(follow_symlinks=False):
+            self._file(path)
+        else:
+            self._pass(path, "not a regular file")
+        return []
+
+    def _directory(self, path: Path, walk: Callable[[Path], object]) -> None:
+        """Take a directory that is one input, pass over one that is none, and have any other walked."""
+        if reason := set_aside(path):
+            self.set_aside[path] = reason
+        elif (kind := claimed_kind(path)) is None:
+            walk(path)
+        else:
+            self._take(path, kind)
+
+    def _entries(self, directory: Path) -> Iterator[os.DirEntry[str]]:
+        try:
+            with os.scandir(directory) as entries:
+                found = [entry for entry in entries if not entry.name.startswith(".")]
+        except OSError as error:
+            self._pass(directory, unreadable(error).reason)
+            return
+        yield from found
+
+    def _file(self, path: Path) -> None:
+        name = path.name
+        if named_kind(name) is not None:
+            self._take(path)
+        elif is_company(path):
+            return
+        elif not self._may_be_input(path):
+            if not name.endswith((*_YAML, *_STORES)) and not accompanies(path):
+                self.not_looked_at.add(str(path))
+        else:
+            try:
+                kind, reason = detect(path)
+            except BrokenInput as problem:
+                kind, reason = None, problem.reason
+            if kind is not None:
+                self._take(path, kind)
+            elif not accompanies(path):
+                self._pass(path, reason)
+
+    def _may_be_input(self, path: Path) -> bool:
+        name = path.name
+        return name.endswith((*_LINES, *_DOCUMENTS)) or (name.endswith(_YAML) and may_be_known(path))
+
+    def _take(self, path: Path, kind: str | None = None) -> None:
+        if kind is not None:
+            self.kinds[path] = kind
+        real = _real(path)
+        known = self.inputs.get(real)
+        if known is None or _rank(path) < _rank(known):
+            self.inputs[real] = path
+
+    def _pass(self, path: Path, reason: str) -> None:
+        self.passed_over[path] = reason
+
+    def out(self, reasons: Mapping[Path, str]) -> list[tuple[str, str]]:
+        """Return paths, in order and each once, with the reasons why they are left out, but for what is an input."""
+        spelled = {_order(path): path for path in sorted(reasons, key=_rank, reverse=True)}
+        return [(str(path), reasons[path]) for _, path in sorted(spelled.items()) if _real(path) not in self.inputs]
+
+
+def _real(path: Path) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # no path at all
+        return str(path)
+
+
+def _order(path: Path) -> bytes:
+    return os.fsencode(os.path.abspath(path))
+
+
+def _rank(path: Path) -> tuple[bool, bytes]:
+    """Return the rank of a spelling of a file: the one without links stays."""
+    return os.path.abspath(path) != _real(path), os.fsencode(path)

@@ -11,8 +11,7 @@ from typing import TypeAlias
 from riff_ingest.conversation import Conversation
 from riff_ingest.lines import BrokenInput
 from riff_ingest.source import ReadContext, Source, run_of
-from riff_ingest.sources.detection import detect, find_inputs
-from riff_ingest.sources.registry import source_of
+from riff_ingest.sources.registry import detect, find_inputs, source_of
 from riff_runner.judge.evidence import can_be_judged
 from riff_runner.judge.protocol import ConversationName, Signature
 from riff_runner.judge.retry import CallToJudge

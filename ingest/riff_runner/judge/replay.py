@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.coercion import parse_time
-from riff_ingest.lenient_json import loads
+from riff_ingest.lenient_json import loads, parse_time
 from riff_ingest.lines import BrokenInput, read_lines
 from riff_ingest.source import run_of
-from riff_ingest.sources.detection import find_inputs
+from riff_ingest.sources.registry import find_inputs
 from riff_runner.judge.protocol import Answer, ConversationName, Misconfigured, Question, Signature
 
 _NO_REASON = "No reason was recorded."

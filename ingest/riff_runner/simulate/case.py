@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from random import Random
 from typing import Any, TypeVar
 
-from riff_ingest.contract import Contract
+from riff_ingest.conversation import Contract
 from riff_runner.simulate.cast import AgentProfile, CallerPersona, SimulatedRun
 from riff_runner.simulate.flow_file import CallScenario, SimulatedFlow, StateScript, Weakness, WeaknessKind, load_flow
 from riff_runner.simulate.lexicon import Pool, SpokenValue, capital, listed, phrases, pools, sentence

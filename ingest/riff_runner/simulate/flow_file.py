@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from riff_ingest.contract import Contract, StateContract
+from riff_ingest.conversation import Contract, StateContract
 from riff_store.errors import UsageError
 
 WeaknessKind: TypeAlias = Literal["stall", "escalation", "dwell", "latency", "guard_error"]

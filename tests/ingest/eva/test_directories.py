@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from riff_ingest.eva import read_record
 from tests.surface.ingest import (
-    archived,
     configuration,
     conversations,
     identity_of,
@@ -71,9 +70,6 @@ def test_conversations_are_those_that_count_in_natural_order(tmp_path: Path) -> 
     (tmp_path / "records" / "notes.txt").write_text("")
     assert [each.output_id for each in conversations(tmp_path)] == [
         "1.2.1/trial_0", "1.2.1/trial_2", "1.2.1/trial_10", "1.9.1", "1.10.1", "3.1", "4.1", "5/trial_1",
-    ]  # fmt: skip
-    assert sorted(path.name for path in archived(tmp_path)) == [
-        "1.9.1_failed_attempt_1", "trial_0_extra_1", "trial_1_failed_attempt_1",
     ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from time import process_time
 
@@ -9,9 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.surface.ingest import LABELS, LoggedEntry, spoken_only, spoken_part
+from tests.surface.ingest import LABELS, LoggedEntry, Voiced, spoken_only
+from tests.surface.ingest import history_pipeline_spoken_part as part_spoken_by
 
 LONG = "Your two dozen rolls will be ready on Friday morning at seven."
+
+
+def spoken_part(content: str, pieces: Sequence[str]) -> str | None:
+    return part_spoken_by(content, Voiced(pieces))
 
 
 @pytest.mark.parametrize(

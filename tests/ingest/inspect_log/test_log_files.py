@@ -151,7 +151,7 @@ def test_a_zip_file_within_a_zip_file_is_not_opened(tmp_path: Path) -> None:
 def test_limits_hold_for_the_list_of_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with limited(zip_members=3):
         assert read_zip(tmp_path, two()) == ([], [(None, "it has more than 3 members (limits.zip_members)")])
-    monkeypatch.setattr("riff_ingest.limits.MIB", 1)
+    monkeypatch.setattr("riff_ingest.lines.MIB", 1)
     with limited(zip_list_mib=50):
         reason = "its list of members is larger than 50 MiB (limits.zip_list_mib)"
         assert read(tmp_path / "log.eval") == ([], [(None, reason)])

@@ -66,6 +66,6 @@ def test_what_is_no_json_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_ingest.limits.MIB", 10)
+    monkeypatch.setattr("riff_ingest.lines.MIB", 10)
     with limited(calls_mib=1), pytest.raises(BrokenInput, match=r"larger than 1 MiB \(limits.calls_mib\)"):
         taken(tmp_path / "x", '[{"id": "a"}, {"id": "b"}]')

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surface.ingest import flow_files
+from tests.surface.ingest import flow_files_read
 from tests.surface.runner import agents, flow_names, planted, read_flow, route, stage_of
 from tests.surface.runner import cast_runs as runs
 from tests.surface.runner import flow_file_load_flow as load_flow
@@ -92,7 +92,7 @@ def test_every_tool_is_described_and_answers_a_real_agent(name: str) -> None:
 
 @each_flow
 def test_it_is_a_plain_flow_file_as_well(name: str) -> None:
-    read = flow_files.read(FOLDER / f"{name}.toml")
+    read = flow_files_read(FOLDER / f"{name}.toml")
     flow = load_flow(name)
     assert read.contract == flow.contract()
     assert read.described.flow == name

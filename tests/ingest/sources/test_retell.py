@@ -122,7 +122,7 @@ def test_every_form_in_which_teams_keep_calls_is_known_and_gives_the_same_calls(
 def test_a_list_that_is_too_large_to_be_looked_at_whole_is_known_by_how_it_begins(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("riff_ingest.limits.MIB", 1000)
+    monkeypatch.setattr("riff_ingest.lines.MIB", 1000)
     with limited(document_mib=1):
         assert detect(written(folder / "large.json", CALLS)).kind == "retell"
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from riff_ingest.eva.history import Warnings
 from riff_ingest.eva.logs import SIMULATOR_LOGS, find, last_line, read_object, simulator_log, transcript_of
-from riff_ingest.limits import limits
-from riff_ingest.lines import BrokenInput, read_whole
+from riff_ingest.lines import BrokenInput, limits, read_whole
 
 AGENT_CALLS = "agent_perf_stats.csv"
 

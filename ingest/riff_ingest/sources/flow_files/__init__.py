@@ -2,179 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from riff_ingest.coercion import contract_of
-from riff_ingest.contract import DEFAULT_ESCALATIONS, Contract, StateContract
-from riff_ingest.lenient_json import load_document
-from riff_ingest.lines import BrokenInput
-from riff_ingest.segments import segment_of
+from riff_ingest.conversation import Contract
 from riff_ingest.source import FileHead, Source
-from riff_ingest.sources.flow_files.config import (
-    FlowConfig,
-    FlowNode,
-    NodeFunction,
-    Way,
-    is_flow_config,
-    read_config,
-    read_node,
-)
-from riff_ingest.sources.flow_files.retell import is_retell_flow, read_retell_flow, retell_flow_name
-from riff_store.facts import DescribedFlow, DescribedState, Skipped
+from riff_store.facts import DescribedFlow, Skipped
 
-_ENDS = (("from", "source"), ("to", "target"))
-_ENDINGS = (".gz", ".json", ".toml", ".yaml", ".yml")
-NO_FLOW = "file does not describe a flow, which has edges or states, or nodes; see docs/formats.md, section 3"
-_NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"})
-
-
-@dataclass(slots=True)
-class FlowFile:
-    """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit.
-
-    `config` has the nodes of a flow of pipecat or Retell; it is `None` for a native one.
-    """
-
-    described: DescribedFlow
-    contract: Contract
-    left_out: list[Skipped] = field(default_factory=list)
-    config: FlowConfig | None = None
-
-
-def read(path: Path) -> FlowFile:
-    """Return the flow that a file describes; raise `BrokenInput` where it describes none.
-
-    Without a name in it the flow has the name of its file.
-    """
-    return flow_of(load_document(path), path)
-
-
-def flow_of(document: Any, path: Path) -> FlowFile:
-    """Return the flow that the document of a file describes; raise `BrokenInput` where it describes none."""
-    if not isinstance(document, dict):
-        raise BrokenInput("file is not a JSON object")
-    if is_flow_config(document):
-        return _config_flow(read_config(document), path)
-    if is_retell_flow(document):
-        return _retell_flow(document, path)
-    if is_editor_document(document):
-        return _editor_flow(document, path)
-    if _NATIVE_PARTS.isdisjoint(document):
-        raise BrokenInput(NO_FLOW)
-    return _native_flow(document, path)
+_PARTS = ("nodes", "flow", "conversationFlow")
+"""One of these stands in every document of a flow."""
 
 
 def _recognises(head: FileHead) -> str | None:
-    if any("conversation_id" in record for record in head.records):
+    if any("conversation_id" in record for record in head.records) or not any(part in head.document for part in _PARTS):
         return None
-    if is_flow_config(head.document):
-        return "it has the nodes of a pipecat flow"
-    if is_retell_flow(head.document):
-        return "it has the nodes of a Retell flow"
-    if is_editor_document(head.document):
-        return "it has the nodes of a flow editor"
-    if isinstance(head.document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(head.document):
-        return "it has a flow and parts of its contract"
-    return None
+    from riff_ingest.sources.flow_files.flow import form_of
+
+    form = form_of(head.document)
+    return f"it has {form}" if form else None
 
 
 def _items(path: Path) -> Iterator[DescribedFlow | Skipped]:
+    from riff_ingest.sources.flow_files.flow import read
+
     found = read(path)
     yield found.described
     yield from found.left_out
 
 
 def _contracts(path: Path) -> dict[str, Contract]:
+    from riff_ingest.sources.flow_files.flow import read
+
     found = read(path)
     return {found.described.flow: found.contract}
-
-
-def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
-    contract, misfits = contract_of(document)
-    edges = _edges(document.get("edges"), misfits)
-    return _flow_file(_flow_name(document, path), contract, edges, misfits)
-
-
-def _config_flow(config: FlowConfig, path: Path) -> FlowFile:
-    misfits: list[str] = []
-    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=True)
-    file = _flow_file(_flow_name({}, path), contract, config.edges(), misfits)
-    file.left_out += [Skipped("defect", None, f"{problem}; it is left out") for problem in config.problems]
-    file.config = config
-    return file
-
-
-def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
-    misfits: list[str] = []
-    odd_edges: list[str] = []
-    edges = _edges(document.get("edges"), odd_edges)
-    config = read_editor(document, edges, misfits)
-    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
-    edges = list(dict.fromkeys([*edges, *config.edges()]))
-    file = _flow_file(_flow_name(document, path), contract, edges, [*misfits, *odd_edges])
-    file.config = config
-    return file
-
-
-def _retell_flow(document: dict[str, Any], path: Path) -> FlowFile:
-    config, ids = read_retell_flow(document)
-    misfits: list[str] = []
-    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
-    states = {name: msgspec.structs.replace(state, id=ids[name]) for name, state in contract.states.items()}
-    contract = msgspec.structs.replace(contract, states=states)
-    file = _flow_file(_flow_name({"flow": retell_flow_name(document)}, path), contract, config.edges(), misfits)
-    file.left_out += [Skipped("defect", None, problem) for problem in config.problems]
-    file.config = config
-    return file
-
-
-def _flow_file(flow: str, contract: Contract, edges: list[tuple[str, str]], misfits: list[str]) -> FlowFile:
-    outcomes = dict.fromkeys(contract.successes(), "success") | dict.fromkeys(contract.escalations(), "escalation")
-    named = [*contract.states, *(state for edge in edges for state in edge)]
-    named += [*(contract.success_terminals or ()), *(contract.escalation_terminals or ())]
-    described = [
-        DescribedState(
-            name,
-            segment_of(name, contract),
-            outcomes.get(name),
-            tuple(contract.states[name].required_slots) if name in contract.states else (),
-        )
-        for name in dict.fromkeys(named)
-    ]
-    body = msgspec.json.encode(contract).decode()
-    left_out = [Skipped("defect", None, f"{misfit} does not fit and is left out") for misfit in dict.fromkeys(misfits)]
-    return FlowFile(DescribedFlow(flow, contract.archetype, described, edges, body), contract, left_out)
-
-
-def _edges(given: Any, misfits: list[str]) -> list[tuple[str, str]]:
-    """Return edges as pairs or as tables whose ends have either form's names, each once."""
-    if not isinstance(given, list):
-        if given is not None:
-            misfits.append("edges")
-        return []
-    edges: dict[tuple[str, str], None] = {}
-    for edge in given:
-        ends = [edge.get(one, edge.get(other)) for one, other in _ENDS] if isinstance(edge, dict) else edge
-        if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, str) and end for end in ends):
-            edges[(ends[0], ends[1])] = None
-        else:
-            misfits.append("edges")
-    return list(edges)
-
-
-def _flow_name(document: Mapping[str, Any], path: Path) -> str:
-    flow = document.get("flow")
-    if isinstance(flow, str) and flow:
-        return flow
-    name = path.name
-    for ending in _ENDINGS:
-        name = name.removesuffix(ending) or name
-    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 SOURCE = Source(
@@ -189,83 +49,3 @@ SOURCE = Source(
     contracts=_contracts,
     rank=30,
 )
-
-
-# Read what pipecat's flow editor saves.
-def is_editor_document(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is what pipecat's flow editor writes."""
-    nodes = document.get("nodes")
-    return isinstance(nodes, list) and any(isinstance(node, dict) and "id" in node and "type" in node for node in nodes)
-
-
-def read_editor(document: Mapping[str, Any], edges: list[tuple[str, str]], misfits: list[str]) -> FlowConfig:
-    """Return the flow that such a document describes, with its edges; a node without a name goes into `misfits`.
-
-    An edge that no function takes is one by choice.
-    """
-    nodes: dict[str, FlowNode] = {}
-    initial = ""
-    for given in document["nodes"]:
-        name = given.get("id") if isinstance(given, dict) else None
-        if not isinstance(name, str) or not name:
-            misfits.append("nodes")
-            continue
-        data = given.get("data")
-        node = read_node(name, data if isinstance(data, dict) else {})
-        nodes[name] = replace(node, ends=node.ends or given.get("type") == "end")
-        if given.get("type") == "initial":
-            initial = initial or name
-    initial = initial or next(iter(nodes), "")
-    for name, node in nodes.items():
-        functions = _with_edges(node, [to for source, to in edges if source == name], nodes)
-        nodes[name] = replace(node, functions=functions, ends=node.ends or (not functions and name != initial))
-    return FlowConfig(initial, nodes)
-
-
-def _with_edges(node: FlowNode, targets: list[str], nodes: Mapping[str, FlowNode]) -> tuple[NodeFunction, ...]:
-    functions = tuple(
-        replace(function, ways=tuple(way for way in function.ways if way.to in nodes)) for function in node.functions
-    )
-    led_to = {way.to for function in functions for way in function.ways}
-    drawn = [NodeFunction(to, ways=(Way(to),), by_choice=True) for to in targets if to in nodes and to not in led_to]
-    return (*functions, *drawn)
-
-
-# Work out what a flow of pipecat promises, from its nodes and from the marks that riff-tui knows in them.
-def contract_of_nodes(config: FlowConfig, misfits: list[str], *, unmarked_ends_succeed: bool) -> Contract:
-    """Return the contract of a flow, with the parts of marks that do not fit in `misfits`.
-
-    A node that ends the call is a success or an escalation as it is marked; without a mark it is an escalation by its
-    name, and else a success if those are to be.
-    """
-    states: dict[str, StateContract] = {}
-    completion: dict[str, None] = {}
-    successes, escalations = [], []
-    for name, node in config.nodes.items():
-        state = {part: node.mark.get(part) for part in ("segment", "required_slots")}
-        marks, wrong = contract_of({"states": {name: state}, "completion_slots": node.mark.get("completion_slots")})
-        misfits += wrong
-        required = marks.states[name].required_slots if state["required_slots"] is not None else _needed(node)
-        states[name] = StateContract(marks.states[name].segment, required)
-        completion |= dict.fromkeys(marks.completion_slots or ())
-        if node.end == "escalation":
-            escalations.append(name)
-        elif node.end == "success" or (unmarked_ends_succeed and _succeeds(node)):
-            successes.append(name)
-    if escalations:
-        escalations += [name for name in config.nodes if name in DEFAULT_ESCALATIONS and config.nodes[name].end is None]
-    return Contract(
-        success_terminals=successes or None,
-        escalation_terminals=escalations or None,
-        completion_slots=list(completion) or None,
-        states=states,
-    )
-
-
-def _succeeds(node: FlowNode) -> bool:
-    return node.ends and node.end is None and node.name not in DEFAULT_ESCALATIONS
-
-
-def _needed(node: FlowNode) -> list[str]:
-    """Return the union of what a node's functions require."""
-    return list(dict.fromkeys(slot for function in node.functions for slot in function.required))

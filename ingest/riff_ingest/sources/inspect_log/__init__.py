@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.json_members import read_members
 from riff_ingest.lenient_json import loads, object_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.source import FileHead, ReadContext, Source
@@ -39,6 +38,8 @@ def _recognises(head: FileHead) -> str | None:
 
 
 def _describes_a_run(path: Path) -> bool:
+    from riff_ingest.json_members import read_members
+
     try:
         for member in read_members(path, ("eval",)):
             spec = object_of(None if isinstance(member, str) else loads(member.value))

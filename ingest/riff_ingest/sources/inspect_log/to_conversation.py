@@ -11,28 +11,41 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import RETRIED, ROLES, Conversation
+from riff_ingest.conversation import DERIVED, RETRIED, ROLES, Contract, Conversation
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import NOT_FINITE, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput, read_start
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.source import ReadContext
-from riff_ingest.sources.inspect_log.archive import MISSING, START, Archive, ArchiveLog, DocumentLog, Key, Log, key_of
+from riff_ingest.sources.inspect_log.archive import (
+    MISSING,
+    START,
+    Archive,
+    ArchiveLog,
+    DocumentLog,
+    Header,
+    Key,
+    Log,
+    header_of,
+    key_of,
+)
 from riff_ingest.sources.inspect_log.happenings import (
     PRIVATE,
     Happening,
     Happenings,
+    Part,
     Sample,
+    Scales,
     attached,
     decode_sample,
     decode_scores,
+    edits,
     happenings_of,
     spoken,
     time_of,
+    verdicts,
 )
-from riff_ingest.sources.inspect_log.scores import Header, Part, Scales, edits, header_of, verdicts
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.tool_states import ToolStates
 from riff_store.facts import Annotation, JudgedScore, Skipped
 
 _TO_A_HUMAN = re.compile(r"transfer.*(human|person|operator|representative|agent)|escalat", re.IGNORECASE)
@@ -269,7 +282,6 @@ def _error_of_answer(given: Any, failed: bool = False) -> str | None:
     return PRIVATE.text(": ".join(said)) or (_WITHOUT_A_REASON if failed or error else None)
 
 
-# Take the agents that were at work for the states of a call, where it was handed from one to another.
 class AgentStates(ToolStates):
     """Collect a call in its order, as `ToolStates` does; it moves to the agents, and its tools change no state."""
 

@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import ROLES, Conversation
+from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation
+from riff_ingest.platforms import ESCALATED, with_escalation
 from riff_ingest.segments import OPENING, ToolSegments, hands_over
 from riff_ingest.source import run_of, text_of
 from riff_ingest.sources.livekit.report import Item, Report
-from riff_ingest.sources.platforms import ESCALATED, with_escalation
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.state_aspects import read_stream
+from riff_ingest.tool_states import ToolStates
 from riff_store.facts import JudgedScore
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 
@@ -42,7 +41,7 @@ def conversation_of(
     for item in _with_outputs(report.items):
         _take(item, states, report, by_agent=by_agent)
     flow = report.agent_name or first or "livekit"
-    reason = _reason(report)
+    reason = None if report.close_reason is None else report.close_reason.lower().removeprefix("cr_")
     call = Conversation(
         conversation_id=_name(report, path),
         flow=flow,
@@ -61,7 +60,7 @@ def conversation_of(
         events=states.events,
         tool_calls=states.tool_calls,
         origin="observed" if by_agent else DERIVED,
-        passed=_outcome(report.tags),
+        passed=False if _FAIL in report.tags else True if _SUCCESS in report.tags else None,
         voice=voice_of(report),
     )
     _complete(call, reason)
@@ -155,16 +154,6 @@ def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *,
             error=None if output is None or not output.is_error else str(output.output or "error"),
             state=None if not by_agent else ESCALATED if hands_over(name) else states.state,
         )
-
-
-def _outcome(tags: tuple[str, ...]) -> bool | None:
-    """Return what the application says of the call's outcome; a failure among its tags decides."""
-    return False if _FAIL in tags else True if _SUCCESS in tags else None
-
-
-def _reason(report: Report) -> str | None:
-    """Return why the session was closed, in the words of LiveKit's SDK."""
-    return None if report.close_reason is None else report.close_reason.lower().removeprefix("cr_")
 
 
 def _error(report: Report, reason: str | None) -> str | None:

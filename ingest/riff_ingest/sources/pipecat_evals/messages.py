@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import ROLES, Conversation
+from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation
 from riff_ingest.lenient_json import objects_of, text_of
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments, hands_over
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.tool_states import ToolStates
 
 TOOL = "tool_call"
 UNNAMED = "(unnamed tool)"

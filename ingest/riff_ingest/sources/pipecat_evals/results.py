@@ -1,17 +1,179 @@
-"""Turn a line of `results.jsonl` into a call, and what pipecat says of it into verdicts."""
+"""Read the calls of pipecat's evals, and what pipecat says of them as verdicts."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeAlias
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.lenient_json import flag_of, number_of, object_of, objects_of, text_of
-from riff_ingest.lines import BrokenInput
+from riff_ingest.lenient_json import flag_of, load_document, number_of, object_of, objects_of, read_values, text_of
+from riff_ingest.lines import BrokenInput, read_start
 from riff_ingest.private_values import PrivateValues
-from riff_ingest.sources.pipecat_evals.messages import Messages
-from riff_store.facts import JudgedScore
+from riff_ingest.source import ReadContext, ReadItem, numbered, run_of
+from riff_ingest.source import text_of as name_of
+from riff_ingest.sources.pipecat_evals.messages import Messages, is_messages, messages_of
+from riff_store.facts import JudgedScore, Skipped
 
+RESULTS = ("results.jsonl", "results.jsonl.gz")
+ENDINGS = (".conversation.json", ".conversation.json.gz")
+TOLD_ELSEWHERE = "its call is read from the results that name it"
+
+_Told: TypeAlias = tuple[frozenset[str], frozenset[bytes]]
+_STAMP = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)[T_ -]?(\d\d)[:-]?(\d\d)(?:[:-]?(\d\d))?")
+
+
+def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+    """Yield the calls of a run with the verdicts on them, and what had to be left out."""
+    return numbered(_items(path, context))
+
+
+def _items(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
+    if read_start(path).lstrip().startswith(b"["):
+        yield from _conversation(path, context)
+        return
+    for value in read_values(path):
+        if isinstance(value, BrokenInput):
+            yield Skipped("skipped", value.line, value.reason)
+        else:
+            yield from _result(path, *value, context)
+
+
+def _result(
+    path: Path, line: int, record: Any, context: ReadContext
+) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
+    try:
+        if not isinstance(record, dict) or not is_result(record):
+            raise BrokenInput("line is no result of a script or a simulation")
+        kept, reason = (record["messages"], "") if record.get("messages") else _kept_beside(path, record)
+        messages = messages_of(kept, context.tool_segments)
+        call = call_of(record, messages, run=run_of(path), started_at=_started_at(path))
+    except BrokenInput as problem:
+        yield Skipped("skipped", line or None, problem.reason, problem.conversation)
+        return
+    yield line, call
+    yield from verdicts_of(record, call, messages)
+    if reason:
+        yield Skipped("defect", line or None, f"its conversation is not known: {reason}", call.conversation_id)
+    yield from _odd(messages, line or None, call)
+
+
+def _conversation(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | Skipped]:
+    """Yield a conversation of which nothing but its messages is known: its directory names flow and run."""
+    document = load_document(path)
+    if not is_messages(document):
+        raise BrokenInput("file is no list of messages of pipecat")
+    if is_company(path):
+        yield Skipped("defect", None, TOLD_ELSEWHERE)
+        return
+    messages = messages_of(document, context.tool_segments)
+    name = name_of(path.name)
+    for ending in ENDINGS:
+        name = name.removesuffix(ending) or name
+    run = run_of(path)
+    call = Conversation(conversation_id=name, flow=run, run_id=run, started_at=_started_at(path))
+    messages.fill(call)
+    yield 0, call
+    yield from _odd(messages, None, call)
+
+
+def _odd(messages: Messages, line: int | None, call: Conversation) -> Iterator[Skipped]:
+    if messages.odd:
+        reason = f"{messages.odd} of its messages are none and are left out"
+        yield Skipped("defect", line, reason, call.conversation_id)
+
+
+def _kept_beside(path: Path, record: dict[str, Any]) -> tuple[Any, str]:
+    """Return the messages in the file that a result names, or why there are none.
+
+    It is looked for by the results and in the directory below that it names.
+    """
+    name = _file_of(record)
+    if name is None or not name.endswith(ENDINGS):
+        return None, ""
+    below = PurePosixPath(str(record["artifacts"]["conversation"]).replace("\\", "/")).parent.name
+    places = [path.parent, *([path.parent / below] if below not in ("", "..") else [])]
+    for place in places:
+        try:
+            if _is_kept_in(place, name, linked=place == path.parent):
+                return load_document(place / name), ""
+        except BrokenInput as problem:
+            return None, problem.reason
+        except (OSError, ValueError):
+            continue
+    return None, "its file does not lie by the results"
+
+
+def _is_kept_in(place: Path, name: str, *, linked: bool) -> bool:
+    """Tell whether a file lies in a place; neither is a link, but for a place that may be `linked`."""
+    file = place / name
+    return file.is_file() and not file.is_symlink() and (linked or not place.is_symlink())
+
+
+def _started_at(path: Path) -> str | None:
+    """Return when a run was: as its directory says, which may be named by the time, else when its file was written."""
+    found = _STAMP.search(run_of(path))
+    with suppress(ValueError, OSError, OverflowError):
+        if found:
+            year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+            return datetime(year, month, day, hour, minute, second, tzinfo=UTC).isoformat()
+        return datetime.fromtimestamp(int(os.stat(path).st_mtime), UTC).isoformat()
+    return None
+
+
+def is_company(path: Path) -> bool:
+    """Tell whether a conversation is one of those that a run's results beside it, or above it, tell of."""
+    if not path.name.endswith(ENDINGS):
+        return False
+    directories = path.parent, path.absolute().parent.parent
+    told = [_told_in(directory / name) for directory in directories for name in RESULTS]
+    if any(name_of(path.name) in names for names, _ in told):
+        return True
+    kept = {digest for _, messages in told for digest in messages}
+    with suppress(BrokenInput):
+        return bool(kept) and _digest(load_document(path)) in kept
+    return False
+
+
+def _told_in(results: Path) -> _Told:
+    """Return the names of the files in which a run keeps conversations, and digests of those that it keeps itself."""
+    try:
+        status = results.stat()
+        return _told(results, status.st_mtime_ns, status.st_size)
+    except (OSError, BrokenInput):
+        return frozenset(), frozenset()
+
+
+@lru_cache(maxsize=64)
+def _told(results: Path, _modified: int, _size: int) -> _Told:
+    names, messages = set(), set()
+    for value in read_values(results):
+        record = {} if isinstance(value, BrokenInput) else object_of(value[1])
+        if name := _file_of(record):
+            names.add(name)
+        if record.get("messages"):
+            messages.add(_digest(record["messages"]))
+    return frozenset(names), frozenset(messages)
+
+
+def _digest(messages: Any) -> bytes:
+    return hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).digest()
+
+
+def _file_of(record: dict[str, Any]) -> str | None:
+    """Return the name of the file that a result names as its conversation, without its directory."""
+    path = text_of(object_of(record.get("artifacts")).get("conversation"))
+    return path.replace("\\", "/").rpartition("/")[2] or None if path else None
+
+
+# Turn a line of `results.jsonl` into a call, and what pipecat says of it into verdicts.
 JUDGE = "pipecat"
 SCRIPT, SIMULATION = "script", "simulation"
 PASSED, SUCCESS = "passed", "success"
@@ -19,7 +181,7 @@ PASSED, SUCCESS = "passed", "success"
 _BROKEN = frozenset({"connect_failed", "closed_before_ready", "handshake_timeout", "error", "judge_no_verdict"})
 """What goes wrong in a script, or in a metric, and is not the agent's fault."""
 _STOPS = {"max_duration": "timeout", "bot_ended": "bot"}
-_ENDINGS = (".py", ".yaml", ".yml", ".json", ".toml")
+_OF_PROGRAMS = (".py", ".yaml", ".yml", ".json", ".toml")
 
 
 def is_result(record: Mapping[str, Any]) -> bool:
@@ -170,6 +332,6 @@ def _place(verdict: Mapping[str, Any], messages: Messages) -> int | None:
 def _stem(bot: str) -> str:
     """Return the name of a bot without its directory and the ending of its file."""
     name = bot.replace("\\", "/").rstrip("/").rpartition("/")[2] or bot
-    for ending in _ENDINGS:
+    for ending in _OF_PROGRAMS:
         name = name.removesuffix(ending) or name
     return name

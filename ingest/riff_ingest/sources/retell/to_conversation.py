@@ -1,17 +1,16 @@
-"""Make a conversation of the record of a call of Retell, or of one of its simulated tests."""
+"""Read calls of Retell: make a conversation of the record of each, or of one of its simulated tests."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import Contract
 from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.private_values import PrivateValues, addresses_in
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.platforms import (
+from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
@@ -22,32 +21,40 @@ from riff_ingest.sources.platforms import (
     VOICEMAIL,
     CallEnding,
     PlatformVerdict,
+    ReadCall,
+    Sketch,
     ended_call,
     judged_at,
     moment,
+    read_calls,
     run_of_day,
     short,
     yes_or_no,
 )
-from riff_ingest.sources.retell.transcript import node_ids, preferred, read_transcript, reply_latencies, spoken
+from riff_ingest.private_values import PrivateValues, addresses_in
+from riff_ingest.source import ReadContext, ReadItem
+from riff_ingest.sources.retell.transcript import (
+    kept_under,
+    node_ids,
+    preferred,
+    read_transcript,
+    reply_latencies,
+    spoken,
+)
 from riff_ingest.tool_states import latencies
+from riff_store.facts import Skipped
 from riff_store.measure import percentile
 
 SCRUBBED = "[scrubbed]"
 TEXT_SCRUBBED = "its text is the one that Retell took personal data out of"
+NO_FLOW_FILE = (
+    "no flow file says how calls of {flow} should end, so completion and stalls are not measured; ingest Retell's"
+    " conversation flow along with them"
+)
 NO_TEXT = "it has no text: Retell was set to store {setting}"
 
 _PLACES = frozenset({"current_node", "previous_node"})
 _WAITING = frozenset({"pending", "in_progress"})
-
-
-class ReadRetellCall(NamedTuple):
-    """Hold a conversation, the verdicts on it with their time, and notes on how it was read."""
-
-    conversation: Conversation
-    verdicts: list[PlatformVerdict]
-    judged_at: int | None
-    notes: list[str]
 
 
 class FlowNodes:
@@ -80,7 +87,38 @@ class FlowNodes:
         return self._names.get(flow, {})
 
 
-def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadRetellCall:
+def read_retell_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+    """Yield the calls of a file with the verdicts on them, and which flows have calls but no flow file."""
+    flows = FlowNodes(context.contracts)
+    unended: Counter[str] = Counter()
+    calls = read_calls(
+        path, _sketch, JUDGE, lambda record: conversation_of(record.value, context, flows, record.filled)
+    )
+    for item in calls:
+        if isinstance(item, tuple):
+            call = item[1]
+            unended[call.flow] += call.completed is None and call.origin == "observed"
+        yield item
+    for flow, count in unended.items():
+        if count > 1:
+            yield Skipped("defect", None, NO_FLOW_FILE.format(flow=flow))
+
+
+def _sketch(value: Any) -> Sketch | None:
+    if not isinstance(value, dict):
+        return None
+    call = value["call"] if isinstance(value.get("call"), dict) else value
+    name = call.get("call_id") or call.get("test_case_job_id")
+    if not isinstance(name, str) or not name:
+        return None
+    event = value.get("event")
+    is_ended = event in ("call_analyzed", "call_ended") or call.get("call_status") in ("ended", "error")
+    is_analyzed = event == "call_analyzed" or bool(call.get("call_analysis"))
+    has_text = any(kept_under(call, "transcript_with_tool_calls", "transcript_object"))
+    return Sketch(name, 4 * is_analyzed + 2 * is_ended + has_text)
+
+
+def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:
     """Return what a record tells; raise `BrokenInput` where it is of no call that was held to its end."""
     if "test_case_job_id" in record:
         return _test(record, context, flows)
@@ -122,10 +160,10 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
         notes.append(NO_TEXT.format(setting=setting))
     verdicts = list(analysis_verdicts(call, private, is_scrubbed=is_scrubbed))
     judged = judged_at(record.get("event_timestamp"), call.get("end_timestamp"), call.get("start_timestamp"))
-    return ReadRetellCall(conversation, verdicts, judged, notes)
+    return ReadCall(conversation, verdicts, judged, notes)
 
 
-def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> ReadRetellCall:
+def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> ReadCall:
     name, status = text_of(job.get("test_case_job_id")), text_of(job.get("status"))
     if name is None:
         raise BrokenInput("test_case_job_id is missing")
@@ -147,7 +185,7 @@ def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> Rea
     conversation.scenario = text_of(case.get("name")) or text_of(job.get("test_case_definition_id"))
     conversation.final_status = status
     judged = judged_at(job.get("user_modified_timestamp"), job.get("creation_timestamp"))
-    return ReadRetellCall(conversation, [job_verdict(job, private)], judged, [])
+    return ReadCall(conversation, [job_verdict(job, private)], judged)
 
 
 def _snapshot(given: Any) -> list[dict[str, Any]]:

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
+from riff_ingest.platforms import in_time_order
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments
-from riff_ingest.sources.platforms import in_time_order
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill, say_aside
 
 AGENT, USER = "agent", "user"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.json_members import Member, read_members
 from riff_ingest.lines import BrokenInput
 from riff_ingest.lines import digest as digest_of_file
 from riff_ingest.source import FileHead, ReadContext, Source
@@ -18,6 +18,8 @@ NO_INFO = "simulations of tau2-bench without what their run was (info); give the
 
 _DISCARDED_IN = "hallucination_discarded"
 _LISTS = ("tasks", "simulations", "simulation_index")
+_COPY = "_simulation.json"
+_FOLDERS = frozenset({"simulations", "artifacts"})
 _WORDS = (b'"agent_info"', b'"environment_info"', *(b'"%b"' % name.encode() for name in _LISTS))
 _OF_A_SIMULATION = ("task_id", "termination_reason")
 _OF_INFO = (b'"agent_info"', b'"user_info"', b'"environment_info"')
@@ -64,6 +66,8 @@ def _holds_simulations(head: FileHead, start: bytes) -> bool:
         return isinstance(listed, list) and any(isinstance(each, dict) and _is_one(each) for each in listed[:1])
     if any(map(_is_one, head.records)):
         return True
+    from riff_ingest.json_members import Member, read_members
+
     try:
         found = {member.key for member in read_members(head.path, _OF_A_SIMULATION) if isinstance(member, Member)}
     except BrokenInput:
@@ -77,6 +81,8 @@ def _is_one(record: Mapping[str, Any]) -> bool:
 
 def _is_of_a_run(path: Path) -> bool:
     """Tell whether a file has what a run was, and a list of its tasks or simulations."""
+    from riff_ingest.json_members import Member, read_members
+
     has_info = has_list = False
     try:
         for member in read_members(path, ("info",), _LISTS):
@@ -92,6 +98,12 @@ def _is_of_a_run(path: Path) -> bool:
 
 
 def _is_company(path: Path) -> bool:
+    name = path.name.removesuffix(".gz")
+    if name.endswith(_COPY) and path.with_name(name.removesuffix(_COPY) + "_note.json").exists():
+        return True  # the copy of a simulation that was written beside a note on it
+    # Where no folder around a file is named like those of a run, nothing has to be loaded that knows more of them.
+    if _FOLDERS.isdisjoint(Path(os.path.abspath(path)).parts):
+        return False
     from riff_ingest.sources.tau.results import is_of_a_run
 
     return is_of_a_run(path)

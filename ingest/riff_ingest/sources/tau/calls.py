@@ -8,17 +8,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from riff_ingest.coercion import parse_time
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall
+from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST
-from riff_ingest.lenient_json import is_deep
+from riff_ingest.lenient_json import is_deep, parse_time
 from riff_ingest.lines import BrokenInput
 from riff_ingest.segments import ToolSegments
 from riff_ingest.sources.tau.judges import CALLER_FAILED, Spoken, ending_of, final_status, spoken, verdicts
 from riff_ingest.sources.tau.records import Action, Message, Run, Simulation, Task
 from riff_ingest.sources.tau.ticks import NO_TICKS
-from riff_ingest.sources.tau.voice import walk_ticks
 from riff_ingest.sources.tau.walk import (
     DISCOVERED,
     LONGEST_ERROR,
@@ -27,9 +24,10 @@ from riff_ingest.sources.tau.walk import (
     answers_to,
     first_word,
     tool_of,
+    walk_ticks,
     writes,
 )
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.tool_states import ToolStates
 from riff_store.facts import JudgedScore
 
 OF_ANOTHER_TASK = "checked by the reference actions of another task than the one that it names"

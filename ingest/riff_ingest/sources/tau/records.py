@@ -11,11 +11,10 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from riff_ingest.coercion import fields_of, fit, parse_time
-from riff_ingest.lenient_json import loads
+from riff_ingest.lenient_json import fields_of, fit, loads, parse_time
 from riff_ingest.lines import BrokenInput
 from riff_ingest.source import run_of, text_of
-from riff_ingest.sources.transcript_line import Count
+from riff_ingest.sources.transcripts import Count
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
@@ -193,8 +192,6 @@ def _fitting(value: Any, wanted: Any, misfit: Callable[[str], object], path: str
 # Name a run of the benchmark by what it is, so that copies of its results are one run whatever they are called.
 UNKNOWN = "(unknown)"
 RESULTS = "results"
-TICK = 0.2
-"""The seconds of a tick where a run does not say."""
 
 UPDATED, REVIEWED = "updated_", "_reviewed"
 _ORDINARY = frozenset({"llm_agent", "discrete_time_audio_native_agent"})

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
-from riff_ingest.coercion import parse_time
-from riff_ingest.conversation import Conversation
-from riff_ingest.lenient_json import number_of, object_of, text_of
+from riff_ingest.lenient_json import number_of, object_of, parse_time, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.private_values import PrivateValues
-from riff_ingest.source import ReadContext
-from riff_ingest.sources.platforms import (
+from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
@@ -20,14 +17,19 @@ from riff_ingest.sources.platforms import (
     UNKNOWN,
     CallEnding,
     PlatformVerdict,
+    ReadCall,
+    Sketch,
     ended_call,
     moment,
+    read_calls,
     run_of_day,
     short,
     yes_or_no,
 )
-from riff_ingest.sources.vapi import REPORT
+from riff_ingest.private_values import PrivateValues
+from riff_ingest.source import ReadContext, ReadItem
 from riff_ingest.sources.vapi.transcript import (
+    REPORT,
     artifact_of,
     call_of,
     private_values,
@@ -36,15 +38,26 @@ from riff_ingest.sources.vapi.transcript import (
 )
 
 
-class ReadVapiCall(NamedTuple):
-    """Hold a conversation and the verdicts on it with their time."""
-
-    conversation: Conversation
-    verdicts: list[PlatformVerdict]
-    judged_at: int | None
+def read_vapi_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+    """Yield the calls of a file with the verdicts on them."""
+    return read_calls(path, _sketch, JUDGE, lambda record: conversation_of(record.value, context, record.filled))
 
 
-def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadVapiCall:
+def _sketch(value: Any) -> Sketch | None:
+    if not isinstance(value, dict):
+        return None
+    message = object_of(value.get("message"))
+    call = object_of(message.get("call")) if message else value
+    name = call.get("id")
+    if not isinstance(name, str) or not name:
+        return None
+    told = message if message.get("type") == REPORT else call
+    has_text = bool(object_of(told.get("artifact")).get("messages") or told.get("messages"))
+    is_analyzed = bool(told.get("analysis"))
+    return Sketch(name, 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_text)
+
+
+def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadCall:
     """Return what a record tells; raise `BrokenInput` where it is of no call that was held to its end."""
     call, message = call_of(record)
     name = text_of(call.get("id"))
@@ -71,7 +84,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
     variables = variables_of(artifact_of(call).get("variableValues"))
     conversation.slots = {private.text(slot): private.value(value) for slot, value in variables.items()}
     conversation.filled = filled
-    return ReadVapiCall(conversation, list(verdicts_of(call, private)), started if ended is None else ended)
+    return ReadCall(conversation, list(verdicts_of(call, private)), started if ended is None else ended)
 
 
 def _flow(call: Mapping[str, Any]) -> str:

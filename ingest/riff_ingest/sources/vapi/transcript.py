@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
+from riff_ingest.platforms import LATEST, in_time_order
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
-from riff_ingest.sources.platforms import LATEST, in_time_order
-from riff_ingest.sources.vapi import REPORT
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill
 
+REPORT = "end-of-call-report"
+"""The kind of the message that tells of a call as a whole."""
 AGENT_ROLES, CALLER_ROLES = ("bot", "assistant"), ("user",)
 TOOL_CALLS = ("tool_calls", "tool_call")
 
@@ -123,7 +124,6 @@ def _between(until: float | None, start: float | None) -> float | None:
     return None if until is None or start is None or start < until else round((start - until) * 1000, 3)
 
 
-# Take the record of a call of Vapi out of what its API or its webhooks gave.
 def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     """Return the call that a record holds, and the kind of the message that brought it, if one did.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from riff_ingest.limits import limits
+from riff_ingest.lines import limits
 from riff_ingest.sources.transcripts import RUN_FILE
 from riff_ingest.transcript_writer import replace_file
 from riff_store.errors import UsageError, naming

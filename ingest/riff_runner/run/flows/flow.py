@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from riff_ingest.contract import Contract
+from riff_ingest.conversation import Contract
 from riff_store.errors import RiffError
 
 StateOutcome: TypeAlias = Literal["success", "escalation", "end"]

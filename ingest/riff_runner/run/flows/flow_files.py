@@ -10,7 +10,7 @@ from pathlib import Path
 
 from riff_ingest.lenient_json import load_document
 from riff_ingest.lines import BrokenInput, digest
-from riff_ingest.sources.flow_files import flow_of
+from riff_ingest.sources.flow_files.flow import flow_of
 from riff_runner import simulate
 from riff_runner.run.flows.flow import FlowProblem, RunnableFlow
 from riff_runner.run.flows.native_flow import native_flow

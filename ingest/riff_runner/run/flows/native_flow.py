@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.sources.flow_files import FlowFile
+from riff_ingest.conversation import Contract
+from riff_ingest.sources.flow_files.flow import FlowFile
 from riff_runner.run.flows.flow import (
     FlowEdge,
     FlowProblem,

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from riff_ingest.contract import Contract
-from riff_ingest.sources.flow_files import FlowFile
+from riff_ingest.conversation import Contract
 from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeFunction
+from riff_ingest.sources.flow_files.flow import FlowFile
 from riff_runner.run.flows.flow import (
     FlowEdge,
     FlowProblem,

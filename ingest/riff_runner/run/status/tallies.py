@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import msgspec
 
-from riff_ingest.coercion import parse_time
+from riff_ingest.lenient_json import parse_time
 from riff_runner.run.agent_call import RETRIED
 from riff_runner.run.files.progress_file import OVER, ProgressLine
 from riff_runner.run.files.run_files import transcripts

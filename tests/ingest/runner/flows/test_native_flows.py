@@ -174,7 +174,7 @@ def test_it_may_be_json_and_packed(tmp_path: Path) -> None:
 def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
     path = tmp_path / "tap.toml"
     written(path, WHOLE)
-    file, flow = flow_files.read(path), load_flow(str(path))
+    file, flow = flow_files_read(path), load_flow(str(path))
     assert flow.contract == file.contract
     assert [(source, to) for source, state in flow.states.items() for to in [e.to_state for e in state.edges]] == list(
         file.described.edges

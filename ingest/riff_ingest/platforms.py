@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import DERIVED, Contract, Conversation
 from riff_ingest.lenient_json import as_text, clean, loads, number_of
 from riff_ingest.lines import BrokenInput, read_lines, read_whole
 from riff_ingest.private_values import PrivateValues
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import DERIVED, ObservedStates, ToolStates
+from riff_ingest.source import FileHead, run_of
+from riff_ingest.state_aspects import read_stream
+from riff_ingest.tool_states import ObservedStates, ToolStates
 from riff_store.facts import JudgedScore, Skipped
 
 LATEST = 1e14
@@ -170,6 +170,15 @@ class PlatformVerdict(NamedTuple):
         )
 
 
+class ReadCall(NamedTuple):
+    """Hold a conversation, the verdicts on it with their time, and notes on how it was read."""
+
+    conversation: Conversation
+    verdicts: list[PlatformVerdict]
+    judged_at: int | None
+    notes: Sequence[str] = ()
+
+
 def judged_at(*times: Any) -> int | None:
     """Return the first of some times that is one, in milliseconds since the epoch, as microseconds."""
     known = (number_of(each, lowest=1, highest=LATEST) for each in times)
@@ -221,6 +230,43 @@ class CallRecord(NamedTuple):
     number: int
     value: Any
     filled: int
+
+
+def read_calls(
+    path: Path, sketch: Sketcher, judge: str, read_call: Callable[[CallRecord], ReadCall]
+) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
+    """Yield the calls of a file with the verdicts on them; never raises on what they hold.
+
+    Numbers are those of lines, or places in a list.
+    """
+    run = run_of(path)
+    for record in read_call_records(path, sketch):
+        if not isinstance(record, CallRecord):
+            yield record
+            continue
+        try:
+            found = read_call(record)
+        except BrokenInput as problem:
+            yield Skipped("skipped", record.number, problem.reason, problem.conversation)
+            continue
+        call = found.conversation
+        call.run_id = call.run_id or run
+        yield record.number, call
+        for note in found.notes:
+            yield Skipped("defect", record.number, note, call.conversation_id)
+        for verdict in found.verdicts:
+            yield verdict.of(judge, call, found.judged_at)
+
+
+def recognised(
+    head: FileHead, platform: str, is_call: Callable[[Any], bool], is_start: Callable[[bytes], bool]
+) -> str | None:
+    """Return why a file has calls of a platform; of one too large to be looked at as a whole the beginning tells."""
+    if any(map(is_call, head.records)) or any(map(is_call, records_of(head.value)[:8])):
+        return f"it has calls of {platform}"
+    if head.misread and head.start.lstrip()[:1] in (b"[", b"{") and is_start(head.start):
+        return f"it begins with a call of {platform}"
+    return None
 
 
 def read_call_records(path: Path, sketch: Sketcher) -> Iterator[CallRecord | Skipped]:

@@ -1,0 +1,394 @@
+"""Read the flow that a file describes: a native one, or one of pipecat, its flow editor or Retell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from riff_ingest.conversation import DEFAULT_ESCALATIONS, Contract, StateContract
+from riff_ingest.lenient_json import contract_of, load_document, object_of, objects_of
+from riff_ingest.lines import BrokenInput
+from riff_ingest.segments import segment_of
+from riff_ingest.sources.flow_files.config import (
+    FlowConfig,
+    FlowNode,
+    NodeFunction,
+    Way,
+    is_flow_config,
+    read_config,
+    read_node,
+)
+from riff_store.facts import DescribedFlow, DescribedState, Skipped
+
+_ENDS = (("from", "source"), ("to", "target"))
+_ENDINGS = (".gz", ".json", ".toml", ".yaml", ".yml")
+NO_FLOW = "file does not describe a flow, which has edges or states, or nodes; see docs/formats.md, section 3"
+_NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"})
+
+
+@dataclass(slots=True)
+class FlowFile:
+    """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit.
+
+    `config` has the nodes of a flow of pipecat or Retell; it is `None` for a native one.
+    """
+
+    described: DescribedFlow
+    contract: Contract
+    left_out: list[Skipped] = field(default_factory=list)
+    config: FlowConfig | None = None
+
+
+def read(path: Path) -> FlowFile:
+    """Return the flow that a file describes; raise `BrokenInput` where it describes none.
+
+    Without a name in it the flow has the name of its file.
+    """
+    return flow_of(load_document(path), path)
+
+
+def flow_of(document: Any, path: Path) -> FlowFile:
+    """Return the flow that the document of a file describes; raise `BrokenInput` where it describes none."""
+    if not isinstance(document, dict):
+        raise BrokenInput("file is not a JSON object")
+    if is_flow_config(document):
+        return _config_flow(read_config(document), path)
+    if is_retell_flow(document):
+        return _retell_flow(document, path)
+    if is_editor_document(document):
+        return _editor_flow(document, path)
+    if _NATIVE_PARTS.isdisjoint(document):
+        raise BrokenInput(NO_FLOW)
+    return _native_flow(document, path)
+
+
+def form_of(document: Mapping[str, Any]) -> str | None:
+    """Return what the document of a flow has that tells its form, `None` for no such document."""
+    if is_flow_config(document):
+        return "the nodes of a pipecat flow"
+    if is_retell_flow(document):
+        return "the nodes of a Retell flow"
+    if is_editor_document(document):
+        return "the nodes of a flow editor"
+    if isinstance(document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(document):
+        return "a flow and parts of its contract"
+    return None
+
+
+def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
+    contract, misfits = contract_of(document)
+    edges = _edges(document.get("edges"), misfits)
+    return _flow_file(_flow_name(document, path), contract, edges, misfits)
+
+
+def _config_flow(config: FlowConfig, path: Path) -> FlowFile:
+    misfits: list[str] = []
+    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=True)
+    file = _flow_file(_flow_name({}, path), contract, config.edges(), misfits)
+    file.left_out += [Skipped("defect", None, f"{problem}; it is left out") for problem in config.problems]
+    file.config = config
+    return file
+
+
+def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
+    misfits: list[str] = []
+    odd_edges: list[str] = []
+    edges = _edges(document.get("edges"), odd_edges)
+    config = read_editor(document, edges, misfits)
+    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
+    edges = list(dict.fromkeys([*edges, *config.edges()]))
+    file = _flow_file(_flow_name(document, path), contract, edges, [*misfits, *odd_edges])
+    file.config = config
+    return file
+
+
+def _retell_flow(document: dict[str, Any], path: Path) -> FlowFile:
+    config, ids = read_retell_flow(document)
+    misfits: list[str] = []
+    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
+    states = {name: msgspec.structs.replace(state, id=ids[name]) for name, state in contract.states.items()}
+    contract = msgspec.structs.replace(contract, states=states)
+    file = _flow_file(_flow_name({"flow": retell_flow_name(document)}, path), contract, config.edges(), misfits)
+    file.left_out += [Skipped("defect", None, problem) for problem in config.problems]
+    file.config = config
+    return file
+
+
+def _flow_file(flow: str, contract: Contract, edges: list[tuple[str, str]], misfits: list[str]) -> FlowFile:
+    outcomes = dict.fromkeys(contract.successes(), "success") | dict.fromkeys(contract.escalations(), "escalation")
+    named = [*contract.states, *(state for edge in edges for state in edge)]
+    named += [*(contract.success_terminals or ()), *(contract.escalation_terminals or ())]
+    described = [
+        DescribedState(
+            name,
+            segment_of(name, contract),
+            outcomes.get(name),
+            tuple(contract.states[name].required_slots) if name in contract.states else (),
+        )
+        for name in dict.fromkeys(named)
+    ]
+    body = msgspec.json.encode(contract).decode()
+    left_out = [Skipped("defect", None, f"{misfit} does not fit and is left out") for misfit in dict.fromkeys(misfits)]
+    return FlowFile(DescribedFlow(flow, contract.archetype, described, edges, body), contract, left_out)
+
+
+def _edges(given: Any, misfits: list[str]) -> list[tuple[str, str]]:
+    """Return edges as pairs or as tables whose ends have either form's names, each once."""
+    if not isinstance(given, list):
+        if given is not None:
+            misfits.append("edges")
+        return []
+    edges: dict[tuple[str, str], None] = {}
+    for edge in given:
+        ends = [edge.get(one, edge.get(other)) for one, other in _ENDS] if isinstance(edge, dict) else edge
+        if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, str) and end for end in ends):
+            edges[(ends[0], ends[1])] = None
+        else:
+            misfits.append("edges")
+    return list(edges)
+
+
+def _flow_name(document: Mapping[str, Any], path: Path) -> str:
+    flow = document.get("flow")
+    if isinstance(flow, str) and flow:
+        return flow
+    name = path.name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending) or name
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def is_editor_document(document: Mapping[str, Any]) -> bool:
+    """Tell whether a document is what pipecat's flow editor writes."""
+    nodes = document.get("nodes")
+    return isinstance(nodes, list) and any(isinstance(node, dict) and "id" in node and "type" in node for node in nodes)
+
+
+def read_editor(document: Mapping[str, Any], edges: list[tuple[str, str]], misfits: list[str]) -> FlowConfig:
+    """Return the flow that such a document describes, with its edges; a node without a name goes into `misfits`.
+
+    An edge that no function takes is one by choice.
+    """
+    nodes: dict[str, FlowNode] = {}
+    initial = ""
+    for given in document["nodes"]:
+        name = given.get("id") if isinstance(given, dict) else None
+        if not isinstance(name, str) or not name:
+            misfits.append("nodes")
+            continue
+        data = given.get("data")
+        node = read_node(name, data if isinstance(data, dict) else {})
+        nodes[name] = replace(node, ends=node.ends or given.get("type") == "end")
+        if given.get("type") == "initial":
+            initial = initial or name
+    initial = initial or next(iter(nodes), "")
+    for name, node in nodes.items():
+        functions = _with_edges(node, [to for source, to in edges if source == name], nodes)
+        nodes[name] = replace(node, functions=functions, ends=node.ends or (not functions and name != initial))
+    return FlowConfig(initial, nodes)
+
+
+def _with_edges(node: FlowNode, targets: list[str], nodes: Mapping[str, FlowNode]) -> tuple[NodeFunction, ...]:
+    functions = tuple(
+        replace(function, ways=tuple(way for way in function.ways if way.to in nodes)) for function in node.functions
+    )
+    led_to = {way.to for function in functions for way in function.ways}
+    drawn = [NodeFunction(to, ways=(Way(to),), by_choice=True) for to in targets if to in nodes and to not in led_to]
+    return (*functions, *drawn)
+
+
+# Work out what a flow of pipecat promises, from its nodes and from the marks that riff-tui knows in them.
+def contract_of_nodes(config: FlowConfig, misfits: list[str], *, unmarked_ends_succeed: bool) -> Contract:
+    """Return the contract of a flow, with the parts of marks that do not fit in `misfits`.
+
+    A node that ends the call is a success or an escalation as it is marked; without a mark it is an escalation by its
+    name, and else a success if those are to be.
+    """
+    states: dict[str, StateContract] = {}
+    completion: dict[str, None] = {}
+    successes, escalations = [], []
+    for name, node in config.nodes.items():
+        state = {part: node.mark.get(part) for part in ("segment", "required_slots")}
+        marks, wrong = contract_of({"states": {name: state}, "completion_slots": node.mark.get("completion_slots")})
+        misfits += wrong
+        required = marks.states[name].required_slots if state["required_slots"] is not None else _needed(node)
+        states[name] = StateContract(marks.states[name].segment, required)
+        completion |= dict.fromkeys(marks.completion_slots or ())
+        if node.end == "escalation":
+            escalations.append(name)
+        elif node.end == "success" or (unmarked_ends_succeed and _succeeds(node)):
+            successes.append(name)
+    if escalations:
+        escalations += [name for name in config.nodes if name in DEFAULT_ESCALATIONS and config.nodes[name].end is None]
+    return Contract(
+        success_terminals=successes or None,
+        escalation_terminals=escalations or None,
+        completion_slots=list(completion) or None,
+        states=states,
+    )
+
+
+def _succeeds(node: FlowNode) -> bool:
+    return node.ends and node.end is None and node.name not in DEFAULT_ESCALATIONS
+
+
+def _needed(node: FlowNode) -> list[str]:
+    """Return the union of what a node's functions require."""
+    return list(dict.fromkeys(slot for function in node.functions for slot in function.required))
+
+
+# Read the conversation flows of Retell: nodes become states, what leads to a node an edge.
+_EDGE_LISTS = ("edges",)
+_SINGLE_EDGES = ("edge", "always_edge", "else_edge", "skip_response_edge")
+_SUCCESSES = ("end",)
+_ESCALATIONS = ("transfer_call",)
+_LEAVING = ("agent_swap", "bridge_transfer", "cancel_transfer")
+_EXTRACTION = "extract_dynamic_variables"
+_COMPONENT = "component"
+_LONGEST_CONDITION = 60
+
+
+def is_retell_flow(document: Mapping[str, Any]) -> bool:
+    """Tell whether a document is a conversation flow of Retell, or an agent that was exported with one."""
+    flow = _flow(document)
+    nodes = flow.get("nodes")
+    return isinstance(nodes, list) and ("conversation_flow_id" in flow or "start_node_id" in flow)
+
+
+def retell_flow_name(document: Mapping[str, Any]) -> str | None:
+    """Return the name of a flow: the one that a user wrote into it, the agent's of an export, else its id."""
+    for name in (document.get("flow"), document.get("agent_name"), _flow(document).get("conversation_flow_id")):
+        if isinstance(name, str) and name:
+            return name
+    return None
+
+
+def read_retell_flow(document: Mapping[str, Any]) -> tuple[FlowConfig, dict[str, str]]:
+    """Return the flow that such a document describes, and the ids of its nodes by name; raises nothing.
+
+    A node is called by its name, by its id where it has none. Nodes of one name are one, since calls tell them so.
+    """
+    return _Reader(_flow(document)).read()
+
+
+def _flow(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = document.get("conversationFlow")
+    return inner if isinstance(inner, dict) else document
+
+
+class _Reader:
+    def __init__(self, flow: Mapping[str, Any]) -> None:
+        self._flow = flow
+        self._problems: list[str] = []
+        self._components = {
+            str(component[key]): component
+            for component in objects_of(flow.get("components"))
+            for key in ("component_id", "conversation_flow_component_id", "id", "name")
+            if isinstance(component.get(key), str)
+        }
+        parts = [flow, *objects_of(flow.get("components"))]
+        self._nodes = [node for part in parts for node in objects_of(part.get("nodes"))]
+        self._names = {
+            node["id"]: _name(node) for node in self._nodes if isinstance(node.get("id"), str) and node["id"]
+        }
+
+    def read(self) -> tuple[FlowConfig, dict[str, str]]:
+        nodes: dict[str, FlowNode] = {}
+        ids: dict[str, str] = {}
+        for given in self._nodes:
+            name = self._names.get(str(given.get("id")))
+            if name is None:
+                self._problems.append("nodes: a node has no id")
+            elif name in nodes:
+                self._problems.append(
+                    f"nodes.{name}: more than one node is called this, and calls do not tell them apart"
+                )
+            else:
+                nodes[name], ids[name] = self._node(name, given), given["id"]
+                if self._is_dead_end(given, nodes[name]):
+                    self._problems.append(f"nodes.{name}: nothing leads out of it, and it does not end the call")
+        start = self._names.get(str(self._flow.get("start_node_id")), "")
+        return FlowConfig(start or next(iter(nodes), ""), nodes, problems=self._problems), ids
+
+    def _node(self, name: str, given: Mapping[str, Any]) -> FlowNode:
+        kind = given.get("type")
+        mark: dict[str, Any] = {}
+        if kind in _SUCCESSES:
+            mark["terminal"] = "success"
+        if kind in _ESCALATIONS:
+            mark["terminal"] = "escalation"
+        if kind == _EXTRACTION:
+            mark["required_slots"] = [
+                each["name"] for each in objects_of(given.get("variables")) if isinstance(each.get("name"), str)
+            ]
+        instruction = object_of(given.get("instruction"))
+        return FlowNode(
+            name=name,
+            role=_text(self._flow.get("global_prompt")),
+            task=_text(instruction.get("text")),
+            functions=tuple(self._ways(name, given)),
+            ends=kind in (*_SUCCESSES, *_ESCALATIONS),
+            mark=mark,
+        )
+
+    def _is_dead_end(self, given: Mapping[str, Any], node: FlowNode) -> bool:
+        """Tell whether a call cannot go on from a node, in which it does not end either, for want of any edge."""
+        leaves = node.ends or given.get("type") in _LEAVING or isinstance(given.get("global_node_setting"), dict)
+        return not leaves and not any(True for _ in self._targets(given))
+
+    def _ways(self, name: str, given: Mapping[str, Any]) -> Iterator[NodeFunction]:
+        """Yield what leads out of a node; an edge that was drawn to none is a problem."""
+        taken: Counter[str] = Counter()
+        for condition, target in self._targets(given):
+            to = self._names.get(target) if isinstance(target, str) else None
+            if to is None:
+                meant = f"to {target!r}, which is no node" if isinstance(target, str) and target else "to no node"
+                self._problems.append(f"nodes.{name}: its edge {_short(condition)!r} leads {meant}")
+                continue
+            taken[to] += 1
+            number = f" {taken[to]}" if taken[to] > 1 else ""
+            yield NodeFunction(f"to {to}{number}", condition, ways=(Way(to),), by_choice=True)
+
+    def _targets(self, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the conditions of a node's edges, each with the id that it leads to."""
+        edges = [(edge, "") for key in _EDGE_LISTS for edge in objects_of(given.get(key))]
+        edges += [(given[key], key.removesuffix("_edge")) for key in _SINGLE_EDGES if isinstance(given.get(key), dict)]
+        for edge, kind in edges:
+            yield _condition(edge) or kind, edge.get("destination_node_id")
+        if given.get("type") == _COMPONENT:
+            component = self._components.get(str(given.get("component_id")), {})
+            if start := component.get("start_node_id"):
+                yield "always", start
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    name = node.get("name")
+    return name if isinstance(name, str) and name.strip() else str(node["id"])
+
+
+def _condition(edge: Mapping[str, Any]) -> str:
+    """Return when an edge is taken, in words or as its equations."""
+    given = object_of(edge.get("transition_condition"))
+    if prompt := _text(given.get("prompt")):
+        return prompt
+    both = " or " if given.get("operator") == "||" else " and "
+    equations = (
+        " ".join(_text(each.get(part)) for part in ("left", "operator", "right"))
+        for each in objects_of(given.get("equations"))
+    )
+    return both.join(each.strip() for each in equations if each.strip())
+
+
+def _short(condition: str) -> str:
+    return condition if len(condition) <= _LONGEST_CONDITION else f"{condition[: _LONGEST_CONDITION - 1]}…"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,149 @@
+"""Read what people and judges said of the calls of a run in files of their own: notes, and summaries of verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from riff_ingest.lenient_json import fitting, load_document, parse_time
+from riff_ingest.lines import BrokenInput
+from riff_ingest.lines import digest as digest_of_file
+from riff_ingest.source import run_of, text_of
+from riff_ingest.sources.humanness import COMPUTED
+from riff_ingest.sources.tau.results import run_at
+from riff_ingest.sources.transcripts import Name, Whole
+from riff_store.facts import Annotation, JudgedScore, Skipped
+
+NOBODY = "(unknown)"
+"""The author of a note that names none."""
+
+
+class _Note(msgspec.Struct):
+    id: Name
+    simulation_id: Name
+    note: str | None = None
+    author_email: str | None = None
+    created_at: str | None = None
+    trial: Whole | None = None
+    error_source: str | None = None
+    error_type: str | None = None
+
+
+def read_note(path: Path) -> Iterator[Annotation | Skipped]:
+    """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` where it holds none."""
+    document = load_document(path)
+    if not isinstance(document, Mapping):
+        raise BrokenInput("file is no note: it is not a JSON object")
+    misfits: list[str] = []
+    try:
+        found = fitting(document, _Note, misfits.append)
+    except KeyError as missing:
+        raise BrokenInput(f"{missing.args[0]} is missing") from None
+    written_at = parse_time(found.created_at) if found.created_at else None
+    if found.created_at and written_at is None:
+        misfits.append("created_at")
+    for name in misfits:
+        yield Skipped("defect", None, f"{name} is not what it should be and is left out", found.simulation_id)
+    yield Annotation(
+        id=found.id,
+        conversation=found.simulation_id,
+        author=found.author_email or NOBODY,
+        trial=found.trial,
+        code=found.error_type or None,
+        note=found.note or None,
+        labels=[label for label in (found.error_source, found.error_type) if label],
+        at=written_at,
+    )
+
+
+ASPECT = "verdict"
+"""What is judged by a prompt without a name."""
+
+_MARK = ".summary_"
+_ENDS = ("", ".gz")
+_WORDS = {
+    10.0: ("pass", "satisfied", "satisfactory", "compliant", "correct"),
+    5.0: ("partially satisfied",),
+    0.0: ("fail", "failure", "unsatisfied", "unsatisfactory", "incorrect"),
+}
+_SCORES = {word: score for score, words in _WORDS.items() for word in words}
+_BETWEEN = re.compile(r"[\W_]+")
+
+
+class _Entry(msgspec.Struct):
+    simulation_id: Name
+    judge_verdict: str | None = None
+    judge_model: str | None = None
+    judge_prompt_name: str | None = None
+    judge_justification: str | None = None
+
+
+def read_verdicts(path: Path) -> Iterator[JudgedScore | Skipped]:
+    """Yield the verdicts of a summary, and what had to be left out; raise `BrokenInput` where it is none."""
+    document = load_document(path)
+    entries = document.get("entries") if isinstance(document, Mapping) else None
+    if not isinstance(entries, list):
+        raise BrokenInput("file is no summary of judges: it has no list of entries")
+    run = run_judged(path)
+    for place, entry in enumerate(entries, start=1):
+        yield from _taken(entry, run, place)
+
+
+def run_judged(path: Path) -> str:
+    """Return the run whose results lie beside a summary under the same name, else that name."""
+    name = text_of(path.name).removesuffix(".gz").removesuffix(".json")
+    stem, mark, _ = name.partition(_MARK)
+    beside = [path.with_name(f"{stem}.json"), path.parent / stem / "results.json"] if mark else []
+    for results in (each.with_name(each.name + end) for each in beside for end in _ENDS):
+        run = run_at(results) if results.is_file() else None
+        if run is not None:
+            return run.id
+    return stem if mark else run_of(path)
+
+
+def digest_of_summary(path: Path) -> tuple[str, int]:
+    """Return what stands for a summary and the run that it is of, and its size in bytes; raise `BrokenInput`."""
+    content, size = digest_of_file(path)
+    return hashlib.sha256(f"{content} {run_judged(path)}".encode(errors="replace")).hexdigest(), size
+
+
+def score_of(verdict: str) -> float | None:
+    """Return the score that a word of a judge stands for, `None` for one that is not known."""
+    return _SCORES.get(_BETWEEN.sub(" ", verdict).strip().casefold())
+
+
+def _taken(entry: Any, run: str, place: int) -> Iterator[JudgedScore | Skipped]:
+    misfits: list[str] = []
+    try:
+        found = fitting(entry if isinstance(entry, Mapping) else {}, _Entry, misfits.append)
+    except KeyError as missing:
+        yield Skipped("skipped", place, f"entry {place}: {missing.args[0]} is missing")
+        return
+    judge = " ".join(filter(None, (found.judge_model, found.judge_prompt_name)))
+    if not judge or judge == COMPUTED:
+        yield Skipped("skipped", place, f"entry {place}: it names no judge", found.simulation_id)
+        return
+    for name in misfits:
+        yield Skipped("defect", place, f"entry {place}: {name} is not text and is left out", found.simulation_id)
+    said = (found.judge_verdict or "").strip()
+    score = score_of(said)
+    yield JudgedScore(
+        run=run,
+        conversation=found.simulation_id,
+        judge=judge,
+        aspect=found.judge_prompt_name or ASPECT,
+        score=score,
+        judged_at=None,
+        rationale=_rationale(said if score is None else "", found.judge_justification),
+        model=found.judge_model or None,
+        line=place,
+    )
+
+
+def _rationale(said: str, why: str | None) -> str | None:
+    return ": ".join(filter(None, (said, (why or "").strip()))) or None
