@@ -80,7 +80,7 @@ def split_keys(given: Sequence[str] | None) -> tuple[str, ...]:
 
 def time_of(option: str, text: str) -> int:
     """Return a time that an option was given, in microseconds since the epoch; raise `UsageError` for another text."""
-    from riff_ingest.coercion import parse_time
+    from riff_ingest.lenient_json import parse_time
     from riff_tui.errors import UsageError
 
     found = parse_time(text)

@@ -13,7 +13,7 @@ from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.schema.sums import CallSums
-from riff_store.vocabulary import STEP_FIELDS
+from riff_store.vocabulary import PERSON, STEP_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
