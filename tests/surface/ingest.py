@@ -78,8 +78,7 @@ from riff_ingest.eva.metrics.stt_wer import TurnErrors, normalised_english, stt_
 from riff_ingest.eva.metrics.tool_call_validity import INVALID, tool_call_validity
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.metrics.turn_timing import (
-    PLAIN,
-    WITH_TOOLS,
+    TODAY,
     count_value,
     overlap_value,
     response_speed,

@@ -12,9 +12,9 @@ from riff_ingest.eva.metrics.conversation_end import agent_timed_out
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.score import MetricScore, part, rate
 from riff_ingest.eva.metrics.turn_timing import (
-    PLAIN,
-    WITH_TOOLS,
+    TODAY,
     Limits,
+    TimingRules,
     TurnAudio,
     audible_turns,
     count_value,
@@ -38,13 +38,13 @@ class Timing:
     evidence: Evidence
 
 
-def turn_taking(context: MetricContext, files: RecordFiles) -> MetricScore:
+def turn_taking(context: MetricContext, files: RecordFiles, rules: TimingRules = TODAY) -> MetricScore:
     """Return the mean of the turns in which both sides were heard.
 
     0.0 where the agent left the caller waiting (10.3).
     """
     audible = audible_turns(context)
-    timings = _timings(context, audible)
+    timings = _timings(context, audible, rules)
     missed = agent_timed_out(context)
     values = [timing.value for timing in timings.values()]
     value = 0.0 if missed or not values else round(sum(values) / len(values), 4)
@@ -58,11 +58,11 @@ def turn_taking(context: MetricContext, files: RecordFiles) -> MetricScore:
         "missed_turn": missed,
     }
     evidence = [timing.evidence for timing in timings.values()]
-    parts = turn_taking_parts(context, files, audible, evidence) if audible else None
+    parts = turn_taking_parts(context, files, audible, evidence, rules) if audible else None
     return MetricScore(NAME, value, value, details, sub_metrics=parts)
 
 
-def _timings(context: MetricContext, audible: dict[int, TurnAudio]) -> dict[int, Timing]:
+def _timings(context: MetricContext, audible: dict[int, TurnAudio], rules: TimingRules) -> dict[int, Timing]:
     tools = tool_turns(context)
     found = {}
     for turn in sorted(audible.keys() | context.fallback_turn_ids):
@@ -70,7 +70,7 @@ def _timings(context: MetricContext, audible: dict[int, TurnAudio]) -> dict[int,
         if turn in context.fallback_turn_ids:
             timing = Timing(0.0, "turn_end_fallback", {})
         else:
-            timing = _timing(context, turn, audible[turn], WITH_TOOLS if has_tool else PLAIN)
+            timing = _timing(context, turn, audible[turn], rules.limits(tool=has_tool))
         timing.evidence["has_tool_call"] = has_tool
         found[turn] = timing
     return found
@@ -120,13 +120,14 @@ def turn_taking_parts(
     files: RecordFiles,
     audible: Mapping[int, TurnAudio],
     evidence: Sequence[Mapping[str, Any]],
+    rules: TimingRules,
 ) -> dict[str, MetricScore]:
     """Return all parts of a call in which at least one turn is audible; one that was not measured is absent or `None`.
 
     Rates and values are normalised as they are; milliseconds, counts and tokens have no normalised score.
     """
     parts = [
-        *_latencies(context, audible),
+        *_latencies(context, audible, rules),
         *_agent_interruptions(context, audible, evidence),
         *_user_interruptions(context, audible, evidence),
         *_nudges(context),
@@ -137,10 +138,10 @@ def turn_taking_parts(
     return {each.name.removeprefix(f"{NAME}."): each for each in parts}
 
 
-def _latencies(context: MetricContext, audible: Mapping[int, TurnAudio]) -> Iterable[MetricScore]:
+def _latencies(context: MetricContext, audible: Mapping[int, TurnAudio], rules: TimingRules) -> Iterable[MetricScore]:
     tools = tool_turns(context)
     by_turn = {turn: audio.latency_ms for turn, audio in audible.items()}
-    limits = {turn: WITH_TOOLS if turn in tools else PLAIN for turn in by_turn}
+    limits = {turn: rules.limits(tool=turn in tools) for turn in by_turn}
     count = len(by_turn)
     early = sum(ms < limits[turn].counted_early for turn, ms in by_turn.items())
     late = sum(ms >= limits[turn].counted_late for turn, ms in by_turn.items())

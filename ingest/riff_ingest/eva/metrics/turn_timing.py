@@ -35,8 +35,19 @@ class Limits:
         return 1.0 if ms <= self.sweet else (self.late - ms) / (self.late - self.sweet)
 
 
-PLAIN, WITH_TOOLS = Limits(2000, 3500, 2750), Limits(3000, 5000, 4000)
-"""The limits of turns without tools and of those with."""
+@dataclass(frozen=True, slots=True)
+class TimingRules:
+    """Hold the limits of turns without tools and of those with."""
+
+    plain: Limits = Limits(2000, 3500, 2750)
+    tool: Limits = Limits(3000, 5000, 4000)
+
+    def limits(self, *, tool: bool) -> Limits:
+        """Return the limits of a turn."""
+        return self.tool if tool else self.plain
+
+
+TODAY = TimingRules()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.eva_calls import NO_FILES, call, parts_of, waits
 from tests.surface.ingest import (
-    PLAIN,
-    WITH_TOOLS,
+    TODAY,
     MetricScore,
     RecordFiles,
     Segments,
@@ -45,8 +44,8 @@ def scored(score: MetricScore, turn: int) -> tuple[float, str, dict[str, Any]]:
     ],
 )
 def test_a_latency_is_worth_what_the_page_says(ms: float, plain: float, tool: float) -> None:
-    assert PLAIN.value(ms) == pytest.approx(plain)
-    assert WITH_TOOLS.value(ms) == pytest.approx(tool)
+    assert TODAY.plain.value(ms) == pytest.approx(plain)
+    assert TODAY.tool.value(ms) == pytest.approx(tool)
 
 
 def test_overlap_interruptions_and_giving_way_are_worth_what_the_page_says() -> None:
