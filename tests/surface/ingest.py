@@ -61,8 +61,15 @@ from riff_ingest.eva.metrics.compute import (
     ACCURACY,
     COMPUTED,
     EXPERIENCE,
+    composite_verdicts,
     compute_metrics,
+    counts_in_trials,
+    pass_at_k,
+    pass_power_k,
+    pass_rates,
+    theoretical_power_k,
 )
+from riff_ingest.eva.metrics.compute import verdicts as compute_verdicts
 from riff_ingest.eva.metrics.conversation_end import (
     agent_timed_out,
     conversation_completed_on_time,
@@ -78,10 +85,12 @@ from riff_ingest.eva.metrics.stt_wer import TurnErrors, normalised_english, stt_
 from riff_ingest.eva.metrics.tool_call_validity import INVALID, tool_call_validity
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.metrics.turn_timing import (
+    FIRST,
     TODAY,
     count_value,
     overlap_value,
     response_speed,
+    rules_of,
     yield_value,
 )
 from riff_ingest.eva.run_inputs import (

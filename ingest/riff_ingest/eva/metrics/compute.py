@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import comb
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -75,7 +76,7 @@ def _computed(name: str, context: MetricContext, files: RecordFiles) -> MetricSc
         return MetricScore(name, error=f"cannot be computed: {type(error).__name__}")
 
 
-# Combine metrics into composites of a call (11).
+# Combine metrics into composites of a call, and passes into rates over its trials (11).
 ACCURACY = ("task_completion", "faithfulness", "agent_speech_fidelity")
 EXPERIENCE = ("conversation_progression", "turn_taking", "conciseness")
 TOLERANCE = 1e-9
@@ -127,3 +128,60 @@ def mean(scores: Mapping[str, MetricScore], names: Iterable[str]) -> float | Non
 def reaches(value: float, limit: float) -> bool:
     """Tell whether a value is at least as high as a threshold, but for how numbers are written."""
     return value >= limit - TOLERANCE
+
+
+def pass_at_k(trials: int, passing: int, k: int) -> float:
+    """Return the chance that of k trials, drawn without putting back, at least one passed."""
+    if k == 0 or trials - passing < k:
+        return 1.0
+    return 1 - comb(trials - passing, k) / comb(trials, k)
+
+
+def pass_power_k(trials: int, passing: int, k: int) -> float:
+    """Return the chance that of k trials, drawn without putting back, every one passed: pass^k."""
+    if k == 0:
+        return 1.0
+    return 0.0 if passing < k else comb(passing, k) / comb(trials, k)
+
+
+def theoretical_power_k(trials: int, passing: int, k: int) -> float:
+    """Return the chance of k passes in a row, were each trial as likely to pass as those that were made."""
+    return (passing / trials) ** k
+
+
+def verdicts(name: str, scores: Iterable[MetricScore], metrics_version: str | None = None) -> list[bool]:
+    """Return which trials of a record passed a metric; those with an error and skipped ones are left out."""
+    limit = threshold(name, metrics_version)
+    return [
+        reaches(score.value, limit)
+        for score in scores
+        if not score.skipped and score.error is None and score.value is not None
+    ]
+
+
+def composite_verdicts(values: Sequence[float | None], k: int) -> list[bool] | None:
+    """Return which trials of a record passed a composite; `None` where there are fewer than k or one is not known."""
+    if len(values) < k:
+        return None
+    found = [value >= 1.0 for value in values if value is not None]
+    return found if len(found) == len(values) else None
+
+
+def pass_rates(passes: Sequence[bool], k: int) -> tuple[float, float, float] | None:
+    """Return pass@k, pass^k and its theoretical value for the trials of a record.
+
+    `None` where there are fewer than k.
+    """
+    trials, passing = len(passes), sum(passes)
+    if not trials or trials < k:
+        return None
+    return (
+        pass_at_k(trials, passing, k),
+        pass_power_k(trials, passing, k),
+        theoretical_power_k(trials, passing, k),
+    )
+
+
+def counts_in_trials(name: str) -> bool:
+    """Tell whether pass@k is formed of a metric at all."""
+    return name not in METRICS or METRICS[name].in_trials

@@ -30,7 +30,7 @@ _WITH_VOICE: tuple[PipelineType, ...] = ("cascade", "audio_llm")
 
 @dataclass(frozen=True, slots=True)
 class EvaMetric:
-    """Describe a metric: `judged` ones are taken as stored; one passes from `threshold` on.
+    """Describe a metric: `judged` ones are taken as stored; a trial passes from `threshold` on where `in_trials`.
 
     `needs` names the logs without which it cannot be computed.
     """
@@ -39,6 +39,7 @@ class EvaMetric:
     category: Category
     judged: bool = False
     threshold: float = DEFAULT_THRESHOLD
+    in_trials: bool = True
     pipelines: tuple[PipelineType, ...] = _ALL
     higher_is_better: bool = True
     needs: tuple[str, ...] = ()
@@ -51,15 +52,15 @@ _METRICS = (
     EvaMetric("turn_taking", "experience", threshold=0.8, needs=_HEARD),
     EvaMetric("conversation_progression", "experience", judged=True),
     EvaMetric("conciseness", "experience", judged=True),
-    EvaMetric("authentication_success", "diagnostic"),
-    EvaMetric("response_speed", "diagnostic", higher_is_better=False, needs=_HEARD),
-    EvaMetric("tool_call_validity", "diagnostic", needs=(AUDIT,)),
-    EvaMetric("stt_wer", "diagnostic", pipelines=("cascade",), needs=(AUDIT, SIMULATOR)),
-    EvaMetric("conversation_correctly_finished", "diagnostic"),
-    EvaMetric("conversation_completed_on_time", "diagnostic"),
-    EvaMetric("speakability", "diagnostic", judged=True, pipelines=_WITH_VOICE),
-    EvaMetric("transcription_accuracy_key_entities", "diagnostic", judged=True),
-    EvaMetric("tts_fidelity", "diagnostic", judged=True, pipelines=_WITH_VOICE),
+    EvaMetric("authentication_success", "diagnostic", in_trials=False),
+    EvaMetric("response_speed", "diagnostic", in_trials=False, higher_is_better=False, needs=_HEARD),
+    EvaMetric("tool_call_validity", "diagnostic", in_trials=False, needs=(AUDIT,)),
+    EvaMetric("stt_wer", "diagnostic", in_trials=False, pipelines=("cascade",), needs=(AUDIT, SIMULATOR)),
+    EvaMetric("conversation_correctly_finished", "diagnostic", in_trials=False),
+    EvaMetric("conversation_completed_on_time", "diagnostic", in_trials=False),
+    EvaMetric("speakability", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
+    EvaMetric("transcription_accuracy_key_entities", "diagnostic", judged=True, in_trials=False),
+    EvaMetric("tts_fidelity", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
     EvaMetric("conversation_valid_end", "validation", needs=_HEARD),
     EvaMetric("user_behavioral_fidelity", "validation", judged=True),
     EvaMetric("user_speech_fidelity", "validation", judged=True),

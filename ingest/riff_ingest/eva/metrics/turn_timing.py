@@ -48,6 +48,21 @@ class TimingRules:
 
 
 TODAY = TimingRules()
+FIRST = TimingRules(tool=Limits(4000, 7000, 6000))
+"""Those of 0.1.3, the first version that was no judge."""
+
+
+def rules_of(version: str | None) -> TimingRules | None:
+    """Return the rules by which a stored score was computed; `None` where a judge gave it."""
+    if version is None:
+        return TODAY
+    try:
+        parts = tuple(int(digits) for digits in version.removeprefix("v").split("."))
+    except ValueError:
+        return TODAY
+    if parts < (0, 1, 3):
+        return None
+    return FIRST if parts < (0, 2) else TODAY
 
 
 @dataclass(frozen=True, slots=True)

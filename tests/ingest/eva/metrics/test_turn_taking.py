@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from tests.support.eva_calls import NO_FILES, call, parts_of, waits
 from tests.surface.ingest import (
+    FIRST,
     TODAY,
     MetricScore,
     RecordFiles,
     Segments,
     count_value,
     overlap_value,
+    rules_of,
     turn_taking,
     yield_value,
 )
@@ -52,6 +54,15 @@ def test_overlap_interruptions_and_giving_way_are_worth_what_the_page_says() -> 
     assert [overlap_value(ms) for ms in (0, 1000, 2000, 3000)] == [0.5, 0.25, 0, 0]
     assert [count_value(count) for count in (1, 2, 3, 4)] == [0.5, 0.25, 0, 0]
     assert [yield_value(ms) for ms in (0, 500, 2000, 3000)] == [1, 0.75, 0, 0]
+
+
+def test_the_first_rules_gave_tools_more_time() -> None:
+    assert [FIRST.tool.value(ms) for ms in (4000, 5500, 7000)] == [1, 0.5, 0]
+    assert FIRST.plain == TODAY.plain
+    assert [rules_of(version) for version in (None, "v0.1.3", "0.1.9", "0.2", "0.3.1", "odd")] == [
+        TODAY, FIRST, FIRST, TODAY, TODAY, TODAY,
+    ]  # fmt: skip
+    assert rules_of("0.1.2") is None, "a judge gave it"
 
 
 def test_turns_are_scored_by_latency_where_nobody_interrupted() -> None:

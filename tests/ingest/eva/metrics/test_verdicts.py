@@ -1,8 +1,12 @@
-"""Composites, thresholds and the shape of scores (10.0, 11)."""
+"""Composites, trials, thresholds and the shape of scores (10.0, 11)."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.eva_calls import NO_FILES, call
 from tests.surface.ingest import (
@@ -14,11 +18,18 @@ from tests.surface.ingest import (
     MetricContext,
     MetricScore,
     applies,
+    composite_verdicts,
     composites,
     compute_metrics,
+    counts_in_trials,
     higher_is_better,
+    pass_at_k,
+    pass_power_k,
+    pass_rates,
+    theoretical_power_k,
     threshold,
 )
+from tests.surface.ingest import compute_verdicts as verdicts
 
 GOOD = {
     "task_completion": 1.0,
@@ -83,6 +94,61 @@ def test_turn_taking_had_a_lower_threshold_before_2_0_0() -> None:
     ]  # fmt: skip
     assert threshold("unknown") == threshold("user_speech_fidelity") == 0.5
     assert threshold("task_completion") == 1.0
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=8), st.integers(0, 8))
+def test_passing_at_k_is_what_drawing_every_subset_says(trials: list[bool], k: int) -> None:
+    n, c = len(trials), sum(trials)
+    if k > n:
+        assert pass_rates(trials, k) is None
+        return
+    subsets = list(combinations(trials, k))
+    at_k = sum(any(subset) for subset in subsets) / len(subsets) if k else 1.0
+    power_k = sum(all(subset) for subset in subsets) / len(subsets)
+    assert pass_at_k(n, c, k) == pytest.approx(at_k)
+    assert pass_power_k(n, c, k) == pytest.approx(power_k)
+    assert pass_rates(trials, k) == (pass_at_k(n, c, k), pass_power_k(n, c, k), (c / n) ** k)
+    assert theoretical_power_k(n, c, k) == (c / n) ** k
+
+
+def test_no_trials_have_no_rates() -> None:
+    assert pass_rates([], 0) is None
+    assert (pass_at_k(3, 0, 0), pass_power_k(3, 0, 0), pass_power_k(3, 1, 2)) == (1.0, 1.0, 0.0)
+
+
+def test_only_trials_that_say_something_are_counted() -> None:
+    trials = [
+        MetricScore("turn_taking", 0.8, 0.8),
+        MetricScore("turn_taking", 0.79, 0.79),
+        MetricScore("turn_taking", 1.0, 1.0, error="x"),
+        MetricScore("turn_taking", 1.0, 1.0, skipped=True),
+        MetricScore("turn_taking"),
+        MetricScore("turn_taking", 0.9),
+    ]
+    assert verdicts("turn_taking", trials) == [True, False, True]
+    assert verdicts("turn_taking", trials, "1.0") == [True, True, True]
+
+
+def test_a_record_is_left_out_of_composites_for_one_trial_that_is_open() -> None:
+    assert composite_verdicts([1.0, 0.0, 1.0], 3) == [True, False, True]
+    assert composite_verdicts([1.0, None, 1.0], 2) is None
+    assert composite_verdicts([1.0], 2) is None
+
+
+def test_diagnostics_are_no_passes() -> None:
+    out = {name for name in METRICS if not counts_in_trials(name)}
+    assert out == {
+        "authentication_success",
+        "response_speed",
+        "tool_call_validity",
+        "stt_wer",
+        "conversation_correctly_finished",
+        "conversation_completed_on_time",
+        "speakability",
+        "transcription_accuracy_key_entities",
+        "tts_fidelity",
+    }
+    assert counts_in_trials("unknown")
 
 
 def test_metrics_apply_to_the_pipelines_that_have_what_they_measure() -> None:
