@@ -18,7 +18,7 @@ from riff_tui.views.parts.cells import marked_note
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.call_names import Example
+    from riff_store.queries.calls import Example
     from riff_store.queries.failures import FailureCell, FailureMatrix, FailureShift, FailureShifts
     from riff_tui.view_query import BuildTable, ViewQuery
 

@@ -17,9 +17,9 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.first_to_mend import FirstToMend
     from riff_store.queries.flows import FlowCell
     from riff_store.queries.states import SegmentCell, StateCell
+    from riff_store.queries.steps import FirstToMend
     from riff_store.queries.worklist import Worklist
 
 RANKING = "ranking segments and states"

@@ -13,15 +13,13 @@ from riff_store import schema as models
 from riff_store.engines import engine_at
 from riff_store.engines.engine import BUSY_SECONDS as BUSY_SECONDS
 from riff_store.engines.engine import BulkConnection, Engine
-from riff_store.errors import NewerStore, NotAStore, OlderStore
+from riff_store.errors import OF_DAMAGE, NewerStore, NotAStore, OlderStore
 from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation, WriteNotice
 
 Made = TypeVar("Made")
-OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)
-"""What reading may raise of a store whose rows hold what none of ours does."""
 _HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation")
 
 

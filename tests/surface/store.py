@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from riff_store import metrics, migrations, schema
+from riff_store import chunks, metrics, migrations, schema
 from riff_store.alignment import Rates, rates, reference_of
 from riff_store.annotations import counted, decisive, merged, new_id, place_in_time, standing
 from riff_store.arrays import blocks as arrays_blocks
-from riff_store.arrays import grouping, layout
+from riff_store.arrays import grouping
 from riff_store.arrays.blocks import blocks as blocks_blocks
-from riff_store.arrays.chunks import packed_groups
 from riff_store.arrays.encoding import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
 from riff_store.arrays.grouping import count, numbered
-from riff_store.arrays.layout import KINDS_OF_FAILURE, groups_between
 from riff_store.arrays.masks import Masks
 from riff_store.arrays.ordering import SortedCalls
 from riff_store.arrays.reading import CallReader, read_calls
 from riff_store.arrays.sums import Cells
+from riff_store.chunks import KINDS_OF_FAILURE, groups_between, packed_groups
 from riff_store.database import BUSY_SECONDS, Store, is_writable, open_store
 from riff_store.edit_graph import EditGraph, contained_by, edit_graph, heads
 from riff_store.engines import sqlite_connection, sqlite_schema
@@ -83,11 +82,11 @@ from riff_store.metrics import (
 )
 from riff_store.migrations import Step, backup_path, migrate
 from riff_store.plugins import load_plugins, name_refusal
-from riff_store.queries import call_list, latencies, scores
+from riff_store.queries import calls as call_list
+from riff_store.queries import latencies, scores
 from riff_store.queries.agreement import Dispute, Disputes, FoundDisputes, PairAgreement, disputes
 from riff_store.queries.agreement import agreement as agreement_agreement
-from riff_store.queries.call_list import CallList
-from riff_store.queries.call_names import Example, told_by
+from riff_store.queries.calls import CallList, Example, told_by
 from riff_store.queries.causes import Cause, Causes, Lift, causes
 from riff_store.queries.codes import Code, Codes, calls_since_new_code, codes
 from riff_store.queries.comparison import Comparison, Difference, FlowPairs, compare
@@ -104,9 +103,7 @@ from riff_store.queries.conversations import (
 )
 from riff_store.queries.edits import edit_effects
 from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
-from riff_store.queries.expected import StepCounts, is_handover
 from riff_store.queries.failures import FailureCell, FailureMatrix, failure_matrix, failure_shifts, failures
-from riff_store.queries.first_to_mend import FirstToMend, first_to_mend
 from riff_store.queries.flows import ArchetypeCell, FlowCell, archetypes, flow_cells
 from riff_store.queries.judges import Alignments, JudgeSummary, alignment, judges
 from riff_store.queries.last_edits import Edits, Histories, LastEdit
@@ -127,6 +124,7 @@ from riff_store.queries.sample import SampledCall, candidates, reading_list
 from riff_store.queries.scores import PAGE, ScoredCall, ScorePage, score_pages
 from riff_store.queries.sides import Side, SideError, side
 from riff_store.queries.states import SegmentCell, StateCell, loss, reasons, segment_cells, state_cells, worst_first
+from riff_store.queries.steps import FirstToMend, StepCounts, first_to_mend, is_handover
 from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,
@@ -145,7 +143,8 @@ from riff_store.schema.sums import CallSums as SumsCallSums
 from riff_store.scoring import humanness_score, latency_score, operability, succeeded
 from riff_store.statement_limit import STEPS_PER_BYTE, set_steps_per_byte, steps_per_byte
 from riff_store.statistics import agreement as statistics_agreement
-from riff_store.statistics import intervals, ratios, samples, significance
+from riff_store.statistics import intervals, ratios, significance
+from riff_store.statistics import pairing as samples
 from riff_store.statistics.agreement import Pairs, Scores, Weights, pairs_of, rounded, scores_at, scores_of, spearman
 from riff_store.statistics.designs import Confounding
 from riff_store.statistics.distributions import (
@@ -156,8 +155,7 @@ from riff_store.statistics.distributions import (
     student_quantile,
     student_tail,
 )
-from riff_store.statistics.judge_comparison import compare_judges, overlap
-from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, fit
+from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, compare_judges, fit, overlap
 from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations
 from riff_store.statistics.pairing import Places, Tasks, by_key, compared, paired, pairs_by_key
 from riff_store.statistics.ratios import CallSums as RatiosCallSums

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.arrays import rows
-from riff_store.arrays.chunks import ENDS, Ask, packed_groups
 from riff_store.arrays.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
-from riff_store.arrays.layout import CALL_IDS, ROWS_OF_CALLS, groups_between, keys_of, score_name
 from riff_store.arrays.rows import UnpackedCalls
+from riff_store.chunks import CALL_IDS, ENDS, ROWS_OF_CALLS, Ask, groups_between, keys_of, packed_groups, score_name
 from riff_store.database import Store
 from riff_store.errors import StoreError
 

@@ -11,8 +11,8 @@ import numpy as np
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks
 from riff_store.arrays.encoding import Floats, Places
 from riff_store.arrays.grouping import count, counted, numbered
-from riff_store.arrays.layout import FAILURES, KINDS_OF_FAILURE
 from riff_store.arrays.masks import masks_of
+from riff_store.chunks import FAILURES, KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.schema import COMPUTED_JUDGE

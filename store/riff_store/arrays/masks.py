@@ -17,7 +17,7 @@ import numpy as np
 from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Flags, Keys, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
-from riff_store.arrays.layout import KINDS_OF_FAILURE
+from riff_store.chunks import KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.call_terms import CallTerms, Known
 from riff_store.filters.dimensions import DIMENSIONS, FAILURE

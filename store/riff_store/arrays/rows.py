@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.arrays.chunks import Ask
 from riff_store.arrays.encoding import UNSCORED, Floats, encode
-from riff_store.arrays.layout import CALL_IDS, CALLS, ROWS_OF_CALLS, keys_of, score_name
+from riff_store.chunks import CALL_IDS, CALLS, ROWS_OF_CALLS, Ask, asking, keys_of, score_name, unpacked
+from riff_store.engines.engine import Connection
 
 _IN_RANGE = "BETWEEN ? AND ?"
 _SPARSE = 8
@@ -181,6 +181,7 @@ class UnpackedCalls:
 # Pack the calls of a row group, and their rows, into a chunk for each column.
 _JUDGES = 2**24
 """More than there are judges: of an aspect and a judge one number is made."""
+_PUT = "INSERT INTO column_chunk (name, row_group, n, body) VALUES (?, ?, ?, ?)"
 
 
 class Chunk(NamedTuple):
@@ -189,6 +190,25 @@ class Chunk(NamedTuple):
     name: str
     n: int
     body: bytes
+
+
+def pack(connection: Connection, groups: Sequence[int]) -> None:
+    """Pack row groups that are not packed."""
+    ask = asking(connection)
+    for group in groups:
+        connection.executemany(_PUT, [(name, group, n, body) for name, n, body in packed_group(ask, group)])
+
+
+def pack_all(connection: Connection) -> None:
+    """Pack every row group anew."""
+    connection.execute("DELETE FROM column_chunk")
+    pack(connection, unpacked(connection))
+
+
+def differs(ask: Ask, group: int) -> bool:
+    """Return whether a packed row group is not what its rows are."""
+    kept = ask("SELECT name, n, body FROM column_chunk WHERE row_group = ?", (group,))
+    return {(name, n, bytes(body)) for name, n, body in kept} != set(packed_group(ask, group))
 
 
 def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:

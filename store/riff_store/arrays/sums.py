@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import numbered
-from riff_store.arrays.layout import STATES
 from riff_store.arrays.masks import masks_of
 from riff_store.arrays.rows import outcome_visits
+from riff_store.chunks import STATES
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT

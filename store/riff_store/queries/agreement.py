@@ -16,8 +16,8 @@ from riff_store.filters.disputes import NAMES_OF_CALL, NAMES_OF_DISPUTE, AspectS
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.measure import UNIT, Measure
-from riff_store.queries.call_names import told_by
-from riff_store.queries.judge_scores import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
+from riff_store.queries.calls import told_by
+from riff_store.queries.judges import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from riff_store.filters.dimensions import DIMENSIONS, names_of
 from riff_store.filters.notes import marks
 from riff_store.filters.predicates import Predicate
 from riff_store.interruption import check_interrupted
-from riff_store.queries.call_names import Example, Examples, turns_aspect
+from riff_store.queries.calls import Example, Examples, turns_aspect
 from riff_store.statistics.distributions import hypergeometric
 from riff_store.statistics.significance import benjamini_hochberg
 from riff_store.vocabulary import MARKED, NONE_FOUND, START

@@ -16,7 +16,7 @@ from riff_store.filters.notes import Note, notes_by_call
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope
 from riff_store.measure import UNIT, Measure
-from riff_store.queries.call_names import Example, Examples
+from riff_store.queries.calls import Example, Examples
 
 
 @dataclass(frozen=True, slots=True)

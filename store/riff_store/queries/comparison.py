@@ -16,14 +16,14 @@ from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.sides import PairCounts, Side, SideCalls, paired, side_reader, sides
 from riff_store.queries.sums import has_interaction
-from riff_store.statistics import intervals, pairing, ratios, samples, significance
+from riff_store.statistics import intervals, pairing, ratios, significance
+from riff_store.statistics import pairing as samples
 from riff_store.statistics.intervals import Interval
 from riff_store.statistics.pairing import Chosen, Compared, Places, chosen
 from riff_store.statistics.ratios import CallSums
 
 if TYPE_CHECKING:
-    from riff_store.statistics.pairing import Keys
-    from riff_store.statistics.samples import Flags, Floats
+    from riff_store.statistics.pairing import Flags, Floats, Keys
 
     MeasuredRow: TypeAlias = tuple["ComparedAspect", str | None, tuple[Floats, Floats]]
     """A kind of row, its judge, and the values of both sides; nan is not measured."""

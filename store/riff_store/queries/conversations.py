@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.arrays.chunks import is_packed
-from riff_store.arrays.layout import CALLS, STATES
+from riff_store.chunks import CALLS, STATES, is_packed
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.filters.conditions import figure_of_call, one_of
@@ -19,8 +18,7 @@ from riff_store.filters.notes import Note, authors_of, codes_of, marks, notes_by
 from riff_store.filters.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.filters.sql import STATE_COLUMNS, Scope
 from riff_store.metrics import OF_CALLS, POOLED
-from riff_store.queries.call_list import CallList
-from riff_store.queries.call_names import told_by
+from riff_store.queries.calls import CallList, told_by
 from riff_store.queries.sums import call_counts
 from riff_store.vocabulary import Field, field_named, field_of, split_name
 

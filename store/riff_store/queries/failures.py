@@ -12,16 +12,15 @@ from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, names_of
 from riff_store.filters.notes import marks
 from riff_store.filters.predicates import Predicate
-from riff_store.queries.call_names import Example, Examples, told_by, turns_aspect
+from riff_store.queries.calls import Example, Examples, told_by, turns_aspect
 from riff_store.queries.sides import PairCounts, Side, SideCalls, calls_of_side, paired, side_reader, sides
 from riff_store.statistics import pairing, significance
-from riff_store.statistics.failed_pairs import failed_pairs, scores_of_calls
-from riff_store.statistics.pairing import Places
+from riff_store.statistics.pairing import Places, failed_pairs, scores_of_calls
 from riff_store.vocabulary import FAILURES_OF_STEPS, NONE_FOUND, START
 
 if TYPE_CHECKING:
     from riff_store.arrays.failures import FailureEnds
-    from riff_store.statistics.failed_pairs import Floats
+    from riff_store.statistics.pairing import Floats
 
 
 SUCCESS = 10.0

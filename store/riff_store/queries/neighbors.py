@@ -15,8 +15,8 @@ from riff_store.filters.dimensions import Grouping
 from riff_store.filters.predicates import Predicate, Term, all_of, both, conjuncts, terms
 from riff_store.filters.sql import Scope
 from riff_store.measure import mean
-from riff_store.queries.expected import StepCounts
 from riff_store.queries.states import StateCell, state_cells
+from riff_store.queries.steps import StepCounts
 from riff_store.queries.sums import call_counts, lost_in_states, reads_columns, step_counts
 
 

@@ -19,7 +19,7 @@ from riff_store.filters.notes import notes_by_call
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope
 from riff_store.interaction import EVENTS
-from riff_store.queries.judge_scores import VERDICT
+from riff_store.queries.judges import VERDICT
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.sums import has_interaction
 from riff_store.write.notes import has_notes

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import peewee as pw
 
+from riff_store import chunks as layout
 from riff_store import schema as m
-from riff_store.arrays import layout
-from riff_store.arrays.chunks import is_packed
+from riff_store.chunks import is_packed
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import Grouping, Names

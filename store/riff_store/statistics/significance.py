@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     Sample: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 SIGNIFICANT = 0.05

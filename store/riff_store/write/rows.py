@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.arrays.chunks import drop_calls
+from riff_store.chunks import drop_calls
 from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS

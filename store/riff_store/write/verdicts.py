@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from riff_store.arrays.chunks import drop_calls
+from riff_store.chunks import drop_calls
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.schema import COMPUTED_JUDGE

@@ -12,7 +12,7 @@ from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, world
-from tests.surface.store import Skipped, Store, Writer, examine, layout, open_store, packed_groups, read_calls, writer
+from tests.surface.store import Skipped, Store, Writer, chunks, examine, open_store, packed_groups, read_calls, writer
 
 __all__ = ["small_groups"]
 pytestmark = pytest.mark.usefixtures("small_groups")
@@ -149,8 +149,8 @@ def test_an_older_store_of_many_calls_is_packed_when_it_is_migrated(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     earlier = earlier_store(path)
-    monkeypatch.setattr(layout, "GROUP_CALLS", 2)
-    monkeypatch.setattr(layout, "FEWEST_CALLS", 3)
+    monkeypatch.setattr(chunks, "GROUP_CALLS", 2)
+    monkeypatch.setattr(chunks, "FEWEST_CALLS", 3)
     with stepped(), open_store(earlier, write=True) as store:
         assert groups(store) == [0, 1]
         assert examine(store).wrong == []
