@@ -121,7 +121,7 @@ def unpacked(connection: Connection) -> list[int]:
 
 
 def is_packed(ask: Ask) -> bool:
-    """Say whether any row group is packed, as in all stores of many calls."""
+    """Return whether any row group is packed, as in all stores of many calls."""
     return bool(ask("SELECT 1 FROM column_chunk LIMIT 1", ()))
 
 

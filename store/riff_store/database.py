@@ -159,7 +159,7 @@ class Store:
             return self.engine.strange_values()
 
     def can_be_written(self) -> bool:
-        """Say if this process may write the store, however it was opened."""
+        """Return whether this process may write the store, however it was opened."""
         with self._lock, self._translating():
             return self.engine.can_write()
 
@@ -247,7 +247,7 @@ def _opened(engine: Engine, *, write: bool, create: bool) -> Store:
 
 
 def is_writable(location: str | Path) -> bool:
-    """Say if this process may write the store at a place."""
+    """Return whether this process may write the store at a place."""
     engine = engine_at(location)
     try:
         with _translating(engine):

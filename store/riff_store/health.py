@@ -143,7 +143,7 @@ class Health:
 
     @property
     def is_whole(self) -> bool:
-        """Say if nothing is wrong."""
+        """Return whether nothing is wrong."""
         return self.readable and not any(self.checks.values())
 
     @property

@@ -79,22 +79,22 @@ class Metric:
 
     @property
     def is_aspect(self) -> bool:
-        """Say whether each call has a value of it, from ingest or from a judge."""
+        """Return whether each call has a value of it, from ingest or from a judge."""
         return self.kind in ("call", "judged")
 
     def holds(self, value: float) -> bool:
-        """Say whether a value lies on the scale, and within what can be summed."""
+        """Return whether a value lies on the scale, and within what can be summed."""
         low, high = self.bounds
         return max(low, -LARGEST) <= value <= min(high, LARGEST)
 
     @property
     def is_rate(self) -> bool:
-        """Say whether it is a share of calls, or of events, that came out well."""
+        """Return whether it is a share of calls, or of events, that came out well."""
         return bool(self.rate_of) or (self.pooled is not None and self.unit == "share")
 
     @property
     def can_be_gated(self) -> bool:
-        """Say whether a fall of it can be told from a rise, call by call."""
+        """Return whether a fall of it can be told from a rise, call by call."""
         return self.better is not None and (self.is_aspect or bool(self.of_call) or self.pooled is not None)
 
 
@@ -390,7 +390,7 @@ def metric_of(key: str) -> Metric | None:
 
 
 def is_optional(key: str) -> bool:
-    """Say whether an aspect has a column only where some call has it."""
+    """Return whether an aspect has a column only where some call has it."""
     metric = OF_CALLS.get(key)
     return metric is not None and metric.optional
 

@@ -48,7 +48,7 @@ def spell(turns: Sequence[Any], events: EventColumns, others: Mapping[str, Any])
 
 
 def is_spelled(text: bytes) -> bool:
-    """Tell whether a kept transcript is spelled this way, and not as the object that older stores have."""
+    """Return whether a kept transcript is spelled this way, and not as the object that older stores have."""
     return text.startswith(b"[")
 
 

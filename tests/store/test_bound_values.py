@@ -21,12 +21,9 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     "store/riff_store/chunks.py": {"drop_calls"},
     "store/riff_store/arrays/rows.py": {"all_scores", "call_columns", "row_columns", "outcome_visits"},
     "store/riff_store/database.py": {"discard_empty"},
-    "store/riff_store/engines/postgresql.py": {"_header", "create", "discard_if", "schema"},
-    "store/riff_store/engines/postgresql_schema.py": {
-        "advance_keys",
-        "broken_references",
-        "definitions",
-        "strange_values",
+    "store/riff_store/engines/postgresql.py": {
+        *("_header", "create", "discard_if", "schema"),
+        *("advance_keys", "broken_references", "definitions", "strange_values"),
     },
     "store/riff_store/engines/sqlite.py": {"damages", "wait_at_most"},
     "store/riff_store/engines/sqlite_schema.py": {"strange_values"},

@@ -226,7 +226,7 @@ class _OfRows(_Flags):
 
 
 def _speaks_of_rows(predicate: Predicate | None) -> bool:
-    """Say whether any part that is not about calls is about rows of states."""
+    """Return whether any part that is not about calls is about rows of states."""
     return any(isinstance(leaf, Term) and is_of_states(leaf) for leaf in leaves(predicate))
 
 

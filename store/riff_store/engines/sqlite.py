@@ -93,7 +93,7 @@ class SqliteEngine(Engine):
             with open(path, "rb") as file:
                 header = file.read(100)
         except FileNotFoundError:
-            raise self._missing() from None
+            raise self.missing() from None
         except OSError as error:
             raise StoreReadOnly(f"{path}: cannot be read ({error.strerror})") from error
         if len(header) < 100 or not header.startswith(_MAGIC):
@@ -140,7 +140,7 @@ class SqliteEngine(Engine):
         return _version_of(self.connection)
 
     def can_write(self) -> bool:
-        """Say if this process may write the file, and the journal beside it."""
+        """Return whether this process may write the file, and the journal beside it."""
         return os.access(self.path, os.W_OK) and os.access(self.path.resolve().parent, os.W_OK)
 
     def close(self) -> None:
@@ -177,19 +177,6 @@ class SqliteEngine(Engine):
             # Some errors, a full disk among them, have ended it already.
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            raise
-
-    @contextmanager
-    def savepoint(self) -> Iterator[None]:
-        connection = self.connection
-        connection.execute("SAVEPOINT part")
-        try:
-            yield
-            connection.execute("RELEASE part")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK TO part")
-                connection.execute("RELEASE part")
             raise
 
     def interrupt(self) -> None:
@@ -253,17 +240,11 @@ class SqliteEngine(Engine):
     def error_of(self, error: Exception) -> StoreError | None:
         return store_error_of(error, self.location)
 
-    def _missing(self) -> StoreMissing:
-        import shlex
-
-        making = f"riff-tui ingest PATH... --store {shlex.quote(self.location)}"
-        return StoreMissing(f"{self.location}: there is no store", f"make one with `{making}`, or try `riff-tui demo`")
-
     def _stat(self) -> os.stat_result:
         try:
             return os.stat(self.path)
         except OSError as error:
-            raise self._missing() from error
+            raise self.missing() from error
 
     def _recover(self) -> bool:
         """Let SQLite roll back what a killed writer left; reading alone cannot."""

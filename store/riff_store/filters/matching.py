@@ -30,7 +30,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def matches(predicate: Predicate, record: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Say whether a predicate holds for the record of a row; a bare word looks through the fields in `names`."""
+    """Return whether a predicate holds for the record of a row; a bare word looks through the fields in `names`."""
     return compile_predicate(predicate, names)(record)
 
 
@@ -62,7 +62,7 @@ class _Tests(Walker[Test]):
 
 
 def satisfies(term: Term, value: Any) -> bool:
-    """Say whether a value is as the term says; of several values any, and for `!=` all."""
+    """Return whether a value is as the term says; of several values any, and for `!=` all."""
     values = [one for one in _spread(term, value) if one is not None and one == one]
     if term.operator == "missing":
         return not values
@@ -126,7 +126,7 @@ def _value(record: Mapping[str, Any], name: str) -> Any:
 
 
 def is_version_of(shown: str, name: str) -> bool:
-    """Say whether a judge's displayed name is a name, or that name with one model or one version of its prompt."""
+    """Return whether a judge's displayed name is a name, or that name with one model or one version of its prompt."""
     return shown == name or shown.startswith((f"{name}#", f"{name}@"))
 
 

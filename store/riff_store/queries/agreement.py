@@ -52,7 +52,7 @@ class PairAgreement:
 
     @property
     def as_verdicts(self) -> bool:
-        """Say whether both were compared as pass or fail."""
+        """Return whether both were compared as pass or fail."""
         return self.second is None or self.with_person
 
 
@@ -196,7 +196,7 @@ class _Given(NamedTuple):
         return min(self.apart, key=lambda judge: (self.apart[judge], judge))
 
     def holds(self, rows: Predicate, aspect: str, who: _Names) -> bool:
-        """Say whether a filter of rows holds; a bare word looks through their names."""
+        """Return whether a filter of rows holds; a bare word looks through their names."""
         record = {"aspect": aspect, "spread": self.spread(), "highest": self.highest, "lowest": self.lowest}
         names = {name: getattr(who, name) for name in NAMES_OF_CALL}
         return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
@@ -307,7 +307,7 @@ class FoundDisputes:
         return {aspect: self._scores.given(judges, calls) for aspect, judges in of_aspects}
 
     def _are_named(self, word: Term) -> Flags:
-        """Say of each call whether a bare word is in its names."""
+        """Return of each call whether a bare word is in its names."""
         from riff_store.arrays.reading import read_calls
         from riff_store.statistics.spreads import among
 

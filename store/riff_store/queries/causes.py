@@ -227,7 +227,7 @@ class Draw(NamedTuple):
 
 
 def is_likely(hits: int, drawn: int, marked: int, calls: int) -> bool:
-    """Say whether there are no more hits than such draws have on average.
+    """Return whether there are no more hits than such draws have on average.
 
     The chance of at least so many is above a half there, as the median of hits lies between the whole numbers around
     their mean, and counts as 1.

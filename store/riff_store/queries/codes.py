@@ -84,7 +84,7 @@ def codes(store: Store, calls: Predicate | None = None) -> Codes:
 
 
 def is_failed(notes: Iterable[Note]) -> bool:
-    """Say whether a person failed a call: by a verdict, or by a code without any."""
+    """Return whether a person failed a call: by a verdict, or by a code without any."""
     given = list(notes)
     judged = {note.author for note in given if note.verdict is not None}
     return any(note.verdict == "fail" or (note.code is not None and note.author not in judged) for note in given)

@@ -156,14 +156,14 @@ def ordered_ids(store: Store, calls: Predicate | None, sort: str, limit: int | N
 
 
 def has_any(store: Store, keys: Collection[int], calls: Predicate | None = None) -> bool:
-    """Say if any of some calls matches."""
+    """Return whether any of some calls matches."""
     call = m.Conversation
     query = call.select(pw.SQL("1")).where(one_of(call.id, keys), Scope(store).condition(calls)).limit(1)
     return bool(keys) and bool(store.execute(query))
 
 
 def is_any(store: Store, calls: Predicate) -> bool:
-    """Say if any call matches, without counting them."""
+    """Return whether any call matches, without counting them."""
     query = m.Conversation.select(pw.SQL("1")).where(Scope(store).condition(calls)).limit(1)
     return bool(store.execute(query))
 

@@ -52,7 +52,7 @@ class JudgeVersion(NamedTuple):
         return self.key[0]
 
     def is_selected(self, judges: Predicate | None) -> bool:
-        """Say whether a filter on judges means this one, by its name or its displayed name."""
+        """Return whether a filter on judges means this one, by its name or its displayed name."""
         return judges is None or matches(judges, {"judge": [self.name, self.shown]}, ("judge",))
 
 

@@ -193,7 +193,7 @@ class SideCalls:
         return pairing.by_key(self.flows())
 
     def also_in(self, other: SideCalls) -> Flags:
-        """Say which calls are among the others."""
+        """Return which calls are among the others."""
         return pairing.among(self.keys, other.keys)
 
     def kept(self, column: str) -> Floats:

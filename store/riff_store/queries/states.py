@@ -236,7 +236,7 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
 
 
 def is_weak_segment(cell: SegmentCell) -> bool:
-    """Say whether a segment stands on the worklist."""
+    """Return whether a segment stands on the worklist."""
     return at_least(cell.measures, "stall", HIGH) or at_least(cell.measures, "escalation", HIGH)
 
 

@@ -150,7 +150,7 @@ def _any(condition: object) -> pw.Function:
 
 
 def is_handover(state: str) -> bool:
-    """Say whether a derived state hands the call over to a human, by the words of the tool's name."""
+    """Return whether a derived state hands the call over to a human, by the words of the tool's name."""
     first, *others = state.removeprefix("user:").lower().split("_")
     return first == "transfer" and not _HUMANS.isdisjoint(others)
 

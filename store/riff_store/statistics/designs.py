@@ -137,7 +137,7 @@ class Solution:
         return found
 
     def is_estimable(self, contrast: Floats) -> bool:
-        """Say whether a combination of coefficients is the same in every least squares solution."""
+        """Return whether a combination of coefficients is the same in every least squares solution."""
         import numpy as np
 
         return bool(np.linalg.norm(contrast @ self.null) < _DEFINITE * np.linalg.norm(contrast))

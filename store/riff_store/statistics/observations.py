@@ -50,7 +50,7 @@ class Levels:
 
     @property
     def is_compared(self) -> bool:
-        """Say whether there are levels to compare, and not too many."""
+        """Return whether there are levels to compare, and not too many."""
         return 1 < len(self.names) <= MOST_LEVELS
 
 
@@ -273,7 +273,7 @@ def _replaced(keys: NDArray[np.int64], known: NDArray[np.int64], numbers: Codes)
 
 
 def _are_counted(keys: NDArray[np.int64]) -> bool:
-    """Say whether keys are few enough numbers to count each of them."""
+    """Return whether keys are few enough numbers to count each of them."""
     return 0 <= int(keys.min()) <= int(keys.max()) < _MOST_COUNTED
 
 

@@ -158,7 +158,7 @@ def shared(first: Keys, second: Keys) -> Keys:
 
 
 def among(keys: Keys, others: Keys) -> Flags:
-    """Say which keys are among others."""
+    """Return which keys are among others."""
     import numpy as np
 
     return np.isin(keys, others)
@@ -251,7 +251,7 @@ class HitPairs(NamedTuple):
 
 
 def known(values: Floats) -> Flags:
-    """Say which values are measured."""
+    """Return which values are measured."""
     import numpy as np
 
     return ~np.isnan(values)

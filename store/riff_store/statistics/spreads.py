@@ -112,14 +112,14 @@ def count(column: Floats) -> int:
 
 
 def gave_any(scores: Scores, wanted: Floats) -> bool:
-    """Say whether a judge gave a score to any call that has a value; nan is none."""
+    """Return whether a judge gave a score to any call that has a value; nan is none."""
     import numpy as np
 
     return bool((~np.isnan(wanted) & (scores.codes >= 0)).any())
 
 
 def among(calls: Keys, some: Keys) -> Flags:
-    """Say of each call whether it is one of some; both are sorted keys."""
+    """Return of each call whether it is one of some; both are sorted keys."""
     import numpy as np
 
     found = np.zeros(len(calls), bool)

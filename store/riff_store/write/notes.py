@@ -107,7 +107,7 @@ def read_notes(store: Store, conversations: Collection[str] | None = None) -> li
 
 
 def has_notes(store: Store) -> bool:
-    """Say whether people wrote anything, whether or not it still stands."""
+    """Return whether people wrote anything, whether or not it still stands."""
     return bool(store.kept_notes or store.execute_sql("SELECT 1 FROM annotation LIMIT 1"))
 
 

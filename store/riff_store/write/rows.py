@@ -379,7 +379,7 @@ def _place(path: str, line: int) -> str:
 
 
 def _lost(facts: ConversationFacts) -> int | None:
-    """Say if any state lost the call, `None` where that is not known."""
+    """Return whether any state lost the call, `None` where that is not known."""
     known = [row.lost for row in facts.states if row.lost is not None]
     return max(known) if known else None
 

@@ -98,7 +98,7 @@ class Named(NamedTuple):
     trial: int
 
     def fits(self, flow: str | None, agent: str | None, trial: int | None) -> bool:
-        """Tell whether what is known of a call is true of this one."""
+        """Return whether what is known of a call is true of this one."""
         return flow in (None, self.flow) and agent in (None, self.agent) and trial in (None, self.trial)
 
 
