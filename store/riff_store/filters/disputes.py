@@ -13,8 +13,9 @@ from riff_store.filters.predicates import Predicate, Term, Walker, some
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
+    from riff_store.statistics import Flags
     from riff_store.statistics.agreement import Scores
-    from riff_store.statistics.spreads import Flags, Spreads
+    from riff_store.statistics.spreads import Spreads
 
 
 NAMES_OF_CALL = ("run", "conversation", "flow", "agent")

@@ -21,8 +21,8 @@ from riff_store.queries.judges import VERDICT, JudgeScores, JudgeVersion, judge_
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
+    from riff_store.statistics import Flags
     from riff_store.statistics.agreement import Categories, Pairs
-    from riff_store.statistics.spreads import Flags
 
 
 _NOTHING = Measure(0, 0)

@@ -23,7 +23,7 @@ from riff_store.statistics.pairing import Chosen, Compared, Places, chosen
 from riff_store.statistics.ratios import CallSums
 
 if TYPE_CHECKING:
-    from riff_store.statistics.pairing import Flags, Floats, Keys
+    from riff_store.statistics import Flags, Floats, Keys
 
     MeasuredRow: TypeAlias = tuple["ComparedAspect", str | None, tuple[Floats, Floats]]
     """A kind of row, its judge, and the values of both sides; nan is not measured."""

@@ -20,8 +20,9 @@ from riff_store.vocabulary import ALIASES, COMPUTED, QUALITY, aspect_named
 
 if TYPE_CHECKING:
     from riff_store.arrays.reading import CallColumns
+    from riff_store.statistics import Floats
     from riff_store.statistics.linear_model import Overlap
-    from riff_store.statistics.observations import Floats, Observations
+    from riff_store.statistics.observations import Observations
 
 
 FACTORS = ("judge", "agent", "flow", "persona")

@@ -20,7 +20,7 @@ from riff_store.vocabulary import FAILURES_OF_STEPS, NONE_FOUND, START
 
 if TYPE_CHECKING:
     from riff_store.arrays.failures import FailureEnds
-    from riff_store.statistics.pairing import Floats
+    from riff_store.statistics import Floats
 
 
 SUCCESS = 10.0

@@ -21,7 +21,8 @@ from riff_store.measure import UNIT, Measure
 from riff_store.queries.sums import aspect_sums
 
 if TYPE_CHECKING:
-    from riff_store.statistics.agreement import Keys, Scores
+    from riff_store.statistics import Keys
+    from riff_store.statistics.agreement import Scores
 
 
 JudgeKey: TypeAlias = tuple[str, int]

@@ -18,7 +18,8 @@ from riff_store.statistics import pairing
 
 if TYPE_CHECKING:
     from riff_store.arrays.reading import CallReader
-    from riff_store.statistics.pairing import Flags, Floats, Keys, Places
+    from riff_store.statistics import Flags, Floats, Keys
+    from riff_store.statistics.pairing import Places
 
 
 LISTED = 3

@@ -13,11 +13,10 @@ from riff_store.alignment import FEWEST
 from riff_store.measure import UNIT, Measure
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Keys: TypeAlias = NDArray[np.int64]
+    from riff_store.statistics import Floats, Keys
+
     Categories: TypeAlias = NDArray[Any]
 
 Weights: TypeAlias = Literal["none", "quadratic"]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from riff_store.interruption import check_interrupted
 from riff_store.measure import student_t
@@ -18,12 +18,7 @@ from riff_store.statistics.distributions import student_tail
 from riff_store.statistics.observations import CANCELLED, JUDGE, MOST_LEVELS, Observations, or_zero
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Flags: TypeAlias = NDArray[np.bool_]
-    Floats: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+    from riff_store.statistics import Codes, Flags, Floats
 
 
 _DIGITS = 9

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.measure import UNIT, Measure
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from riff_store.statistics import Flags, Floats, Keys
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Keys: TypeAlias = NDArray[np.int64]
-    Flags: TypeAlias = NDArray[np.bool_]
 
 _MOST = 1 << 62
 _FEW = 1 << 17

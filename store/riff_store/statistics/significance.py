@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.statistics.distributions import fair_binomial, hypergeometric, normal_tail, rank_sums
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from riff_store.statistics import Sample
 
-    Sample: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 SIGNIFICANT = 0.05
 """Above it an adjusted p-value is noise."""

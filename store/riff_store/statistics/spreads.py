@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store.statistics.agreement import Scores, places_of, scores_of
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    Flags: TypeAlias = NDArray[np.bool_]
-    Floats: TypeAlias = NDArray[np.float64]
-    Keys: TypeAlias = NDArray[np.int64]
+    from riff_store.statistics import Flags, Floats, Keys
+
 
 _DIGITS = 1e9
 _MOST_PAIRS = 1 << 16
