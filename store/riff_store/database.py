@@ -59,7 +59,7 @@ class Store:
 
     def execute_sql(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement that was compiled before."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.connection.execute(sql, parameters).fetchall()
 
     @contextmanager
@@ -68,7 +68,7 @@ class Store:
 
         Raises `NotAStore` where that fails for what a damaged store holds.
         """
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             if self.engine.in_transaction:
                 yield
                 return
@@ -97,7 +97,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold a write transaction, taken at once, so that two writers wait instead of failing."""
-        with self._lock, self._translating(), self.engine.writing():
+        with self._lock, _translating(self.engine), self.engine.writing():
             yield
 
     def savepoint(self) -> AbstractContextManager[None]:
@@ -110,7 +110,7 @@ class Store:
         Raises `StoreMissing` where it is gone, and `StoreBusy` at once, instead of waiting for a writer, unless `wait`
         is true.
         """
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.change_counter(wait=wait)
 
     def tell(self, written: WriteNotice) -> None:
@@ -120,47 +120,47 @@ class Store:
     def listen(self) -> None:
         """Begin to receive what others write, for as long as it is open, reopened or not."""
         self._listens = True
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             self.engine.listen()
 
     def notifications(self) -> list[WriteNotice] | None:
         """Return what others wrote since it was asked for last; `None` where nothing tells."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.notifications()
 
     def identity(self) -> object:
         """Return what tells the store from any that takes its place; raises `StoreMissing` where there is none."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.identity()
 
     def written_at(self) -> float | None:
         """Return when the store was written last, in seconds since the epoch; `None` where nothing tells."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.written_at()
 
     def size(self) -> int:
         """Return how many bytes the store takes."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.size()
 
     def damages(self, most: int) -> list[str]:
         """Return what the database itself finds damaged, so many at most."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.damages(most)
 
     def broken_references(self) -> dict[str, int]:
         """Return how many rows of each table point to rows that are not there."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.broken_references()
 
     def strange_values(self) -> dict[str, int]:
         """Return how many rows of each table hold what no column of its kind does."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.strange_values()
 
     def can_be_written(self) -> bool:
         """Return whether this process may write the store, however it was opened."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.can_write()
 
     def reopen(self) -> None:
@@ -180,13 +180,13 @@ class Store:
 
     def discard_empty(self) -> bool:
         """Delete a store that holds no call, verdict, flow, edit or note, and close it; say whether it was so."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HOLDINGS)
             return self.engine.discard_if(f"{held} LIMIT 1")
 
     def wait_at_most(self, seconds: float) -> None:
         """Wait no longer than that for another process that is writing."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             self.engine.wait_at_most(seconds)
 
     def close(self) -> None:

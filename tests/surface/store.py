@@ -145,7 +145,17 @@ from riff_store.statement_limit import STEPS_PER_BYTE, set_steps_per_byte, steps
 from riff_store.statistics import agreement as statistics_agreement
 from riff_store.statistics import intervals, ratios, significance
 from riff_store.statistics import pairing as samples
-from riff_store.statistics.agreement import Pairs, Scores, Weights, pairs_of, rounded, scores_at, scores_of, spearman
+from riff_store.statistics.agreement import (
+    Pairs,
+    Scores,
+    Weights,
+    pairs_of,
+    rounded,
+    scores_at,
+    scores_of,
+    spearman,
+    spreads_of,
+)
 from riff_store.statistics.designs import Confounding
 from riff_store.statistics.distributions import (
     fair_binomial,
@@ -161,7 +171,6 @@ from riff_store.statistics.pairing import Places, Tasks, by_key, compared, paire
 from riff_store.statistics.ratios import CallSums as RatiosCallSums
 from riff_store.statistics.ratios import RatioTest
 from riff_store.statistics.significance import MOST_OUTCOMES, Stratum, rate_change, stratified_fisher
-from riff_store.statistics.spreads import spreads_of
 from riff_store.transcript_columns import EVENTS, EventColumns, is_spelled, read_text, spell
 from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, Transcripts, unpack_transcript
 from riff_store.vocabulary import (

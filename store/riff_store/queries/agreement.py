@@ -238,7 +238,7 @@ class FoundDisputes:
         judges: Predicate | None = None,
         rows: Predicate | None = None,
     ) -> None:
-        from riff_store.statistics.spreads import count, disputed
+        from riff_store.statistics.agreement import count, disputed
 
         self._store, self._calls = store, calls
         self._scores = scores = judge_scores(store, calls)
@@ -262,7 +262,7 @@ class FoundDisputes:
 
     def judges(self, *, every: bool = False) -> set[str]:
         """Return those who gave scores of what was found; of `every` dispute, of those too that `rows` leaves out."""
-        from riff_store.statistics.spreads import gave_any
+        from riff_store.statistics.agreement import gave_any
 
         people, found = (self._apart, self._every) if every else (self._of_people, self._found)
         names = {judge for each in people.values() for judge in each.scores}
@@ -309,7 +309,7 @@ class FoundDisputes:
     def _are_named(self, word: Term) -> Flags:
         """Return of each call whether a bare word is in its names."""
         from riff_store.arrays.reading import read_calls
-        from riff_store.statistics.spreads import among
+        from riff_store.statistics.agreement import among
 
         named = Or(tuple(Term(name, word.operator, word.value) for name in NAMES_OF_CALL))
         return among(self._scores.calls, read_calls(self._store, both(self._calls, named)).keys("id"))
@@ -344,7 +344,7 @@ def _judges_by_aspect(judges: Sequence[JudgeVersion]) -> Iterator[tuple[str, lis
 
 def _by_aspect(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> Iterator[AspectSpreads]:
     """Yield how far judges are apart on calls of which people said nothing."""
-    from riff_store.statistics.spreads import spreads_of
+    from riff_store.statistics.agreement import spreads_of
 
     said = {call for judge in judges if judge.is_person for call in scores.verdicts[judge.key]}
     for aspect, of_aspect in _judges_by_aspect(judges):

@@ -16,11 +16,18 @@ from riff_store.interaction import EVENTS, TIMED
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
 from riff_store.schema.tables import (
+    ANNOTATIONS,
+    DESCRIBED,
+    DIMENSIONS,
+    EDITS,
+    FACTS,
+    SOURCES,
     Agent,
     Aspect,
     AspectScore,
     BaseModel,
     CallInteraction,
+    ColumnChunk,
     Conversation,
     Flow,
     Judge,
@@ -254,3 +261,8 @@ ASPECTS = Summed(AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple
 STATES = Summed(StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
 STEPS = Summed(Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
 SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS)
+
+ROLLUPS = (
+    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal
+)  # fmt: skip
+ALL = (*DIMENSIONS, *SOURCES, *FACTS, *ANNOTATIONS, *DESCRIBED, *EDITS, *ROLLUPS, ColumnChunk)

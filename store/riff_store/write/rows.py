@@ -16,10 +16,10 @@ from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.scoring import succeeded
-from riff_store.write.changes import Changes
 from riff_store.write.names import Keys, Names, encodable
 from riff_store.write.notes import merge_notes, row_of
 from riff_store.write.quality import computed_quality
+from riff_store.write.rollups import Changes
 from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 

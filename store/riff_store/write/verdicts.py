@@ -14,8 +14,8 @@ from riff_store.chunks import drop_calls
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.schema import COMPUTED_JUDGE
-from riff_store.write.changes import Cell, Changes
 from riff_store.write.quality import settle_quality
+from riff_store.write.rollups import Cell, Changes
 
 _TOUCHED = """
 CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID"""

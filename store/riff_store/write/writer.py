@@ -34,8 +34,8 @@ from riff_store.facts import (
     WriteNotice,
 )
 from riff_store.write import notes, rollups, verdicts
-from riff_store.write.changes import Changes, no_changes
 from riff_store.write.names import Names, encodable
+from riff_store.write.rollups import Changes, no_changes
 from riff_store.write.rows import CHUNK, Rows, forget_calls
 from riff_store.write.text_compression import TextCompressor
 
