@@ -25,7 +25,6 @@ CALL_IDS = "call.id"
 
 
 def _columns_of(model: type[m.BaseModel], *without: str) -> dict[str, str]:
-    """Return the columns of a table by the names of its fields."""
     return {field.name: field.column_name for field in model._meta.sorted_fields if field.name not in without}
 
 
@@ -80,9 +79,6 @@ def keys_of(group: int) -> tuple[int, int]:
     return group * GROUP_CALLS, (group + 1) * GROUP_CALLS - 1
 
 
-# Keep what is packed true: drop the chunks of calls that change, and pack them again once they stay.
-#
-# A row group is packed when no further call will get a key of it; until then its rows are read.
 Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
 """What answers a statement with all its rows."""
 

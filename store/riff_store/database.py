@@ -206,9 +206,6 @@ class Store:
         interruption = None if self.writable else interruption_in_force()
         return nullcontext() if interruption is None else interruption.ending(self.engine.interrupt)
 
-    def _translating(self) -> AbstractContextManager[None]:
-        return _translating(self.engine)
-
 
 def open_store(location: str | Path, *, write: bool = False, create: bool = False) -> Store:
     """Open the store at a path.

@@ -168,7 +168,8 @@ def examine(store: Store) -> Health:
             f"{count} rows of {table} hold what is no value of their columns"
             for table, count in sorted(store.strange_values().items())
         ]
-        checks["references"] = _references(store) + _verdicts(store)
+        broken = sorted(store.broken_references().items())
+        checks["references"] = [f"{count} rows of {table} point nowhere" for table, count in broken] + _verdicts(store)
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         notes = standing(read_notes(store))
         counts |= {"notes": len(notes), "authors": len({note.author for note in notes})}
@@ -193,10 +194,6 @@ def _columns(store: Store, packed: Sequence[int]) -> list[str]:
     wrong = [keys_of(group) for group in packed if differs(store.execute_sql, group)]
     said = [f"what is packed of the calls with keys {first} to {last} differs from them" for first, last in wrong]
     return said[:MOST_PROBLEMS]
-
-
-def _references(store: Store) -> list[str]:
-    return [f"{count} rows of {table} point nowhere" for table, count in sorted(store.broken_references().items())]
 
 
 def _verdicts(store: Store) -> list[str]:

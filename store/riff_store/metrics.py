@@ -221,9 +221,6 @@ INTERACTION_METRICS: tuple[Metric, ...] = (
     _selectivity("non_directed", "sel_other", "s_nd", "words to others"),
 )  # fmt: skip
 
-FIGURES: Mapping[str, Pooled] = {metric.key: metric.pooled for metric in INTERACTION_METRICS if metric.pooled}
-"""The sums behind each figure, by its key."""
-
 __all__ = [
     "METRICS", "Direction", "Metric", "MetricKind", "is_optional", "metric_of", "plugins", "to_compute", "unit_of"
 ]  # fmt: skip

@@ -70,11 +70,11 @@ from riff_store.location import without_secrets
 from riff_store.measure import UNIT, Measure, PooledMeasure, percentile, student_t, wilson
 from riff_store.metrics import COMPUTED as METRICS_COMPUTED
 from riff_store.metrics import (
-    FIGURES,
     INTERACTION_METRICS,
     METRICS,
     OF_CALLS,
     OF_STATES,
+    POOLED,
     Metric,
     metric_of,
     plugins,

@@ -140,12 +140,12 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return self._masks.held(term, self._block, super().term)
 
     def in_state(self, part: Predicate) -> Flags:
-        return self._masks.held(InState(part), self._block, self._in_rows)
+        def in_rows(asked: InState) -> Flags:
+            found = np.zeros(self._block.n, np.bool_)
+            found[self._block.calls_of("state")[self._masks.rows(asked.part, self._block)]] = True
+            return found
 
-    def _in_rows(self, asked: InState) -> Flags:
-        found = np.zeros(self._block.n, np.bool_)
-        found[self._block.calls_of("state")[self._masks.rows(asked.part, self._block)]] = True
-        return found
+        return self._masks.held(InState(part), self._block, in_rows)
 
     def one_of(self, calls: Collection[int]) -> Flags:
         return np.isin(self._block.ids, np.fromiter(calls, np.int64))
@@ -154,8 +154,7 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return self._masks.accepted(keys, or_none=or_none).take(self._block.keys(key), mode="clip")
 
     def figure(self, name: str, term: Term) -> Flags:
-        is_flag = field_of(name).kind == "flag"
-        wanted = float(bool(term.value)) if is_flag else term.value
+        wanted = float(bool(term.value)) if field_of(name).kind == "flag" else term.value
         return _compared(self._block.figures(name), term, wanted)
 
     def scored(self, term: Term, aspects: Collection[int], judges: Collection[int]) -> Flags:

@@ -307,7 +307,15 @@ class PostgresqlEngine(Engine):
         return found
 
     def error_of(self, error: Exception) -> StoreError | None:
-        return store_error_of(error, self.location)
+        found = list(causes(error))
+        for cause in found:
+            if isinstance(cause, StoreError):
+                return cause
+        for cause in found:
+            if isinstance(cause, psycopg.Error) and (meaning := _meaning(cause)) is not None:
+                kind, message, hint = meaning
+                return kind(f"{self.location}: {message}", hint)
+        return None
 
     @property
     def _quoted(self) -> str:
@@ -401,10 +409,8 @@ def _column(field: Any) -> str:
     return f'"{field.column_name}"'
 
 
-# Read the address of a store in PostgreSQL: `postgresql://…` or `service=NAME`.
-#
-# Its parameter `schema` names the schema of the store where that is not `riff`.
 DEFAULT_SCHEMA = "riff"
+"""The schema of a store whose address names none by its parameter `schema`."""
 _IN_URL = re.compile(r"(?<=[?&])schema=([^&#]*)(?:&|$)")
 _IN_WORDS = re.compile(r"(?:^|(?<=\s))schema\s*=\s*(\S+)\s*")
 _CONNECT_SECONDS = 10
@@ -471,19 +477,6 @@ _BY_MESSAGE: tuple[tuple[str, _Meaning], ...] = (
     ("failed to resolve host", (StoreError, "no such host", "check the host in the address")),
     ("connection", (StoreError, "no server answers there", "check host and port, and that it runs")),
 )
-
-
-def store_error_of(error: Exception, location: str) -> StoreError | None:
-    """Return the store error behind an error of PostgreSQL, `None` where it is something else."""
-    found = list(causes(error))
-    for cause in found:
-        if isinstance(cause, StoreError):
-            return cause
-    for cause in found:
-        if isinstance(cause, psycopg.Error) and (meaning := _meaning(cause)) is not None:
-            kind, message, hint = meaning
-            return kind(f"{location}: {message}", hint)
-    return None
 
 
 def _meaning(error: psycopg.Error) -> _Meaning | None:

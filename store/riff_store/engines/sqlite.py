@@ -14,7 +14,7 @@ import sqlite3
 import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,13 @@ class SqliteEngine(Engine):
                 raise
             raise StoreReadOnly(f"{path}: cannot be created ({error.strerror})") from error
         try:
-            _fill(draft)
+            pragmas = {"page_size": PAGE_BYTES, "journal_mode": "delete", "synchronous": "full"}
+            database = pw.SqliteDatabase(str(draft), pragmas=pragmas)
+            with closing(database), database.bind_ctx([models.Judge]), database.atomic("IMMEDIATE"):
+                create_tables(database)
+                models.Judge.create(id=models.COMPUTED_JUDGE, name="(computed)", prompt_hash="")
+                database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+                database.execute_sql(f"PRAGMA user_version = {models.SCHEMA_VERSION}")
             try:
                 os.link(draft, path)
             except FileExistsError:
@@ -261,16 +267,3 @@ class SqliteEngine(Engine):
 
 def _version_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _fill(path: Path) -> None:
-    pragmas = {"page_size": PAGE_BYTES, "journal_mode": "delete", "synchronous": "full"}
-    database = pw.SqliteDatabase(str(path), pragmas=pragmas)
-    try:
-        with database.bind_ctx([models.Judge]), database.atomic("IMMEDIATE"):
-            create_tables(database)
-            models.Judge.create(id=models.COMPUTED_JUDGE, name="(computed)", prompt_hash="")
-            database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-            database.execute_sql(f"PRAGMA user_version = {models.SCHEMA_VERSION}")
-    finally:
-        database.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,33 +62,20 @@ def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | 
     A person is compared with every judge of a shared call, whatever it judges. `judges` chooses the pairs that one of
     the two is meant by.
     """
+    from riff_store.statistics.agreement import pairs_of
+
     with store.snapshot():
         scores = judge_scores(store, calls)
         known = judges_of(store, scores.judged, scores.people)
-    found = [*_pairs(known, scores, judges), *_with_correctness(known, scores, judges)]
-    return sorted(found, key=_least_agreed_first)
-
-
-def _pairs(known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
-    from riff_store.statistics.agreement import pairs_of
-
+    selected = [judge for judge in known if judge.is_selected(judges)]
+    found = [_agreed(judge, None, pairs_of(scores.judged[judge.key], scores.correctness)) for judge in selected]
     for first, second in combinations(sorted(known, key=lambda judge: judge.is_person), 2):
-        if not second.is_person and first.aspect != second.aspect:
-            continue
-        if first.is_selected(judges) or second.is_selected(judges):
+        if (first in selected or second in selected) and (second.is_person or first.aspect == second.aspect):
             shared = pairs_of(scores.judged[first.key], scores.judged[second.key])
             if shared.n or not second.is_person:
-                yield _agreed(first, second, shared)
-
-
-def _with_correctness(
-    known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None
-) -> Iterator[PairAgreement]:
-    from riff_store.statistics.agreement import pairs_of
-
-    for judge in known:
-        if judge.is_selected(judges):
-            yield _agreed(judge, None, pairs_of(scores.judged[judge.key], scores.correctness))
+                found.append(_agreed(first, second, shared))
+    found.sort(key=lambda it: (it.second is None, it.kappa is None, it.kappa or 0.0, it.first, it.second or ""))
+    return found
 
 
 def _agreed(first: JudgeVersion, second: JudgeVersion | None, shared: Pairs) -> PairAgreement:
@@ -115,11 +102,6 @@ def _agreed(first: JudgeVersion, second: JudgeVersion | None, shared: Pairs) -> 
     )
 
 
-def _least_agreed_first(pair: PairAgreement) -> tuple[bool, bool, float, str, str]:
-    return pair.second is None, pair.kappa is None, pair.kappa or 0.0, pair.first, pair.second or ""
-
-
-# Find the calls that judges scored apart.
 _AT_ONCE = 5_000
 
 
@@ -202,14 +184,6 @@ class _Given(NamedTuple):
         return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
 
 
-class _Found(NamedTuple):
-    """Name a dispute: its spread, the key of its call, and its aspect."""
-
-    spread: float
-    call: int
-    aspect: str
-
-
 def disputes(
     store: Store,
     calls: Predicate | None = None,
@@ -280,16 +254,17 @@ class FoundDisputes:
         columns, scores = read_calls(self._store, self._calls), self._scores
         found = list(zip(self._by_aspect, self._found, strict=True))
         places = first_disputes(self._store, columns, found, scores.correctness, limit, order)
-        chosen = [_Found(each.spread(), call, aspect) for (aspect, call), each in self._of_people.items()]
+        chosen = [(each.spread(), call, aspect) for (aspect, call), each in self._of_people.items()]
         for (of_aspect, spreads), at in zip(found, places, strict=True):
-            keys = scores.calls[at].tolist()
-            chosen += map(_Found, spreads[at].tolist(), keys, [of_aspect.aspect] * len(keys))
-        who = _conversation_names(self._store, [each.call for each in chosen])
-        chosen.sort(key=lambda each: (-each.spread, *who[each.call], each.aspect))
+            pairs = zip(spreads[at].tolist(), scores.calls[at].tolist(), strict=True)
+            chosen += [(spread, call, of_aspect.aspect) for spread, call in pairs]
+        who = _conversation_names(self._store, [call for _, call, _ in chosen])
+        chosen.sort(key=lambda each: (-each[0], *who[each[1]], each[2]))
         if order is None:
             chosen = chosen[:limit]
-        calls = {each.call for each in chosen}
-        correct, given = scores.given_correctness(calls), self._given_to(calls)
+        calls = {call for _, call, _ in chosen}
+        correct = scores.given_correctness(calls)
+        given = {aspect: scores.given(of_aspect, calls) for aspect, of_aspect in _judges_by_aspect(self._selected)}
         listed = []
         for spread, call, aspect in chosen:
             each = self._given.get((aspect, call)) or _Given(given[aspect][call], {})
@@ -300,11 +275,6 @@ class FoundDisputes:
         listed = _in_order(listed, order)[:limit]
         told = told_by(self._store, sorted({call for call, _ in listed}))
         return [replace(dispute, told_by=told.get(call, {})) for call, dispute in listed]
-
-    def _given_to(self, calls: Set[int]) -> dict[str, dict[int, dict[str, float]]]:
-        """Return what the judges of each aspect gave some calls."""
-        of_aspects = _judges_by_aspect(self._selected)
-        return {aspect: self._scores.given(judges, calls) for aspect, judges in of_aspects}
 
     def _are_named(self, word: Term) -> Flags:
         """Return of each call whether a bare word is in its names."""
@@ -369,7 +339,6 @@ def _with_people(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> dict[tu
 
 
 def _conversation_names(store: Store, keys: Sequence[int]) -> dict[int, _Names]:
-    """Return the names of calls by their keys."""
     runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
     call = m.Conversation
     query = call.select(call.id, call.run, call.name, call.flow, call.agent, call.trial)

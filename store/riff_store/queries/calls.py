@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import peewee as pw
 
@@ -65,11 +65,6 @@ def names_of_calls(store: Store, keys: Sequence[int]) -> list[CallNames]:
     return found
 
 
-# Choose the call that shows best how some failed.
-Key = TypeVar("Key", bound=Hashable)
-_AT_ONCE = 500
-
-
 @dataclass(frozen=True, slots=True)
 class Example:
     """Name the shortest call of several; `told_by` is as in `Call`."""
@@ -85,19 +80,17 @@ def turns_aspect(store: Store) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-class NamedCall(Protocol):
-    """Describe what of a call decides whether it is the shortest of several; turns are those of the agent."""
+class ReadCall(NamedTuple):
+    """Describe a call that people read; `turns` are those of the agent."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def run(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def turns(self) -> float | None: ...
-    @property
-    def duration_s(self) -> float | None: ...
+    id: int
+    run: int
+    flow: str
+    agent: str
+    name: str
+    errored: bool
+    turns: float | None
+    duration_s: float | None
 
 
 class Examples:
@@ -108,7 +101,7 @@ class Examples:
         self._runs: dict[int, str] = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
         self._order = run_order(store)
 
-    def shortest(self, groups: Mapping[Key, Iterable[NamedCall]]) -> dict[Key, Example]:
+    def shortest(self, groups: Mapping[str, Iterable[ReadCall]]) -> dict[str, Example]:
         """Return the shortest call of each group."""
         found = {key: min(calls, key=self._length) for key, calls in groups.items()}
         named = told_by(self._store, [call.id for call in found.values()])
@@ -119,8 +112,8 @@ class Examples:
         candidates = groups.shortest({key: self._place(run)[0] for key, run in self._runs.items()})
         call, names = m.Conversation, dict[int, tuple[str, int]]()
         keys = [key for some in candidates for key in some]
-        for start in range(0, len(keys), _AT_ONCE):
-            query = call.select(call.id, call.name, call.run).where(call.id.in_(keys[start : start + _AT_ONCE]))
+        for start in range(0, len(keys), _CHUNK):
+            query = call.select(call.id, call.name, call.run).where(call.id.in_(keys[start : start + _CHUNK]))
             names |= {key: (name, run) for key, name, run in self._store.execute(query)}
         found = [min(some, key=lambda key: (names[key][0], key)) for some in candidates]
         named = told_by(self._store, found)
@@ -135,12 +128,11 @@ class Examples:
     def _place(self, run: str) -> tuple[int, str]:
         return self._order.get(run, len(self._order)), run
 
-    def _length(self, call: NamedCall) -> tuple[float, float, int, str, str]:
+    def _length(self, call: ReadCall) -> tuple[float, float, int, str, str]:
         turns, lasted = (float("inf") if value is None else value for value in (call.turns, call.duration_s))
         return turns, lasted, *self._place(self._runs[call.run]), call.name
 
 
-# Read calls in the order of lists from wherever one looks, without reading those before.
 PIECE = 2048
 """So many keys of a long stretch are read at a time."""
 AT_ONCE = 20_000
@@ -265,7 +257,6 @@ class CallList(Sequence[int]):
         return PIECE if self._stretches[number].flow is not None else AT_ONCE
 
     def _piece(self, number: int, piece: int) -> list[int]:
-        """Return the keys of a piece of a stretch."""
         place = number, piece
         keys = self._pieces.get(place)
         if keys is None:

@@ -251,7 +251,6 @@ def _prompt_versions(store: Store) -> dict[JudgeKey, str]:
     return {(aspects[aspect], judge): version for (aspect, judge), version in most.items()}
 
 
-# Hold each judge against people, over all calls and for each code that they gave.
 _NOT_MEASURED = Measure(0, 0)
 
 

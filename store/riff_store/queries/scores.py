@@ -260,9 +260,7 @@ def _given(store: Store, calls: Iterable[int]) -> Mapping[tuple[int, int, int], 
     )  # fmt: skip
     rows = store.execute(query)
     given = {row[:3]: row[3:6] for row in rows}
-    return given if len(given) == len(rows) else {row[:3]: row[3:6] for row in sorted(rows, key=_rank)}
-
-
-def _rank(row: Sequence[Any]) -> tuple[int, str, int]:
-    at, _, _, path, line = row[3:]
-    return -1 if at is None else at, path, line
+    if len(given) < len(rows):
+        rows.sort(key=lambda row: (-1 if row[3] is None else row[3], *row[6:]))
+        given = {row[:3]: row[3:6] for row in rows}
+    return given

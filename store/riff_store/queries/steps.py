@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -160,7 +160,6 @@ def loss_by_step(steps: StepCounts) -> tuple[float, ...]:
     return -float(steps.missed_failed), -(steps.missed_failed_share or 0.0), -float(steps.wrong_failed)
 
 
-# Find the state to begin with: the one behind most failed calls (docs/metrics.md, section 6).
 _FLOW = Grouping(("flow",))
 _STATES = Grouping(("flow", "state"))
 _BY_AGENT = Grouping(("flow", "state", "agent"))
@@ -218,7 +217,9 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
             if (counts.missed_failed or counts.wrong_failed) and not is_handover(names[1] or "")
         ]
         if any(is_handover(names[1] or "") for _, names in ranked):
-            ranked = _without_handovers(ranked, derived_flows(store))
+            # Handing a derived call over is how it ended, and not why.
+            derived = derived_flows(store)
+            ranked = [each for each in ranked if not (each[1][0] in derived and is_handover(each[1][1] or ""))]
         if not ranked:
             return None
         _, names = min(ranked)
@@ -230,11 +231,6 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
 
 def _all_agents(losses: _Losses) -> tuple[int, int]:
     return sum(n for n, _ in losses.values()), sum(lost for _, lost in losses.values())
-
-
-def _without_handovers(ranked: Iterable[_Ranked], derived: Set[str]) -> list[_Ranked]:
-    """Leave out the states in which derived calls were handed over: this is how they ended, and not why."""
-    return [each for each in ranked if not (each[1][0] in derived and is_handover(each[1][1] or ""))]
 
 
 def _of_losses(store: Store, calls: Predicate | None, names: Names, losses: _Losses) -> FirstToMend:

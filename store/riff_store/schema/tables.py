@@ -487,3 +487,5 @@ FACTS = (Conversation, JudgedScore, TextDictionary, *OF_CALLS)
 ANNOTATIONS = (Annotation, Sample, SampledCall)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
 EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)
+ROWS = (*DIMENSIONS, *SOURCES, *FACTS, *ANNOTATIONS, *DESCRIBED, *EDITS)
+"""The tables of all that is neither summed nor packed from the rows of others."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -172,19 +172,11 @@ def _embedded(design: Design, whole: Design) -> Floats:
 
 
 def _confounding(cells: Cells, group: Sequence[int]) -> Confounding:
-    names = tuple(cells.names[index] for index in group)
-    if len(group) != 2:
-        return Confounding(names)
-    first, second = group
-    nested = [
-        (cells.names[inner], cells.names[outer])
-        for inner, outer in ((first, second), (second, first))
-        if _pairs(cells, inner, outer) == cells.sizes[inner]
-    ]
-    return Confounding(names, tuple(nested))
-
-
-def _pairs(cells: Cells, first: int, second: int) -> int:
     import numpy as np
 
-    return len(np.unique(cells.codes[first] * cells.sizes[second] + cells.codes[second]))
+    nested = []
+    for inner, outer in permutations(group) if len(group) == 2 else ():
+        pairs = np.unique(cells.codes[inner] * cells.sizes[outer] + cells.codes[outer])
+        if len(pairs) == cells.sizes[inner]:
+            nested.append((cells.names[inner], cells.names[outer]))
+    return Confounding(tuple(cells.names[index] for index in group), tuple(nested))

@@ -107,6 +107,8 @@ class _Model:
     """Hold the model of all factors, and those without one of them."""
 
     def __init__(self, observed: Observations) -> None:
+        import numpy as np
+
         self._observed = observed
         self._cells = observed.cells
         self._means = self._cells.totals / self._cells.counts
@@ -114,7 +116,7 @@ class _Model:
         self._left = observed.left_over(self._full.values)
         self._squares = observed.within + self._between(0 * self._means)
         self.together = self._explained(self._full)
-        self._per_level = self._calls_of_columns()
+        self._per_level: Codes = np.concatenate([[observed.calls], *map(observed.calls_of, observed.compared)])
         self._scores = self._clustered()
         # Of factors that do not vary within a call, calls alone can say how sure an effect is.
         spans = [self._full.design.span(index) for index in range(len(observed.compared))]
@@ -172,12 +174,6 @@ class _Model:
     def _explained(self, solution: Solution) -> float | None:
         left = self._observed.within + self._between(solution.values)
         return max(0.0, 1 - left / self._squares) if self._squares else None
-
-    def _calls_of_columns(self) -> Codes:
-        import numpy as np
-
-        of_levels = [self._observed.calls_of(factor) for factor in self._observed.compared]
-        return np.concatenate([[self._observed.calls], *of_levels])
 
     def _clustered(self) -> Floats:
         """Return the sum over calls of the squares of X'e (the meat of a sandwich).
@@ -303,7 +299,8 @@ def compare_judges(observed: Observations, found: Overlap) -> FactorEffect | Non
     if not found.n or len(judges) > MOST_LEVELS:
         return None
     # Differences from about the means lose no digits where those are taken from sums at the end.
-    midst = _about_means(observed, found)
+    some = found.shared.nonzero()[0][:_BLOCK]
+    midst = np.array([float(observed.values[judge][some].mean()) for judge in judges])
     totals, squares, of_judges = np.zeros(len(judges)), 0.0, np.zeros(len(judges))
     for values, shared in _blocks(observed, found):
         apart = or_zero(values - midst[:, None], shared)
@@ -345,14 +342,6 @@ def _errors(squares: Floats, observed: Observations, found: Overlap) -> Floats |
     correction = calls / (calls - 1) * (n - 1) / (n - rank)
     errors: Floats = (squares * correction) ** 0.5 / calls
     return errors
-
-
-def _about_means(observed: Observations, found: Overlap) -> Floats:
-    """Return what each judge gave the first common calls on average."""
-    import numpy as np
-
-    some = found.shared.nonzero()[0][:_BLOCK]
-    return np.array([float(observed.values[judge][some].mean()) for judge in found.compared])
 
 
 def _blocks(observed: Observations, found: Overlap) -> Iterator[tuple[Floats, Flags]]:

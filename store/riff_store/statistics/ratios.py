@@ -157,7 +157,6 @@ def _cleared(values: Floats, noise: float) -> Floats:
 
 
 def _sums_of_subsets(values: Sequence[float], size: int) -> Floats:
-    """Return the sum of each subset of a size."""
     import numpy as np
 
     sums = [np.zeros(1), *(np.zeros(0) for _ in range(size))]

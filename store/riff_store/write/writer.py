@@ -128,7 +128,6 @@ class Writer:
             self._store.tell(self._written(changed.first))
 
     def _written(self, first: int) -> WriteNotice:
-        """Return what is told of the calls from a key on."""
         runs = self._connection.execute(
             "SELECT r.name, COUNT(*) FROM conversation c JOIN run r ON r.id = c.run_id WHERE c.id >= ?"
             " GROUP BY r.name ORDER BY 2 DESC, 1",
@@ -216,7 +215,8 @@ class Writer:
                 rows.add_note(item)
                 if item.kind == "skipped":
                     result.skipped += 1
-                    result.reason = result.reason or _reason(item)
+                    place = "" if item.line is None else f"line {item.line}: "
+                    result.reason = result.reason or encodable(f"{place}{item.reason}")
                 else:
                     result.noted += 1
         rows.flush()
@@ -307,11 +307,6 @@ class Writer:
             return verdicts.unjoined(self._connection)
 
 
-def _reason(note: Skipped) -> str:
-    return encodable(note.reason if note.line is None else f"line {note.line}: {note.reason}")
-
-
-# Copy a store into another one, of whatever kind both are.
 AT_ONCE = 5000
 BODIES_AT_ONCE = 100
 """How many rows are held at once: of tables with packed bodies, each of which may be large, far fewer."""
@@ -364,7 +359,6 @@ def _holds_anything(store: Store) -> bool:
     return bool(store.execute_sql(f"SELECT 1 FROM ({held}) held LIMIT 1"))
 
 
-# Store the edits of flows, each flow of a repository as a whole, and which of them its commits contain.
 _Row = tuple[object, ...]
 
 
