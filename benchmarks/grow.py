@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from shutil import copyfile
 
-from riff_store.arrays import chunks
+from riff_store.arrays.rows import pack_all
 from riff_store.write.rollups import recompute_all
 
 _OWNERS = {"source_file_id": "source_file", "conversation_id": "conversation"}
@@ -34,7 +34,7 @@ def grown(small: Path, large: Path, times: int) -> None:
             for table, columns in tables.items():
                 _repeat(connection, table, columns, spans, copy)
         recompute_all(connection)
-        chunks.pack_all(connection)
+        pack_all(connection)
         connection.execute("COMMIT")
 
 

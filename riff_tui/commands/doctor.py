@@ -70,8 +70,7 @@ def doctor(
 
 
 def _report(location: str) -> Report:
-    from riff_store.database import OF_DAMAGE
-    from riff_store.errors import StoreError
+    from riff_store.errors import OF_DAMAGE, StoreError
     from riff_store.health import examine
     from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading

@@ -17,7 +17,7 @@ from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.filters.predicates import Predicate
-    from riff_store.queries.call_list import CallList
+    from riff_store.queries.calls import CallList
     from riff_store.queries.conversations import Call
 
 COUNTING = "counting the calls"
@@ -85,7 +85,7 @@ _FOLDED = ("verdict", "codes")
 
 def show(query: ViewQuery) -> Table:
     """Return the calls, sorted by the store; where counting takes long, at first only those that stand first."""
-    from riff_store.queries.call_list import CallList
+    from riff_store.queries.calls import CallList
 
     sort, calls, request = _sort_key(query.request.sort, query.spec.columns), query.parts().calls, query.request
     if sort is not None:

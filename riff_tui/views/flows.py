@@ -16,8 +16,8 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.queries.first_to_mend import FirstToMend
     from riff_store.queries.flows import FlowCell
+    from riff_store.queries.steps import FirstToMend
 
 TITLE = "Evaluation matrix: ({keys}) × aspects (computed) + humanness × judge"
 KEYS = ("flow", "agent")
@@ -46,8 +46,8 @@ _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 def show(query: ViewQuery) -> Table:
     """Return the matrix with what is to be mended first, and trends if asked for; deferred where that takes long."""
     from riff_store.filters.sql import needs
-    from riff_store.queries.first_to_mend import first_to_mend
     from riff_store.queries.flows import flow_cells
+    from riff_store.queries.steps import first_to_mend
 
     request, wanted = query.request, query.parts()
 

@@ -62,7 +62,9 @@ def standing(lines: Iterable[Annotation]) -> list[Annotation]:
             latest.append(line)
         else:
             threads.setdefault(_root(line.id, known, roots), []).append(line)
-    latest += (max(_open(thread, replaced), key=place_in_time) for thread in threads.values())
+    # Where the lines of a thread supersede one another in a circle, any of them may stand.
+    open_ends = ([line for line in thread if line.id not in replaced] or thread for thread in threads.values())
+    latest += (max(lines, key=place_in_time) for lines in open_ends)
     return sorted((line for line in latest if not line.deleted), key=place_in_time)
 
 
@@ -90,11 +92,6 @@ def _known_names(line: Annotation) -> int:
 
 def _at(line: Annotation) -> int:
     return -1 if line.at is None else line.at
-
-
-def _open(thread: list[Annotation], replaced: Iterable[str | None]) -> list[Annotation]:
-    """Return the lines of a thread that none supersedes; all of them where they do so in a circle."""
-    return [line for line in thread if line.id not in replaced] or thread
 
 
 def _root(id: str, known: Mapping[str, Annotation], roots: dict[str, str]) -> str:

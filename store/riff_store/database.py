@@ -13,15 +13,13 @@ from riff_store import schema as models
 from riff_store.engines import engine_at
 from riff_store.engines.engine import BUSY_SECONDS as BUSY_SECONDS
 from riff_store.engines.engine import BulkConnection, Engine
-from riff_store.errors import NewerStore, NotAStore, OlderStore
+from riff_store.errors import OF_DAMAGE, NewerStore, NotAStore, OlderStore
 from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation, WriteNotice
 
 Made = TypeVar("Made")
-OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)
-"""What reading may raise of a store whose rows hold what none of ours does."""
 _HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation")
 
 
@@ -61,7 +59,7 @@ class Store:
 
     def execute_sql(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement that was compiled before."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.connection.execute(sql, parameters).fetchall()
 
     @contextmanager
@@ -70,7 +68,7 @@ class Store:
 
         Raises `NotAStore` where that fails for what a damaged store holds.
         """
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             if self.engine.in_transaction:
                 yield
                 return
@@ -99,7 +97,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold a write transaction, taken at once, so that two writers wait instead of failing."""
-        with self._lock, self._translating(), self.engine.writing():
+        with self._lock, _translating(self.engine), self.engine.writing():
             yield
 
     def savepoint(self) -> AbstractContextManager[None]:
@@ -112,7 +110,7 @@ class Store:
         Raises `StoreMissing` where it is gone, and `StoreBusy` at once, instead of waiting for a writer, unless `wait`
         is true.
         """
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.change_counter(wait=wait)
 
     def tell(self, written: WriteNotice) -> None:
@@ -122,47 +120,47 @@ class Store:
     def listen(self) -> None:
         """Begin to receive what others write, for as long as it is open, reopened or not."""
         self._listens = True
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             self.engine.listen()
 
     def notifications(self) -> list[WriteNotice] | None:
         """Return what others wrote since it was asked for last; `None` where nothing tells."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.notifications()
 
     def identity(self) -> object:
         """Return what tells the store from any that takes its place; raises `StoreMissing` where there is none."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.identity()
 
     def written_at(self) -> float | None:
         """Return when the store was written last, in seconds since the epoch; `None` where nothing tells."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.written_at()
 
     def size(self) -> int:
         """Return how many bytes the store takes."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             return self.engine.size()
 
     def damages(self, most: int) -> list[str]:
         """Return what the database itself finds damaged, so many at most."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.damages(most)
 
     def broken_references(self) -> dict[str, int]:
         """Return how many rows of each table point to rows that are not there."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.broken_references()
 
     def strange_values(self) -> dict[str, int]:
         """Return how many rows of each table hold what no column of its kind does."""
-        with self._lock, self._translating(), self._interruptible():
+        with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.strange_values()
 
     def can_be_written(self) -> bool:
-        """Say if this process may write the store, however it was opened."""
-        with self._lock, self._translating():
+        """Return whether this process may write the store, however it was opened."""
+        with self._lock, _translating(self.engine):
             return self.engine.can_write()
 
     def reopen(self) -> None:
@@ -182,13 +180,13 @@ class Store:
 
     def discard_empty(self) -> bool:
         """Delete a store that holds no call, verdict, flow, edit or note, and close it; say whether it was so."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HOLDINGS)
             return self.engine.discard_if(f"{held} LIMIT 1")
 
     def wait_at_most(self, seconds: float) -> None:
         """Wait no longer than that for another process that is writing."""
-        with self._lock, self._translating():
+        with self._lock, _translating(self.engine):
             self.engine.wait_at_most(seconds)
 
     def close(self) -> None:
@@ -207,9 +205,6 @@ class Store:
         """End a statement where the question is interrupted that it belongs to, unless the store may be written."""
         interruption = None if self.writable else interruption_in_force()
         return nullcontext() if interruption is None else interruption.ending(self.engine.interrupt)
-
-    def _translating(self) -> AbstractContextManager[None]:
-        return _translating(self.engine)
 
 
 def open_store(location: str | Path, *, write: bool = False, create: bool = False) -> Store:
@@ -249,7 +244,7 @@ def _opened(engine: Engine, *, write: bool, create: bool) -> Store:
 
 
 def is_writable(location: str | Path) -> bool:
-    """Say if this process may write the store at a place."""
+    """Return whether this process may write the store at a place."""
     engine = engine_at(location)
     try:
         with _translating(engine):

@@ -86,6 +86,10 @@ class HungUp(KeyboardInterrupt):
     code = ExitCode.HUNG_UP
 
 
+OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)
+"""What reading may raise of a store whose rows hold what none of ours does."""
+
+
 class RiffError(Exception):
     """End a command in a way that was foreseen.
 

@@ -95,7 +95,7 @@ class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
     unique: bool = False
 
     def is_excluded(self) -> bool:
-        """Tell whether the call is in no mean: its agent or backend was broken, or its caller failed."""
+        """Return whether the call is in no mean: its agent or backend was broken, or its caller failed."""
         return self.errored or self.caller_ok is False
 
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from riff_store import schema as models
 from riff_store.annotations import standing
-from riff_store.arrays.chunks import differs, packed_groups
-from riff_store.arrays.layout import keys_of
-from riff_store.database import OF_DAMAGE, Store
-from riff_store.errors import StoreError
+from riff_store.chunks import keys_of, packed_groups
+from riff_store.errors import OF_DAMAGE, StoreError
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.write.notes import read_notes
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
 
 MOST_PROBLEMS = 5
 
@@ -141,7 +143,7 @@ class Health:
 
     @property
     def is_whole(self) -> bool:
-        """Say if nothing is wrong."""
+        """Return whether nothing is wrong."""
         return self.readable and not any(self.checks.values())
 
     @property
@@ -166,7 +168,8 @@ def examine(store: Store) -> Health:
             f"{count} rows of {table} hold what is no value of their columns"
             for table, count in sorted(store.strange_values().items())
         ]
-        checks["references"] = _references(store) + _verdicts(store)
+        broken = sorted(store.broken_references().items())
+        checks["references"] = [f"{count} rows of {table} point nowhere" for table, count in broken] + _verdicts(store)
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         notes = standing(read_notes(store))
         counts |= {"notes": len(notes), "authors": len({note.author for note in notes})}
@@ -186,13 +189,11 @@ def examine(store: Store) -> Health:
 
 def _columns(store: Store, packed: Sequence[int]) -> list[str]:
     """Return which calls are packed otherwise than they are; what is packed is made anew where calls are written."""
+    from riff_store.arrays.rows import differs
+
     wrong = [keys_of(group) for group in packed if differs(store.execute_sql, group)]
     said = [f"what is packed of the calls with keys {first} to {last} differs from them" for first, last in wrong]
     return said[:MOST_PROBLEMS]
-
-
-def _references(store: Store) -> list[str]:
-    return [f"{count} rows of {table} point nowhere" for table, count in sorted(store.broken_references().items())]
 
 
 def _verdicts(store: Store) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from riff_store.metrics import FIGURES, Pooled
+from riff_store.metrics import POOLED, Pooled
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def panel(sums: Interaction | None) -> dict[str, Any] | None:
     if sums is None or not sums.calls:
         return None
     return {
-        **{key: sums.value(figure) for key, figure in FIGURES.items()},
+        **{key: sums.value(figure) for key, figure in POOLED.items()},
         "counts": {
             "n_simulations": sums.calls,
             "response_total": sums.response_total,

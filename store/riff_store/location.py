@@ -26,12 +26,12 @@ _MISWRITTEN = re.compile(
 
 
 def is_on_server(location: str) -> bool:
-    """Say if a place is an address of PostgreSQL: a URL, or the name of a service."""
+    """Return whether a place is an address of PostgreSQL: a URL, or the name of a service."""
     return location.startswith(("postgresql://", "postgres://", "service="))
 
 
 def is_miswritten(location: str) -> bool:
-    """Say if a place was meant to be an address of PostgreSQL, but is written as none that is taken."""
+    """Return whether a place was meant to be an address of PostgreSQL, but is written as none that is taken."""
     return _MISWRITTEN.match(location) is not None
 
 

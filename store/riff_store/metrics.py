@@ -79,22 +79,22 @@ class Metric:
 
     @property
     def is_aspect(self) -> bool:
-        """Say whether each call has a value of it, from ingest or from a judge."""
+        """Return whether each call has a value of it, from ingest or from a judge."""
         return self.kind in ("call", "judged")
 
     def holds(self, value: float) -> bool:
-        """Say whether a value lies on the scale, and within what can be summed."""
+        """Return whether a value lies on the scale, and within what can be summed."""
         low, high = self.bounds
         return max(low, -LARGEST) <= value <= min(high, LARGEST)
 
     @property
     def is_rate(self) -> bool:
-        """Say whether it is a share of calls, or of events, that came out well."""
+        """Return whether it is a share of calls, or of events, that came out well."""
         return bool(self.rate_of) or (self.pooled is not None and self.unit == "share")
 
     @property
     def can_be_gated(self) -> bool:
-        """Say whether a fall of it can be told from a rise, call by call."""
+        """Return whether a fall of it can be told from a rise, call by call."""
         return self.better is not None and (self.is_aspect or bool(self.of_call) or self.pooled is not None)
 
 
@@ -220,9 +220,6 @@ INTERACTION_METRICS: tuple[Metric, ...] = (
     _selectivity("vocal_tic", "sel_tic", "s_vt", "vocal tics"),
     _selectivity("non_directed", "sel_other", "s_nd", "words to others"),
 )  # fmt: skip
-
-FIGURES: Mapping[str, Pooled] = {metric.key: metric.pooled for metric in INTERACTION_METRICS if metric.pooled}
-"""The sums behind each figure, by its key."""
 
 __all__ = [
     "METRICS", "Direction", "Metric", "MetricKind", "is_optional", "metric_of", "plugins", "to_compute", "unit_of"
@@ -390,7 +387,7 @@ def metric_of(key: str) -> Metric | None:
 
 
 def is_optional(key: str) -> bool:
-    """Say whether an aspect has a column only where some call has it."""
+    """Return whether an aspect has a column only where some call has it."""
     metric = OF_CALLS.get(key)
     return metric is not None and metric.optional
 

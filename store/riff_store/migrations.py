@@ -10,7 +10,6 @@ from contextlib import closing
 from pathlib import Path
 
 from riff_store import schema
-from riff_store.arrays import chunks
 from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import connect
 from riff_store.engines.sqlite_errors import store_error_of
@@ -84,10 +83,12 @@ def migrate(path: Path) -> Path | None:
 
 def derive(connection: Connection) -> None:
     """Make anew what follows from other rows: which verdicts count, what calls are worth, all sums and columns."""
+    from riff_store.arrays.rows import pack_all
+
     verdicts.choose_all(connection)
     quality.settle_all(connection)
     rollups.recompute_all(connection)
-    chunks.pack_all(connection)
+    pack_all(connection)
 
 
 def _copy(path: Path, to: Path) -> Path:

@@ -10,16 +10,11 @@ from importlib import import_module
 
 _DRIVERS = ("psycopg", "psycopg2", "psycopg2cffi", "pymysql", "MySQLdb", "pysqlite3")
 
-
-def _load() -> None:
-    hidden = [name for name in _DRIVERS if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None says that there is no such module
+if "peewee" not in sys.modules:
+    _hidden = [name for name in _DRIVERS if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(_hidden))  # type: ignore[arg-type]  # None says that there is no such module
     try:
         import_module("peewee")
     finally:
-        for name in hidden:
-            del sys.modules[name]
-
-
-if "peewee" not in sys.modules:
-    _load()
+        for _name in _hidden:
+            del sys.modules[_name]

@@ -29,7 +29,7 @@ class Sample:
     drawn_at: int
 
     def is_drawn_like(self, other: Sample) -> bool:
-        """Say whether the same was asked for."""
+        """Return whether the same was asked for."""
         mine, others = ((each.n, each.mix, each.seed, each.expression) for each in (self, other))
         return mine == others
 

@@ -33,25 +33,14 @@ def operability(
     return None if blend is None else blended(blend, humanness_score(humanness))
 
 
-def blend(
-    correctness: float | None,
-    completion: float | None,
-    errors: float | None,
-    latency_p95: float | None,
-    humanness: Mapping[str, float | None] | None,
-) -> float | None:
-    """Blend as `operability` does, without its caps: what sorts where a cap makes rows equal."""
-    computed = computed_blend(correctness, completion, errors, latency_p95)
-    return None if computed is None else blended(computed._replace(cap=FULL), humanness_score(humanness))
-
-
 def operability_of(
     aspects: Mapping[str, float | None], humanness: Mapping[str, float | None] | None, *, capped: bool = True
 ) -> float | None:
-    """Blend computed aspects by their names and the scores of judges, with the caps or without."""
-    blended_by = operability if capped else blend
-    correctness, completion, errors, latency = [aspects.get(part) for part in PARTS]
-    return blended_by(correctness, completion, errors, latency, humanness)
+    """Blend computed aspects by their names and the scores of judges; without caps it sorts what these make equal."""
+    blend = computed_blend(*[aspects.get(part) for part in PARTS])
+    if blend is None:
+        return None
+    return blended(blend if capped else blend._replace(cap=FULL), humanness_score(humanness))
 
 
 def succeeded(correctness: float | None, completion: float | None) -> bool | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,18 +38,12 @@ class EventColumns(NamedTuple):
 
 def spell(turns: Sequence[Any], events: EventColumns, others: Mapping[str, Any]) -> bytes:
     """Return a transcript as columns: the attributes of its turns, its events, and its other parts as they are."""
-    columns = [
-        [turn.role for turn in turns],
-        [turn.state for turn in turns],
-        [turn.latency_ms for turn in turns],
-        [turn.t for turn in turns],
-        [turn.text for turn in turns],
-    ]
+    columns = [list(map(attrgetter(name), turns)) for name in _COLUMNS]
     return _encoder.encode(["".join(events.letters), events.times, events.said, others, columns])
 
 
 def is_spelled(text: bytes) -> bool:
-    """Tell whether a kept transcript is spelled this way, and not as the object that older stores have."""
+    """Return whether a kept transcript is spelled this way, and not as the object that older stores have."""
     return text.startswith(b"[")
 
 

@@ -18,20 +18,21 @@ _WORD = re.compile("SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA")
 """A word with which a statement begins: a file without one has none."""
 MADE_OF_NAMES: Mapping[str, set[str]] = {
     "store/riff_store/arrays/reading.py": {"read_interactions"},
-    "store/riff_store/arrays/chunks.py": {"drop_calls"},
+    "store/riff_store/chunks.py": {"drop_calls"},
     "store/riff_store/arrays/rows.py": {"all_scores", "call_columns", "row_columns", "outcome_visits"},
     "store/riff_store/database.py": {"discard_empty"},
-    "store/riff_store/engines/postgresql.py": {"_header", "create", "discard_if", "schema"},
-    "store/riff_store/engines/postgresql_schema.py": {
-        "advance_keys",
+    "store/riff_store/engines/postgresql.py": {
+        "_header",
         "broken_references",
-        "definitions",
+        "create",
+        "discard_if",
+        "schema",
         "strange_values",
     },
+    "store/riff_store/engines/postgresql_connection.py": {"advance_keys", "definitions"},
     "store/riff_store/engines/sqlite.py": {"damages", "wait_at_most"},
     "store/riff_store/engines/sqlite_schema.py": {"strange_values"},
     "store/riff_store/health.py": {"(module)", "_disagreement"},
-    "store/riff_store/write/edits.py": {"forget_histories"},
     "store/riff_store/write/names.py": {"_add"},
     "store/riff_store/write/notes.py": {"(module)", "_held", "read_notes"},
     "store/riff_store/write/quality.py": {"settle_all", "settle_quality"},
@@ -45,7 +46,14 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     },
     "store/riff_store/write/rows.py": {"_found", "forget_calls"},
     "store/riff_store/write/verdicts.py": {"calls_of"},
-    "store/riff_store/write/writer.py": {"_chunks", "_clear", "_holds_anything", "copy_store", "held"},
+    "store/riff_store/write/writer.py": {
+        "_chunks",
+        "_clear",
+        "_holds_anything",
+        "copy_store",
+        "forget_histories",
+        "held",
+    },
 }
 """The functions that put into a statement what is no constant: names of the schema, marks for values, or numbers."""
 

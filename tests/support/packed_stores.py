@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.random_stores import World
 from tests.surface.arrays import arrays_blocks as blocks
-from tests.surface.arrays import layout
-from tests.surface.store import Store, Writer, open_store
+from tests.surface.store import Store, Writer, chunks, open_store
 
 GROUP_CALLS = 8
 
@@ -21,9 +20,9 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def set_small_groups(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(layout, "GROUP_CALLS", GROUP_CALLS)
-    patch.setattr(layout, "FEWEST_CALLS", 12)
-    patch.setattr(layout, "FEW_CALLS", 0)
+    patch.setattr(chunks, "GROUP_CALLS", GROUP_CALLS)
+    patch.setattr(chunks, "FEWEST_CALLS", 12)
+    patch.setattr(chunks, "FEW_CALLS", 0)
     patch.setattr(blocks, "BLOCK_GROUPS", 3)
 
 

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from tests.support import tiny_store
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.surface.arrays import arrays_blocks as blocks
-from tests.surface.arrays import layout
 from tests.surface.ingest import ingest, pipeline
 from tests.surface.store import (
     Annotation,
@@ -27,6 +26,7 @@ from tests.surface.store import (
     Sample,
     Writer,
     add_notes,
+    chunks,
     copy_store,
     keep_list,
     open_store,
@@ -53,8 +53,8 @@ class StoreWork:
 def few_are_many() -> Iterator[None]:
     """Let eight calls be a batch, and twelve so many that a store packs their columns."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layout, "GROUP_CALLS", 8)
-        patch.setattr(layout, "FEWEST_CALLS", 12)
+        patch.setattr(chunks, "GROUP_CALLS", 8)
+        patch.setattr(chunks, "FEWEST_CALLS", 12)
         patch.setattr(blocks, "BLOCK_GROUPS", 3)
         patch.setattr(pipeline, "BATCH_CONVERSATIONS", 8)
         patch.setattr(pipeline, "BATCH_ITEMS", 16)

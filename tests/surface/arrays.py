@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riff_store.arrays import blocks as arrays_blocks
-from riff_store.arrays import grouping, layout
+from riff_store.arrays import grouping
 from riff_store.arrays.blocks import blocks as blocks_blocks
 from riff_store.arrays.encoding import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
 from riff_store.arrays.grouping import count, numbered

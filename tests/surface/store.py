@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from riff_store import metrics, migrations, schema
+from riff_store import chunks, metrics, migrations, schema
 from riff_store.alignment import Rates, rates, reference_of
 from riff_store.annotations import counted, decisive, merged, new_id, place_in_time, standing
-from riff_store.arrays.chunks import packed_groups
-from riff_store.arrays.layout import KINDS_OF_FAILURE, groups_between
+from riff_store.chunks import KINDS_OF_FAILURE, groups_between, packed_groups
 from riff_store.database import BUSY_SECONDS, Store, is_writable, open_store
 from riff_store.edit_graph import EditGraph, contained_by, edit_graph, heads
 from riff_store.engines import sqlite_connection, sqlite_schema
@@ -62,11 +61,11 @@ from riff_store.location import without_secrets
 from riff_store.measure import UNIT, Measure, PooledMeasure, percentile, student_t, wilson
 from riff_store.metrics import COMPUTED as METRICS_COMPUTED
 from riff_store.metrics import (
-    FIGURES,
     INTERACTION_METRICS,
     METRICS,
     OF_CALLS,
     OF_STATES,
+    POOLED,
     Metric,
     metric_of,
     plugins,
@@ -74,11 +73,11 @@ from riff_store.metrics import (
 )
 from riff_store.migrations import Step, backup_path, migrate
 from riff_store.plugins import load_plugins, name_refusal
-from riff_store.queries import call_list, latencies, scores
+from riff_store.queries import calls as call_list
+from riff_store.queries import latencies, scores
 from riff_store.queries.agreement import Dispute, Disputes, FoundDisputes, PairAgreement, disputes
 from riff_store.queries.agreement import agreement as agreement_agreement
-from riff_store.queries.call_list import CallList
-from riff_store.queries.call_names import Example, told_by
+from riff_store.queries.calls import CallList, Example, told_by
 from riff_store.queries.causes import Cause, Causes, Lift, causes
 from riff_store.queries.codes import Code, Codes, calls_since_new_code, codes
 from riff_store.queries.comparison import Comparison, Difference, FlowPairs, compare
@@ -95,9 +94,7 @@ from riff_store.queries.conversations import (
 )
 from riff_store.queries.edits import edit_effects
 from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
-from riff_store.queries.expected import StepCounts, is_handover
 from riff_store.queries.failures import FailureCell, FailureMatrix, failure_matrix, failure_shifts, failures
-from riff_store.queries.first_to_mend import FirstToMend, first_to_mend
 from riff_store.queries.flows import ArchetypeCell, FlowCell, archetypes, flow_cells
 from riff_store.queries.judges import Alignments, JudgeSummary, alignment, judges
 from riff_store.queries.last_edits import Edits, Histories, LastEdit
@@ -118,6 +115,7 @@ from riff_store.queries.sample import SampledCall, candidates, reading_list
 from riff_store.queries.scores import PAGE, ScoredCall, ScorePage, score_pages
 from riff_store.queries.sides import Side, SideError, side
 from riff_store.queries.states import SegmentCell, StateCell, loss, reasons, segment_cells, state_cells, worst_first
+from riff_store.queries.steps import FirstToMend, StepCounts, first_to_mend, is_handover
 from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,
@@ -136,8 +134,19 @@ from riff_store.schema.sums import CallSums as SumsCallSums
 from riff_store.scoring import humanness_score, latency_score, operability, succeeded
 from riff_store.statement_limit import STEPS_PER_BYTE, set_steps_per_byte, steps_per_byte
 from riff_store.statistics import agreement as statistics_agreement
-from riff_store.statistics import intervals, ratios, samples, significance
-from riff_store.statistics.agreement import Pairs, Scores, Weights, pairs_of, rounded, scores_at, scores_of, spearman
+from riff_store.statistics import intervals, ratios, significance
+from riff_store.statistics import pairing as samples
+from riff_store.statistics.agreement import (
+    Pairs,
+    Scores,
+    Weights,
+    pairs_of,
+    rounded,
+    scores_at,
+    scores_of,
+    spearman,
+    spreads_of,
+)
 from riff_store.statistics.designs import Confounding
 from riff_store.statistics.distributions import (
     fair_binomial,
@@ -147,14 +156,12 @@ from riff_store.statistics.distributions import (
     student_quantile,
     student_tail,
 )
-from riff_store.statistics.judge_comparison import compare_judges, overlap
-from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, fit
+from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, compare_judges, fit, overlap
 from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations
 from riff_store.statistics.pairing import Places, Tasks, by_key, compared, paired, pairs_by_key
 from riff_store.statistics.ratios import CallSums as RatiosCallSums
 from riff_store.statistics.ratios import RatioTest
 from riff_store.statistics.significance import MOST_OUTCOMES, Stratum, rate_change, stratified_fisher
-from riff_store.statistics.spreads import spreads_of
 from riff_store.transcript_columns import EVENTS, EventColumns, is_spelled, read_text, spell
 from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, Transcripts, unpack_transcript
 from riff_store.vocabulary import (

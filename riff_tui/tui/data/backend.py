@@ -190,7 +190,7 @@ class NotesOfCalls:
     def read_by(self, author: str) -> set[CallNames]:
         """Return the calls that somebody noted anything on."""
         from riff_store.filters.notes import notes_by_call
-        from riff_store.queries.call_names import names_of_calls
+        from riff_store.queries.calls import names_of_calls
 
         noted = notes_by_call(self.store).items()
         keys = [key for key, notes in noted if any(note.author == author for note in notes)]

@@ -19,9 +19,8 @@ from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.measure import Measure, PooledMeasure
-    from riff_store.queries.expected import StepCounts
-    from riff_store.queries.first_to_mend import FirstToMend
     from riff_store.queries.flows import FlowCell
+    from riff_store.queries.steps import FirstToMend, StepCounts
 
 
 Keys = Mapping[str, str | None]

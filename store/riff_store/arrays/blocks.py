@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.arrays import rows
-from riff_store.arrays.chunks import ENDS, Ask, packed_groups
 from riff_store.arrays.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
-from riff_store.arrays.layout import CALL_IDS, ROWS_OF_CALLS, groups_between, keys_of, score_name
 from riff_store.arrays.rows import UnpackedCalls
+from riff_store.chunks import CALL_IDS, ENDS, ROWS_OF_CALLS, Ask, groups_between, keys_of, packed_groups, score_name
 from riff_store.database import Store
 from riff_store.errors import StoreError
 
@@ -183,9 +182,10 @@ class Block:
         else:
             for is_read, spans in groupby(self._spans, lambda span: span.rows is not None or span.group not in chunks):
                 if is_read:
-                    pieces += [
-                        self._absent(span, absent) if span.rows is None else from_rows(span.rows) for span in spans
-                    ]
+                    for span in spans:
+                        if span.rows is None and not absent:
+                            raise StoreError(*DAMAGED)
+                        pieces.append(self._nothing(span) if span.rows is None else from_rows(span.rows))
                 else:
                     pieces += joined([chunks[span.group] for span in spans])
         parts, start = [], 0
@@ -199,15 +199,10 @@ class Block:
                 parts.append(piece if mine is None else piece[mine])
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
-    def _absent(self, span: _Span, absent: bool) -> Floats:
+    def _nothing(self, span: _Span) -> Floats:
         """Return what a column is in a row group that does not have it."""
-        if not absent:
-            raise StoreError(*DAMAGED)
-        return np.full(self._calls_of(span).size, np.nan)
-
-    def _calls_of(self, span: _Span) -> Keys:
         start, end = np.searchsorted(self.ids, (span.first, span.last + 1))
-        return self.ids[start:end]
+        return np.full(end - start, np.nan)
 
 
 def _spans(ask: Ask, first: int, end: int, packed: Set[int], last: int) -> Iterator[_Span]:

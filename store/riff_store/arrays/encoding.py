@@ -39,7 +39,7 @@ DAMAGED = "a packed column is damaged", "`riff-tui doctor` says what is wrong wi
 
 
 def is_unscored(values: Floats) -> NDArray[np.bool_]:
-    """Say which values are `UNSCORED`."""
+    """Return which values are `UNSCORED`."""
     unscored: NDArray[np.bool_] = values.view("<u8") == _UNSCORED_BITS
     return unscored
 

@@ -11,8 +11,8 @@ import numpy as np
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks
 from riff_store.arrays.encoding import Floats, Places
 from riff_store.arrays.grouping import count, counted, numbered
-from riff_store.arrays.layout import FAILURES, KINDS_OF_FAILURE
 from riff_store.arrays.masks import masks_of
+from riff_store.chunks import FAILURES, KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.schema import COMPUTED_JUDGE
@@ -95,7 +95,12 @@ class FailedCalls:
         self._turns = turns
         for block, _ in chosen:
             block.read_ahead_of("failure", tuple(FAILURES))
-        self._parts = [(block, rows, calls) for block, chose in chosen for rows, calls in [_rows_of(block, chose)]]
+        self._parts: list[tuple[Block, Places, Places]] = []
+        """Of each block the rows of failures of calls that were chosen, and the places of these calls."""
+        for block, flags in chosen:
+            calls = block.calls_of("failure")
+            rows = np.flatnonzero(flags[calls])
+            self._parts.append((block, rows, calls[rows]))
         self._known: dict[str, Keys] = {}
         ids = self.column("id")
         places = np.flatnonzero(np.isin(ids, list(marks))).tolist() if marks else []
@@ -224,18 +229,6 @@ class FailureEnds:
     def _counts(self, numbers: Keys) -> list[int]:
         found: list[int] = np.bincount(numbers[numbers >= 0], minlength=len(self.ends)).tolist()
         return found
-
-
-def kind_of(place: int) -> str:
-    """Return the kind of failure of a place."""
-    return KINDS_OF_FAILURE[place]
-
-
-def _rows_of(block: Block, chosen: Flags) -> tuple[Places, Places]:
-    """Return which rows of failures are of calls that were chosen, and the places of these calls."""
-    calls = block.calls_of("failure")
-    rows = np.flatnonzero(chosen[calls])
-    return rows, calls[rows]
 
 
 def _joined(parts: Sequence[Keys]) -> Keys:

@@ -17,7 +17,7 @@ import numpy as np
 from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Flags, Keys, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
-from riff_store.arrays.layout import KINDS_OF_FAILURE
+from riff_store.chunks import KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.call_terms import CallTerms, Known
 from riff_store.filters.dimensions import DIMENSIONS, FAILURE
@@ -140,12 +140,12 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return self._masks.held(term, self._block, super().term)
 
     def in_state(self, part: Predicate) -> Flags:
-        return self._masks.held(InState(part), self._block, self._in_rows)
+        def in_rows(asked: InState) -> Flags:
+            found = np.zeros(self._block.n, np.bool_)
+            found[self._block.calls_of("state")[self._masks.rows(asked.part, self._block)]] = True
+            return found
 
-    def _in_rows(self, asked: InState) -> Flags:
-        found = np.zeros(self._block.n, np.bool_)
-        found[self._block.calls_of("state")[self._masks.rows(asked.part, self._block)]] = True
-        return found
+        return self._masks.held(InState(part), self._block, in_rows)
 
     def one_of(self, calls: Collection[int]) -> Flags:
         return np.isin(self._block.ids, np.fromiter(calls, np.int64))
@@ -154,8 +154,7 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return self._masks.accepted(keys, or_none=or_none).take(self._block.keys(key), mode="clip")
 
     def figure(self, name: str, term: Term) -> Flags:
-        is_flag = field_of(name).kind == "flag"
-        wanted = float(bool(term.value)) if is_flag else term.value
+        wanted = float(bool(term.value)) if field_of(name).kind == "flag" else term.value
         return _compared(self._block.figures(name), term, wanted)
 
     def scored(self, term: Term, aspects: Collection[int], judges: Collection[int]) -> Flags:
@@ -226,7 +225,7 @@ class _OfRows(_Flags):
 
 
 def _speaks_of_rows(predicate: Predicate | None) -> bool:
-    """Say whether any part that is not about calls is about rows of states."""
+    """Return whether any part that is not about calls is about rows of states."""
     return any(isinstance(leaf, Term) and is_of_states(leaf) for leaf in leaves(predicate))
 
 

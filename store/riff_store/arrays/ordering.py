@@ -66,7 +66,7 @@ class SortedCalls(Sequence[int]):
         order = run_order(store)
         known = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
         runs = _ranked({run: order.get(name, len(order)) for run, name in known.items()})[runs]
-        flows = _ranked(_places(dict(store.execute(m.Flow.select(m.Flow.id, m.Flow.name)))))[flows]
+        flows = _ranks(dict(store.execute(m.Flow.select(m.Flow.id, m.Flow.name))))[flows]
         missing = np.isnan(values)
         values = np.where(missing, 0.0, -values if down else values)
         placed = np.lexsort((flows, runs, values, missing))
@@ -136,19 +136,19 @@ def _reader(key: SortKey, masks: Masks) -> _Values:
     if key.figure:
         return lambda block: block.figures(key.figure)
     if key.names is not None:
-        ranks = _ranked(_places(key.names))
+        ranks = _ranks(key.names)
         return lambda block: ranks[block.keys(key.dimension)]
-    if key.scores is not None:
-        return lambda block: _highest_score(block, key.scores or ())
-    return lambda block: _highest_of_states(block, key.state, masks.rows(key.about, block))
+    if key.scores is None:
+        return lambda block: _highest_of_states(block, key.state, masks.rows(key.about, block))
 
+    def highest_score(block: Block) -> Floats:
+        found = np.full(block.n, np.nan)
+        for pair in key.scores or ():
+            scores = block.scores(*pair)
+            found = np.fmax(found, np.where(is_unscored(scores), np.nan, scores))
+        return found
 
-def _highest_score(block: Block, pairs: Sequence[tuple[int, int]]) -> Floats:
-    found = np.full(block.n, np.nan)
-    for pair in pairs:
-        scores = block.scores(*pair)
-        found = np.fmax(found, np.where(is_unscored(scores), np.nan, scores))
-    return found
+    return highest_score
 
 
 def _highest_of_states(block: Block, name: str, rows: Flags) -> Floats:
@@ -159,12 +159,6 @@ def _highest_of_states(block: Block, name: str, rows: Flags) -> Floats:
     found = np.full(block.n, -np.inf)
     np.maximum.at(found, calls[known], values[known])
     return np.where((block.figures("errored") == 1) | (found == -np.inf), np.nan, found)
-
-
-def _places(names: Mapping[int, str | None]) -> dict[int, float]:
-    """Return the place of each name in order, the same for keys of one name; nan where a key names nothing."""
-    order = {name: place for place, name in enumerate(sorted({name for name in names.values() if name is not None}))}
-    return {key: np.nan if name is None else order[name] for key, name in names.items()}
 
 
 def _ranked(places: Mapping[int, float]) -> Floats:
@@ -261,13 +255,12 @@ def _first(keys: Sequence[Floats], limit: int) -> Places:
     return np.concatenate([*chosen, rest])
 
 
-def _ranks(names: Mapping[int, str], *, folded: bool = False) -> Floats:
-    """Return the place of each name in order by its key; equal names share it."""
-    order = sorted(set(names.values()), key=lambda name: (name.casefold(), name) if folded else (name, ""))
-    place = {name: float(rank) for rank, name in enumerate(order)}
-    found = np.full(max(names, default=0) + 1, np.nan)
-    found[list(names)] = [place[name] for name in names.values()]
-    return found
+def _ranks(names: Mapping[int, str | None], *, folded: bool = False) -> Floats:
+    """Return the place of each name in order by its key; equal names share it, and what names nothing has nan."""
+    known = {name for name in names.values() if name is not None}
+    order = sorted(known, key=lambda name: (name.casefold(), name) if folded else (name, ""))
+    place: dict[str | None, float] = {name: float(rank) for rank, name in enumerate(order)}
+    return _ranked({key: place.get(name, np.nan) for key, name in names.items()})
 
 
 def _named_calls(store: Store, keys: Keys) -> Floats:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.arrays.chunks import Ask
 from riff_store.arrays.encoding import UNSCORED, Floats, encode
-from riff_store.arrays.layout import CALL_IDS, CALLS, ROWS_OF_CALLS, keys_of, score_name
+from riff_store.chunks import CALL_IDS, CALLS, ROWS_OF_CALLS, Ask, asking, keys_of, score_name, unpacked
+from riff_store.engines.engine import Connection
 
 _IN_RANGE = "BETWEEN ? AND ?"
 _SPARSE = 8
@@ -49,29 +49,6 @@ def outcome_visits(ask: Ask, states: Iterable[int], calls: NDArray[np.int64]) ->
     return _columns(ask(sql, ends), columns)
 
 
-def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Floats, Floats]:
-    """Return the keys of the calls that a judge was asked about in one aspect, and the scores; nan is unscored."""
-    sql = (
-        f"SELECT conversation_id, value FROM aspect_score WHERE conversation_id {_IN_RANGE}"
-        " AND aspect_id = ? AND judge_id = ? ORDER BY conversation_id"
-    )
-    keys, values = _columns(ask(sql, (first, last, aspect, judge)), "conversation_id, value")
-    return keys, values
-
-
-def scores_by_judge(ask: Ask, first: int, last: int) -> dict[tuple[int, int], tuple[Floats, Floats]]:
-    """Return what `scores` does of each (aspect, judge), read at once."""
-    calls, aspects, judges, values = all_scores(ask, first, last)
-    width = int(judges.max(initial=0)) + 1
-    code = (aspects * width + judges).astype(np.int64)
-    order = np.argsort(code, kind="stable")
-    known, starts = np.unique(code[order], return_index=True)
-    return {
-        divmod(pair, width): (calls[these], values[these])
-        for pair, these in zip(known.tolist(), np.split(order, starts[1:]), strict=False)
-    }
-
-
 def placed_scores(calls: NDArray[Any], keys: Floats, values: Floats) -> Floats:
     """Return scores at the places of their calls, `UNSCORED` where a judge gave none and nan where it was not asked."""
     found = np.full(calls.size, np.nan)
@@ -86,12 +63,6 @@ def all_scores(ask: Ask, first: int, last: int) -> list[Floats]:
     return _columns(ask(sql, (first, last)), columns)
 
 
-def judged(ask: Ask, first: int, last: int) -> set[tuple[int, int]]:
-    """Return the (aspect, judge) of which there are scores."""
-    sql = f"SELECT DISTINCT aspect_id, judge_id FROM aspect_score WHERE conversation_id {_IN_RANGE}"
-    return {(aspect, judge) for aspect, judge in ask(sql, (first, last))}
-
-
 def _listed(keys: Iterable[int]) -> str:
     return ", ".join(str(int(key)) for key in keys)
 
@@ -102,7 +73,6 @@ def _columns(rows: Sequence[tuple[Any, ...]], columns: str) -> list[Floats]:
     return [np.array(column, np.float64) for column in zip(*rows, strict=True)]
 
 
-# Read columns of calls that are not packed from their rows.
 _ID = "id"
 _CALL = "call"
 _NO_SCORES = np.empty(0), np.empty(0)
@@ -149,13 +119,19 @@ class UnpackedCalls:
         """Return the keys of the calls that a judge was asked about in one aspect, and the scores; nan is unscored."""
         if self._at_once or self._scores is not None:
             return self._held_scores().get((aspect, judge), _NO_SCORES)
-        return scores(self._ask, aspect, judge, *self._keys)
+        sql = (
+            f"SELECT conversation_id, value FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+            " AND aspect_id = ? AND judge_id = ? ORDER BY conversation_id"
+        )
+        keys, values = _columns(self._ask(sql, (*self._keys, aspect, judge)), "conversation_id, value")
+        return keys, values
 
     def judged(self) -> Iterable[tuple[int, int]]:
         """Return the (aspect, judge) of which there are scores."""
         if self._at_once or self._scores is not None:
             return self._held_scores()
-        return judged(self._ask, *self._keys)
+        sql = f"SELECT DISTINCT aspect_id, judge_id FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+        return {(aspect, judge) for aspect, judge in self._ask(sql, self._keys)}
 
     def figures_of(self, kind: str, name: str) -> Floats:
         """Return a column of rows of the calls."""
@@ -167,7 +143,15 @@ class UnpackedCalls:
 
     def _held_scores(self) -> dict[tuple[int, int], tuple[Floats, Floats]]:
         if self._scores is None:
-            self._scores = scores_by_judge(self._ask, *self._keys)
+            calls, aspects, judges, values = all_scores(self._ask, *self._keys)
+            width = int(judges.max(initial=0)) + 1
+            code = (aspects * width + judges).astype(np.int64)
+            order = np.argsort(code, kind="stable")
+            known, starts = np.unique(code[order], return_index=True)
+            self._scores = {
+                divmod(pair, width): (calls[these], values[these])
+                for pair, these in zip(known.tolist(), np.split(order, starts[1:]), strict=False)
+            }
         return self._scores
 
     def _columns_of_calls(self, names: Sequence[str]) -> dict[str, Floats]:
@@ -181,6 +165,7 @@ class UnpackedCalls:
 # Pack the calls of a row group, and their rows, into a chunk for each column.
 _JUDGES = 2**24
 """More than there are judges: of an aspect and a judge one number is made."""
+_PUT = "INSERT INTO column_chunk (name, row_group, n, body) VALUES (?, ?, ?, ?)"
 
 
 class Chunk(NamedTuple):
@@ -191,6 +176,25 @@ class Chunk(NamedTuple):
     body: bytes
 
 
+def pack(connection: Connection, groups: Sequence[int]) -> None:
+    """Pack row groups that are not packed."""
+    ask = asking(connection)
+    for group in groups:
+        connection.executemany(_PUT, [(name, group, n, body) for name, n, body in packed_group(ask, group)])
+
+
+def pack_all(connection: Connection) -> None:
+    """Pack every row group anew."""
+    connection.execute("DELETE FROM column_chunk")
+    pack(connection, unpacked(connection))
+
+
+def differs(ask: Ask, group: int) -> bool:
+    """Return whether a packed row group is not what its rows are."""
+    kept = ask("SELECT name, n, body FROM column_chunk WHERE row_group = ?", (group,))
+    return {(name, n, bytes(body)) for name, n, body in kept} != set(packed_group(ask, group))
+
+
 def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:
     """Yield every column of a row group; scores only of judges that were asked about one of its calls."""
     first, last = keys_of(group)
@@ -198,7 +202,11 @@ def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:
     yield _chunk(CALL_IDS, calls)
     for name, column in zip(CALLS, columns, strict=True):
         yield _chunk(f"call.{name}", column)
-    yield from _score_chunks(ask, calls, first, last)
+    keys, aspects, judges, values = all_scores(ask, first, last)
+    pairs = aspects * _JUDGES + judges
+    for pair in np.unique(pairs):
+        mine = np.flatnonzero(pairs == pair)
+        yield _chunk(score_name(*divmod(int(pair), _JUDGES)), placed_scores(calls, keys[mine], values[mine]))
     for kind, (names, *_) in ROWS_OF_CALLS.items():
         keys, *columns = row_columns(ask, kind, names, first, last)
         yield _chunk(f"{kind}.call", keys)
@@ -208,12 +216,3 @@ def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:
 
 def _chunk(name: str, column: Floats) -> Chunk:
     return Chunk(name, column.size, encode(column))
-
-
-def _score_chunks(ask: Ask, calls: Floats, first: int, last: int) -> Iterator[Chunk]:
-    keys, aspects, judges, values = all_scores(ask, first, last)
-    pairs = aspects * _JUDGES + judges
-    for pair in np.unique(pairs):
-        aspect, judge = divmod(int(pair), _JUDGES)
-        mine = np.flatnonzero(pairs == pair)
-        yield _chunk(score_name(aspect, judge), placed_scores(calls, keys[mine], values[mine]))

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import numbered
-from riff_store.arrays.layout import STATES
 from riff_store.arrays.masks import masks_of
 from riff_store.arrays.rows import outcome_visits
+from riff_store.chunks import STATES
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT
@@ -102,7 +102,9 @@ class Tally:
         totals = self._sums or [np.zeros(0, column.dtype) for column in columns]
         self._sums = []
         for total, column in zip(totals, columns, strict=True):
-            total = _roomy(total)
+            if total.dtype == np.int64 and np.abs(total).max(initial=0) >= _LARGE:
+                # Whole numbers become ones of any size before they could outgrow theirs.
+                total = total.astype(object)
             if more:
                 total = np.concatenate([total, np.zeros(more, total.dtype)])
             total[places] += column
@@ -112,12 +114,6 @@ class Tally:
         """Return the keys of each cell followed by its sums."""
         columns = [column.tolist() for column in self._sums]
         return [(*cell, *sums) for cell, sums in zip(self._places, zip(*columns, strict=True), strict=True)]
-
-
-def _roomy(total: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers as ones of any size before they could outgrow theirs."""
-    is_whole = total.dtype == np.int64
-    return total.astype(object) if is_whole and np.abs(total).max(initial=0) >= _LARGE else total
 
 
 _Column: TypeAlias = Callable[[str], Floats]
@@ -173,7 +169,8 @@ def state_rows(
         cells = Cells([_key_of_row(block, key, calls, chosen) for key in (*by, "segment")], chosen.size)
         # The columns of a block are let go when the next one is begun: memory that is given back between two of them
         # has to be fetched from the system again, which takes a fifth of the time.
-        column = cache(_columns_of_rows(block, chosen))
+        at = None if chosen.size == block.calls_of("state").size else chosen
+        column = cache(partial(block.figures_of, "state", at=at))
         tally.add(cells.keys, _sums(wanted, column, cells))
     return tally.rows()
 
@@ -196,11 +193,6 @@ def _chosen_rows(store: Store, rows: Predicate | None) -> Iterator[tuple[Block, 
         chosen, calls = masks.rows_counting(rows, block)
         if chosen.size:
             yield block, chosen, calls
-
-
-def _columns_of_rows(block: Block, chosen: Places) -> _Column:
-    at = None if chosen.size == block.calls_of("state").size else chosen
-    return lambda name: block.figures_of("state", name, at)
 
 
 def _key_of_row(block: Block, key: str, calls: Places, rows: Places) -> Keys:
@@ -230,7 +222,6 @@ def _steps_from(block: Block, rows: Places, calls: Places) -> tuple[Places, Plac
 
 
 def _sums(wanted: Sequence[Sum], column: _Column, cells: Cells) -> Iterator[NDArray[Any]]:
-    """Yield sums of rows by their cells."""
     holds = cache(lambda where: _CONDITIONS[where](column))
 
     @lru_cache(maxsize=1)
@@ -276,7 +267,10 @@ def read_visits(
         others, of_other = block.rows_of("state", ~np.isnan(position))
         after = block.figures_of("state", "position", others) > position[of_other]
         _add(later, block.keys_of("state", "state", others[after]), left[of_other[after]])
-        end, of_end, places = _outcomes(store, block, ends, chosen)
+        keys, outcomes, places = outcome_visits(store.execute_sql, ends, block.ids[chosen])
+        of_end = np.searchsorted(block.ids, keys)
+        mine = chosen[of_end]
+        end, of_end, places = outcomes[mine].astype(np.int64), of_end[mine], places[mine]
         _add(ended, end)
         after = (places > position[of_end]) & np.isin(end, list(behind)) & (end != state)
         _add(later, end[after], left[of_end[after]])
@@ -303,14 +297,6 @@ def _counting(store: Store, calls: Predicate | None) -> Iterator[tuple[Block, Fl
         chosen = masks.counting(calls, block)
         if chosen.any():
             yield block, chosen
-
-
-def _outcomes(store: Store, block: Block, states: Collection[int], chosen: Flags) -> tuple[Keys, Places, Floats]:
-    """Return the states in which calls that were chosen ended, the places of these calls, and those in their order."""
-    calls, ends, places = outcome_visits(store.execute_sql, states, block.ids[chosen])
-    of_call = np.searchsorted(block.ids, calls)
-    mine = chosen[of_call]
-    return ends[mine].astype(np.int64), of_call[mine], places[mine]
 
 
 def _add(tally: Tally, states: Keys, *sums: Floats) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import peewee as pw
 
-    from riff_store.errors import StoreError
+    from riff_store.errors import StoreError, StoreMissing
     from riff_store.facts import WriteNotice
 
 APPLICATION_ID = 0x52494646
@@ -66,7 +66,7 @@ class Engine(ABC):
 
     @abstractmethod
     def exists(self) -> bool:
-        """Say if anything is at the place."""
+        """Return whether anything is at the place."""
 
     @abstractmethod
     def create(self) -> None:
@@ -95,12 +95,12 @@ class Engine(ABC):
         """Return the schema version of the store that was opened."""
 
     def is_current(self) -> bool:
-        """Say if what is open is for sure what lies at the place by now."""
+        """Return whether what is open is for sure what lies at the place by now."""
         return False
 
     @abstractmethod
     def can_write(self) -> bool:
-        """Say if this process may write the store at the place."""
+        """Return whether this process may write the store at the place."""
 
     @abstractmethod
     def close(self) -> None:
@@ -113,7 +113,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def in_transaction(self) -> bool:
-        """Say if a transaction has begun and not ended."""
+        """Return whether a transaction has begun and not ended."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
@@ -123,9 +123,20 @@ class Engine(ABC):
     def writing(self) -> AbstractContextManager[None]:
         """Begin a transaction that writes, waiting for another process that does."""
 
-    @abstractmethod
-    def savepoint(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
         """Begin a part of a transaction that can fail by itself."""
+        connection = self.connection
+        connection.execute("SAVEPOINT part")
+        try:
+            yield
+            connection.execute("RELEASE part")
+        except BaseException:
+            # Some errors, a full disk among them, have ended the transaction already.
+            if self.in_transaction:
+                connection.execute("ROLLBACK TO part")
+                connection.execute("RELEASE part")
+            raise
 
     @abstractmethod
     def interrupt(self) -> None:
@@ -188,3 +199,12 @@ class Engine(ABC):
     @abstractmethod
     def error_of(self, error: Exception) -> StoreError | None:
         """Return the store error behind an error, `None` where it is something else."""
+
+    def missing(self) -> StoreMissing:
+        """Return what says that there is no store at the place, and how to make one."""
+        import shlex
+
+        from riff_store.errors import StoreMissing
+
+        making = f"riff-tui ingest PATH... --store {shlex.quote(self.location)}"
+        return StoreMissing(f"{self.location}: there is no store", f"make one with `{making}`, or try `riff-tui demo`")

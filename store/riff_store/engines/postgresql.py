@@ -6,7 +6,7 @@ their transaction, as those of a file do, so that keys, sums and verdicts come f
 
 from __future__ import annotations
 
-import re
+import sys
 import time
 import uuid
 import zlib
@@ -14,22 +14,30 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
+import peewee as pw
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
 from riff_store import schema as models
-from riff_store.engines import postgresql_schema
 from riff_store.engines.engine import APPLICATION_ID, Engine
-from riff_store.engines.postgresql_connection import COMPILER, PostgresqlConnection
+from riff_store.engines.postgresql_connection import (
+    COMPILER,
+    TABLE,
+    Address,
+    PostgresqlConnection,
+    advance_keys,
+    column_of,
+    definitions,
+    lacking,
+    meaning_of,
+    strange,
+)
 from riff_store.engines.sqlite_errors import causes
 from riff_store.engines.statements import spelled
-from riff_store.errors import DiskFull, NotAStore, StoreBusy, StoreError, StoreMissing, StoreReadOnly
+from riff_store.errors import NotAStore, StoreError, StoreReadOnly
 from riff_store.facts import WriteNotice
-from riff_store.location import without_secrets
 
 CHANNEL = "riff_written"
 """The channel on which writers tell that they wrote."""
@@ -86,28 +94,28 @@ class PostgresqlEngine(Engine):
                 raise StoreError(
                     f"{self.location}: the database is not in UTF-8", "make one with createdb -E UTF8 -T template0"
                 )
-            for statement in postgresql_schema.definitions():
+            for statement in definitions():
                 connection.execute(statement)
             connection.insert(models.Judge, [models.COMPUTED_JUDGE, "(computed)", "", ""])
-            postgresql_schema.advance_keys(connection)
+            advance_keys(connection)
             connection.execute(
-                f"INSERT INTO {postgresql_schema.TABLE} VALUES (?, ?, ?, 0, ?)",
+                f"INSERT INTO {TABLE} VALUES (?, ?, ?, 0, ?)",
                 (APPLICATION_ID, models.SCHEMA_VERSION, uuid.uuid4().hex, time.time_ns() // 1000),
             )
 
     def schema(self) -> int:
         found = self._relations()
         if not found:
-            raise self._missing()
+            raise self.missing()
         other = NotAStore(f"{self.location}: the schema {self._schema} is not a riff-tui store; nothing was changed")
-        if postgresql_schema.TABLE not in found:
+        if TABLE not in found:
             raise other
-        if what := postgresql_schema.strange(self.connection):
+        if what := strange(self.connection):
             raise NotAStore(
                 f"{self.location}: the schema {self._schema} holds {what}, which no store has; nothing of it was read",
                 "ask who owns it, or choose another store with --store",
             )
-        header = f"SELECT application_id, schema_version FROM {self._quoted}.{postgresql_schema.TABLE}"
+        header = f"SELECT application_id, schema_version FROM {self._quoted}.{TABLE}"
         try:
             rows = self.connection.execute(header).fetchall()
         except psycopg.errors.UndefinedColumn:
@@ -123,7 +131,7 @@ class PostgresqlEngine(Engine):
             if (version := self.opened_schema()) < models.SCHEMA_VERSION:
                 run_steps(self.connection, version, self.location)
                 derive(self.connection)
-                header = f"UPDATE {postgresql_schema.TABLE} SET schema_version = ?"
+                header = f"UPDATE {TABLE} SET schema_version = ?"
                 self.connection.execute(header, (models.SCHEMA_VERSION,))
         return None
 
@@ -135,7 +143,7 @@ class PostgresqlEngine(Engine):
             self.connection.execute("SELECT set_config('default_transaction_read_only', 'on', false)")
 
     def opened_schema(self) -> int:
-        return int(self.connection.execute(f"SELECT schema_version FROM {postgresql_schema.TABLE}").fetchone()[0])
+        return int(self.connection.execute(f"SELECT schema_version FROM {TABLE}").fetchone()[0])
 
     def is_current(self) -> bool:
         try:
@@ -144,7 +152,7 @@ class PostgresqlEngine(Engine):
             return False
 
     def can_write(self) -> bool:
-        """Say if the role may insert calls, on a server that is written to."""
+        """Return whether the role may insert calls, on a server that is written to."""
         may = "SELECT NOT pg_is_in_recovery() AND has_table_privilege(?, 'INSERT')"
         return bool(self.connection.execute(may, (f"{self._quoted}.conversation",)).fetchone()[0])
 
@@ -177,22 +185,9 @@ class PostgresqlEngine(Engine):
         with self._locked():
             yield
             self.connection.execute(
-                f"UPDATE {postgresql_schema.TABLE} SET writes = writes + 1, written_at = ?", (time.time_ns() // 1000,)
+                f"UPDATE {TABLE} SET writes = writes + 1, written_at = ?", (time.time_ns() // 1000,)
             )
             self.tell(WriteNotice())
-
-    @contextmanager
-    def savepoint(self) -> Iterator[None]:
-        connection = self.connection
-        connection.execute("SAVEPOINT part")
-        try:
-            yield
-            connection.execute("RELEASE part")
-        except BaseException:
-            if self.in_transaction:
-                connection.execute("ROLLBACK TO part")
-                connection.execute("RELEASE part")
-            raise
 
     def stream(self, statement: str, at_once: int) -> Iterator[Sequence[Any]]:
         with self.connection.raw.cursor("stream") as cursor:
@@ -200,7 +195,7 @@ class PostgresqlEngine(Engine):
             yield from cursor.execute(spelled(statement).sql)
 
     def settle(self) -> None:
-        postgresql_schema.advance_keys(self.connection)
+        advance_keys(self.connection)
         for model in models.ALL:
             self.connection.execute(f'ANALYZE "{model._meta.table_name}"')
 
@@ -208,7 +203,7 @@ class PostgresqlEngine(Engine):
         with self._locked():
             if self.connection.execute(statement).fetchone() is not None:
                 return False
-            for table in (*(model._meta.table_name for model in models.ALL), postgresql_schema.TABLE):
+            for table in (*(model._meta.table_name for model in models.ALL), TABLE):
                 self.connection.execute(f'DROP TABLE "{table}"')
         self.close()
         return True
@@ -252,16 +247,44 @@ class PostgresqlEngine(Engine):
         return int(self.connection.execute(_SIZE, (self._schema,)).fetchone()[0])
 
     def damages(self, most: int) -> list[str]:
-        return postgresql_schema.lacking(self.connection)[:most]
+        return lacking(self.connection)[:most]
 
     def broken_references(self) -> dict[str, int]:
-        return postgresql_schema.broken_references(self.connection)
+        broken: dict[str, int] = {}
+        for model in models.ALL:
+            table = model._meta.table_name
+            for field in model._meta.sorted_fields:
+                if isinstance(field, pw.ForeignKeyField):
+                    other, key = field.rel_model._meta.table_name, field.rel_field.column_name
+                    there = f'SELECT 1 FROM "{other}" b WHERE b."{key}" = a.{column_of(field)}'
+                    lost = f"a.{column_of(field)} IS NOT NULL AND NOT EXISTS ({there})"
+                    asked = f'SELECT COUNT(*) FROM "{table}" a WHERE {lost}'
+                    if count := int(self.connection.execute(asked).fetchone()[0]):
+                        broken[table] = broken.get(table, 0) + count
+        return broken
 
     def strange_values(self) -> dict[str, int]:
-        return postgresql_schema.strange_values(self.connection)
+        """Count the figures that are infinite or none; the server sees to all else."""
+        found = {}
+        for model in models.ALL:
+            figures = [field for field in model._meta.sorted_fields if field.field_type == "DOUBLE"]
+            if figures:
+                strange = " OR ".join(f"abs({column_of(field)}) > {sys.float_info.max!r}" for field in figures)
+                asked = f'SELECT COUNT(*) FROM "{model._meta.table_name}" WHERE {strange}'
+                if count := int(self.connection.execute(asked).fetchone()[0]):
+                    found[model._meta.table_name] = count
+        return found
 
     def error_of(self, error: Exception) -> StoreError | None:
-        return store_error_of(error, self.location)
+        found = list(causes(error))
+        for cause in found:
+            if isinstance(cause, StoreError):
+                return cause
+        for cause in found:
+            if isinstance(cause, psycopg.Error) and (meaning := meaning_of(cause)) is not None:
+                kind, message, hint = meaning
+                return kind(f"{self.location}: {message}", hint)
+        return None
 
     @property
     def _quoted(self) -> str:
@@ -295,107 +318,6 @@ class PostgresqlEngine(Engine):
 
     def _header(self, column: str) -> Any:
         try:
-            return self.connection.execute(f"SELECT {column} FROM {postgresql_schema.TABLE}").fetchone()[0]
+            return self.connection.execute(f"SELECT {column} FROM {TABLE}").fetchone()[0]
         except psycopg.errors.UndefinedTable:
-            raise self._missing() from None
-
-    def _missing(self) -> StoreMissing:
-        import shlex
-
-        making = f"riff-tui ingest PATH... --store {shlex.quote(self.location)}"
-        return StoreMissing(f"{self.location}: there is no store", f"make one with `{making}`, or try `riff-tui demo`")
-
-
-# Read the address of a store in PostgreSQL: `postgresql://…` or `service=NAME`.
-#
-# Its parameter `schema` names the schema of the store where that is not `riff`.
-DEFAULT_SCHEMA = "riff"
-_IN_URL = re.compile(r"(?<=[?&])schema=([^&#]*)(?:&|$)")
-_IN_WORDS = re.compile(r"(?:^|(?<=\s))schema\s*=\s*(\S+)\s*")
-_CONNECT_SECONDS = 10
-
-
-class Address:
-    """Hold what is needed to connect to a server, the schema of the store, and the address as others may see it."""
-
-    def __init__(self, text: str) -> None:
-        self.shown = without_secrets(text)
-        is_url = "://" in text
-        pattern = _IN_URL if is_url else _IN_WORDS
-        found = pattern.search(text)
-        self.schema = DEFAULT_SCHEMA if found is None else unquote(found[1]) if is_url else found[1]
-        try:
-            given: dict[str, Any] = conninfo_to_dict(pattern.sub("", text).rstrip("?&"))
-        except psycopg.Error:
-            # Its message quotes what it does not understand, and that may be part of a password.
-            raise StoreError(
-                f"{self.shown}: no address of a store in PostgreSQL",
-                "write postgresql://HOST/DATABASE, with its special characters as %XX, or service=NAME",
-            ) from None
-        self.parameters: dict[str, Any] = {
-            "fallback_application_name": "riff-tui",
-            "connect_timeout": _CONNECT_SECONDS,
-            **given,
-            "client_encoding": "utf8",
-        }
-
-
-# Translate errors of PostgreSQL into those of the store, in sentences that quote neither address nor password.
-_Meaning = tuple[type[StoreError], str, str]
-
-_BUSY: _Meaning = (StoreBusy, "another process is writing the store", "try again in a moment")
-_BY_CODE: dict[str, _Meaning] = {
-    "25006": (StoreReadOnly, "the store is read-only here", "connect to the server that is written to, as its writer"),
-    "28": (StoreError, "the server refused the user or the password", "check both, ~/.pgpass and PGPASSWORD"),
-    "25P03": (StoreError, "the server ended a connection that was idle", "try again"),
-    "3D000": (StoreMissing, "the server has no such database", "make it with createdb"),
-    "40": _BUSY,
-    "42501": (StoreReadOnly, "the role may not do this", "connect as one that may; docs/postgresql.md has the grants"),
-    "42P01": (NotAStore, "the store is damaged: it lacks a table", "restore a copy, or ingest again into a new one"),
-    "42703": (NotAStore, "the store is damaged: it lacks a column", "restore a copy, or ingest again into a new one"),
-    "53100": (DiskFull, "disk full: nothing of this step was stored", "make room and run it again"),
-    "53300": (StoreBusy, "the server has too many connections", "try again in a moment"),
-    "53": (StoreError, "the server ran out of memory or room", "see its log"),
-    "55P03": _BUSY,
-    "57014": (StoreError, "the server ended the question", "its statement_timeout may be too short for it"),
-    "57P": (StoreError, "the server ended the connection", "try again in a moment"),
-    "58": (StoreError, "the server's disk failed", "see its log"),
-    "08": (StoreError, "the connection to the server was lost", "try again in a moment"),
-}
-_BY_MESSAGE: tuple[tuple[str, _Meaning], ...] = (
-    ("password authentication failed", _BY_CODE["28"]),
-    ("no password supplied", (StoreError, "the server wants a password", "put it into ~/.pgpass or PGPASSWORD")),
-    ("pg_hba.conf", (StoreError, "the server lets nobody in from here", "see its pg_hba.conf")),
-    ("role", (StoreError, "the server knows no such user", "name one with PGUSER or in the address")),
-    ("does not exist", _BY_CODE["3D000"]),
-    ("definition of service", (StoreError, "no such service", "see ~/.pg_service.conf")),
-    ("too many", _BY_CODE["53300"]),
-    ("starting up", (StoreError, "the server is starting", "try again in a moment")),
-    ("timeout", (StoreError, "no server answered in time", "check host and port")),
-    ("could not translate host", (StoreError, "no such host", "check the host in the address")),
-    ("failed to resolve host", (StoreError, "no such host", "check the host in the address")),
-    ("connection", (StoreError, "no server answers there", "check host and port, and that it runs")),
-)
-
-
-def store_error_of(error: Exception, location: str) -> StoreError | None:
-    """Return the store error behind an error of PostgreSQL, `None` where it is something else."""
-    found = list(causes(error))
-    for cause in found:
-        if isinstance(cause, StoreError):
-            return cause
-    for cause in found:
-        if isinstance(cause, psycopg.Error) and (meaning := _meaning(cause)) is not None:
-            kind, message, hint = meaning
-            return kind(f"{location}: {message}", hint)
-    return None
-
-
-def _meaning(error: psycopg.Error) -> _Meaning | None:
-    code = error.sqlstate
-    if code is not None:
-        return next((_BY_CODE[code[:length]] for length in (5, 3, 2) if code[:length] in _BY_CODE), None)
-    if not isinstance(error, psycopg.OperationalError):
-        return None
-    text = str(error).lower()
-    return next((meaning for words, meaning in _BY_MESSAGE if words in text), _BY_CODE["08"])
+            raise self.missing() from None

@@ -14,7 +14,7 @@ import sqlite3
 import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,13 @@ class SqliteEngine(Engine):
                 raise
             raise StoreReadOnly(f"{path}: cannot be created ({error.strerror})") from error
         try:
-            _fill(draft)
+            pragmas = {"page_size": PAGE_BYTES, "journal_mode": "delete", "synchronous": "full"}
+            database = pw.SqliteDatabase(str(draft), pragmas=pragmas)
+            with closing(database), database.bind_ctx([models.Judge]), database.atomic("IMMEDIATE"):
+                create_tables(database)
+                models.Judge.create(id=models.COMPUTED_JUDGE, name="(computed)", prompt_hash="")
+                database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+                database.execute_sql(f"PRAGMA user_version = {models.SCHEMA_VERSION}")
             try:
                 os.link(draft, path)
             except FileExistsError:
@@ -92,7 +98,7 @@ class SqliteEngine(Engine):
             with open(path, "rb") as file:
                 header = file.read(100)
         except FileNotFoundError:
-            raise self._missing() from None
+            raise self.missing() from None
         except OSError as error:
             raise StoreReadOnly(f"{path}: cannot be read ({error.strerror})") from error
         if len(header) < 100 or not header.startswith(_MAGIC):
@@ -139,7 +145,7 @@ class SqliteEngine(Engine):
         return _version_of(self.connection)
 
     def can_write(self) -> bool:
-        """Say if this process may write the file, and the journal beside it."""
+        """Return whether this process may write the file, and the journal beside it."""
         return os.access(self.path, os.W_OK) and os.access(self.path.resolve().parent, os.W_OK)
 
     def close(self) -> None:
@@ -176,19 +182,6 @@ class SqliteEngine(Engine):
             # Some errors, a full disk among them, have ended it already.
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            raise
-
-    @contextmanager
-    def savepoint(self) -> Iterator[None]:
-        connection = self.connection
-        connection.execute("SAVEPOINT part")
-        try:
-            yield
-            connection.execute("RELEASE part")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK TO part")
-                connection.execute("RELEASE part")
             raise
 
     def interrupt(self) -> None:
@@ -254,17 +247,11 @@ class SqliteEngine(Engine):
 
         return store_error_of(error, self.location)
 
-    def _missing(self) -> StoreMissing:
-        import shlex
-
-        making = f"riff-tui ingest PATH... --store {shlex.quote(self.location)}"
-        return StoreMissing(f"{self.location}: there is no store", f"make one with `{making}`, or try `riff-tui demo`")
-
     def _stat(self) -> os.stat_result:
         try:
             return os.stat(self.path)
         except OSError as error:
-            raise self._missing() from error
+            raise self.missing() from error
 
     def _recover(self) -> bool:
         """Let SQLite roll back what a killed writer left; reading alone cannot."""
@@ -281,16 +268,3 @@ class SqliteEngine(Engine):
 
 def _version_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _fill(path: Path) -> None:
-    pragmas = {"page_size": PAGE_BYTES, "journal_mode": "delete", "synchronous": "full"}
-    database = pw.SqliteDatabase(str(path), pragmas=pragmas)
-    try:
-        with database.bind_ctx([models.Judge]), database.atomic("IMMEDIATE"):
-            create_tables(database)
-            models.Judge.create(id=models.COMPUTED_JUDGE, name="(computed)", prompt_hash="")
-            database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-            database.execute_sql(f"PRAGMA user_version = {models.SCHEMA_VERSION}")
-    finally:
-        database.close()

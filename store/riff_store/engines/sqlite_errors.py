@@ -53,7 +53,8 @@ def store_error_of(error: Exception, location: str) -> StoreError | None:
             return cause
     engine = [cause for cause in found if isinstance(cause, sqlite3.Error)]
     full = DiskFull(f"{location}: {_FULL[1]}", _FULL[2])
-    if any(_is_over_a_limit(cause) for cause in engine):
+    # A write that failed for a quota or a limit of size has no word of its own in the engine.
+    if any(getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE for cause in engine):
         return full
     if any(isinstance(cause, UnicodeDecodeError) for cause in found):
         # Not even what the engine says of it is text.
@@ -62,8 +63,3 @@ def store_error_of(error: Exception, location: str) -> StoreError | None:
         if any(name in str(cause).lower() for cause in engine):
             return kind(f"{location}: {message}", hint)
     return full if any(isinstance(cause, OSError) and cause.errno in NO_ROOM for cause in found) else None
-
-
-def _is_over_a_limit(error: sqlite3.Error) -> bool:
-    """Recognise a write that failed for a quota or a limit of size, for which the engine has no word of its own."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE

@@ -84,17 +84,16 @@ def strange_values(connection: sqlite3.Connection) -> dict[str, int]:
     """Return how many rows of each table hold a value of another kind than its column, or one that is infinite."""
     found = {}
     for model in models.ALL:
-        strange = " OR ".join(_is_strange(field) for field in model._meta.sorted_fields)
-        asked = f'SELECT COUNT(*) FROM "{model._meta.table_name}" WHERE {strange}'
+        strange = []
+        for field in model._meta.sorted_fields:
+            kind = _KINDS.get(field.field_type, "integer")
+            strange.append(f"""typeof("{field.column_name}") NOT IN ('{kind}'{", 'null'" if field.null else ""})""")
+            if kind == "real":
+                strange.append(f'abs("{field.column_name}") > {sys.float_info.max!r}')
+        asked = f'SELECT COUNT(*) FROM "{model._meta.table_name}" WHERE {" OR ".join(strange)}'
         if count := connection.execute(asked).fetchone()[0]:
             found[model._meta.table_name] = int(count)
     return found
-
-
-def _is_strange(field: pw.Field) -> str:
-    kind = _KINDS.get(field.field_type, "integer")
-    strange = f"""typeof("{field.column_name}") NOT IN ('{kind}'{", 'null'" if field.null else ""})"""
-    return f'{strange} OR abs("{field.column_name}") > {sys.float_info.max!r}' if kind == "real" else strange
 
 
 def _strange(objects: Sequence[_Object]) -> Iterator[str]:

@@ -13,8 +13,8 @@ from riff_store.filters.predicates import Predicate, Term, Walker, some
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
-    from riff_store.statistics.agreement import Scores
-    from riff_store.statistics.spreads import Flags, Spreads
+    from riff_store.statistics import Flags
+    from riff_store.statistics.agreement import Scores, Spreads
 
 
 NAMES_OF_CALL = ("run", "conversation", "flow", "agent")
@@ -60,7 +60,7 @@ class _Disputes(Walker["Flags"]):
         return self.either([self._are_named(term), *(self._of_field(term, name) for name in NAMES_OF_DISPUTE)])
 
     def _of_field(self, term: Term, name: str) -> Flags:
-        from riff_store.statistics.spreads import everywhere, flagged
+        from riff_store.statistics.agreement import everywhere, flagged
 
         field, suffix = split_name(name)
         term, spreads = replace(term, field=name), self._found.spreads
@@ -76,7 +76,7 @@ class _Disputes(Walker["Flags"]):
 
     def _scored(self, term: Term, suffix: str | None) -> Flags:
         """Return of each call whether any of its scores is as a term says, of one judge's where it has a suffix."""
-        from riff_store.statistics.spreads import everywhere, flagged
+        from riff_store.statistics.agreement import everywhere, flagged
 
         given = [
             flagged([satisfies(term, value) for value in scores.values.tolist()], scores.codes)

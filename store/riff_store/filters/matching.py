@@ -30,7 +30,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def matches(predicate: Predicate, record: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Say whether a predicate holds for the record of a row; a bare word looks through the fields in `names`."""
+    """Return whether a predicate holds for the record of a row; a bare word looks through the fields in `names`."""
     return compile_predicate(predicate, names)(record)
 
 
@@ -46,7 +46,12 @@ class _Tests(Walker[Test]):
         self._names = names
 
     def term(self, term: Term) -> Test:
-        return _term_tester(term, self._names) if term.field is None else _field_tester(term, term.field)
+        accepts, names, field = _acceptor(term), tuple(self._names), term.field
+        if field is None:
+            return lambda record: any(accepts(record.get(name)) for name in names)
+        if split_name(field)[1] is None:
+            return lambda record: accepts(record.get(field))
+        return lambda record: accepts(_value(record, field))
 
     def in_state(self, part: Predicate) -> Test:
         return self.of(part)
@@ -62,7 +67,7 @@ class _Tests(Walker[Test]):
 
 
 def satisfies(term: Term, value: Any) -> bool:
-    """Say whether a value is as the term says; of several values any, and for `!=` all."""
+    """Return whether a value is as the term says; of several values any, and for `!=` all."""
     values = [one for one in _spread(term, value) if one is not None and one == one]
     if term.operator == "missing":
         return not values
@@ -83,23 +88,6 @@ def fold(text: str) -> str:
     return "".join(_folded(character) for character in text)
 
 
-def _term_tester(term: Term, names: Collection[str]) -> Test:
-    accepts = _acceptor(term)
-    looked_through = tuple(names)
-
-    def test(record: Mapping[str, Any]) -> bool:
-        return any(accepts(record.get(name)) for name in looked_through)
-
-    return test
-
-
-def _field_tester(term: Term, field: str) -> Test:
-    accepts = _acceptor(term)
-    if split_name(field)[1] is None:
-        return lambda record: accepts(record.get(field))
-    return lambda record: accepts(_value(record, field))
-
-
 def _acceptor(term: Term) -> Callable[[Any], bool]:
     """Return `satisfies` for one term, with a short way for single texts and numbers."""
     wanted = term.value
@@ -118,15 +106,13 @@ def _acceptor(term: Term) -> Callable[[Any], bool]:
 def _value(record: Mapping[str, Any], name: str) -> Any:
     base, suffix = split_name(name)
     value = record.get(base)
-    if suffix is None:
-        return value
     if not isinstance(value, Mapping):
         return None
-    return [one for key, one in value.items() if is_version_of(key, suffix)]
+    return [one for key, one in value.items() if is_version_of(key, str(suffix))]
 
 
 def is_version_of(shown: str, name: str) -> bool:
-    """Say whether a judge's displayed name is a name, or that name with one model or one version of its prompt."""
+    """Return whether a judge's displayed name is a name, or that name with one model or one version of its prompt."""
     return shown == name or shown.startswith((f"{name}#", f"{name}@"))
 
 
@@ -156,17 +142,13 @@ def _holds(term: Term, comparison: str, value: Any) -> bool:
     if term.field is not None and field_of(term.field).kind == "time":
         moment = value if isinstance(value, int) else time_range(str(value))[0]
         return bool(_in_time(comparison, moment, str(term.value)))
-    if isinstance(term.value, str):
-        return _in_text(comparison, str(value), term.value)
-    return isinstance(value, (int, float)) and bool(_COMPARE[comparison](float(value), term.value))
-
-
-def _in_text(comparison: str, text: str, wanted: str) -> bool:
+    if not isinstance(term.value, str):
+        return isinstance(value, (int, float)) and bool(_COMPARE[comparison](float(value), term.value))
     if comparison == "contains":
-        return fold(wanted) in fold(text)
+        return fold(term.value) in fold(str(value))
     if comparison == "matches":
-        return pattern(wanted).search(text) is not None
-    return bool(_COMPARE[comparison](text, wanted))
+        return pattern(term.value).search(str(value)) is not None
+    return bool(_COMPARE[comparison](str(value), term.value))
 
 
 def _in_time(comparison: str, moment: Any, wanted: str) -> Any:
@@ -196,7 +178,6 @@ def _folded(character: str) -> str:
     return character
 
 
-# Read a date in a filter as a span of time, as long as the date is vague.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)
 _SHAPE = re.compile(
@@ -215,22 +196,18 @@ def time_range(text: str) -> tuple[int, int]:
     zone they are UTC. Raises `UsageError` for anything else.
     """
     try:
-        return _range(text)
+        found = _SHAPE.fullmatch(text)
+        if found is None:
+            raise ValueError(text)
+        part = found.groupdict()
+        fraction = (part["fraction"] or ".")[1:].ljust(6, "0")[:6]
+        start = datetime(
+            int(part["year"]), int(part["month"] or 1), int(part["day"] or 1), int(part["hour"] or 0),
+            int(part["minute"] or 0), int(part["second"] or 0), int(fraction), _zone(part["zone"]),
+        )  # fmt: skip
+        return _microseconds(start), _microseconds(_end(start, part))
     except ValueError as error:
         raise UsageError(f"not a date: {text}") from error
-
-
-def _range(text: str) -> tuple[int, int]:
-    found = _SHAPE.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    part = found.groupdict()
-    fraction = (part["fraction"] or ".")[1:].ljust(6, "0")[:6]
-    start = datetime(
-        int(part["year"]), int(part["month"] or 1), int(part["day"] or 1),
-        int(part["hour"] or 0), int(part["minute"] or 0), int(part["second"] or 0), int(fraction), _zone(part["zone"]),
-    )  # fmt: skip
-    return _microseconds(start), _microseconds(_end(start, part))
 
 
 def _end(start: datetime, part: dict[str, str | None]) -> datetime:
@@ -239,17 +216,13 @@ def _end(start: datetime, part: dict[str, str | None]) -> datetime:
             return start.replace(year=start.year + 1)
         if part["day"] is None:
             return (start + timedelta(days=31)).replace(day=1)
-        return start + _length(part)
+        if part["hour"] is None:
+            return start + timedelta(days=1)
+        if part["second"] is None:
+            return start + timedelta(minutes=1)
+        return start + (timedelta(seconds=1) if part["fraction"] is None else timedelta(microseconds=1))
     except (ValueError, OverflowError):
         return _LAST
-
-
-def _length(part: dict[str, str | None]) -> timedelta:
-    if part["hour"] is None:
-        return timedelta(days=1)
-    if part["second"] is None:
-        return timedelta(minutes=1)
-    return timedelta(seconds=1) if part["fraction"] is None else timedelta(microseconds=1)
 
 
 def _zone(text: str | None) -> timezone:

@@ -138,7 +138,6 @@ def authors_of(notes: Iterable[Note]) -> list[str]:
     return list(dict.fromkeys(note.author for note in notes))
 
 
-# Say where people marked that calls first went wrong, which counts instead of what events tell.
 _Places: TypeAlias = Mapping[int, tuple[float, bool]]
 """The place of the first visit to each state (infinity: not known), and whether it is a working state, by its key."""
 

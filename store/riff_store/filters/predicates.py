@@ -102,7 +102,7 @@ def terms(predicate: Predicate | None) -> Iterator[Term]:
 
 
 def is_of_states(term: Term) -> bool:
-    """Say if a term speaks of the rows of states."""
+    """Return whether a term speaks of the rows of states."""
     return term.field is not None and field_of(term.field).level == "state"
 
 

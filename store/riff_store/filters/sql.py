@@ -75,50 +75,41 @@ class Scope(CallTerms[Condition]):
         return self.of(of_calls(predicate) if self._states is None else predicate)
 
     def in_state(self, part: Predicate) -> Condition:
-        """Return the condition that a call has a row of which a part holds."""
         rows = m.StateScore.alias()
         columns = {name: getattr(rows, name) for name in STATE_COLUMNS}
         inner = Scope(self.known.store, self._calls, columns, self.known)
         return exists(rows, inner.of(part) & (rows.conversation == self._calls.id))
 
     def both(self, found: Sequence[Condition]) -> Condition:
-        """Join conditions that all have to hold."""
         return combined(operator.and_, found)
 
     def either(self, found: Sequence[Condition]) -> Condition:
-        """Join conditions of which one has to hold."""
         return combined(operator.or_, found)
 
     def one_of(self, calls: Collection[int]) -> Condition:
-        """Return the condition that a call is one of some."""
         return one_of(self._calls.id, calls)
 
     def named(self, key: str, keys: Collection[int], *, or_none: bool) -> Condition:
-        """Return a condition on a key of a dimension."""
         states = self._states or {}
         column = states[key] if key in states else getattr(self._calls, key)
         return column.is_null() | one_of(column, keys) if or_none else column.is_null(False) & one_of(column, keys)
 
     def figure(self, name: str, term: Term) -> Condition:
-        """Return a condition on a figure of the call, or of the row of a state."""
         field = field_of(name)
         column = (self._states or {})[name] if field.level == "state" else getattr(self._calls, name)
         return _compared(column, term, bool(term.value) if field.kind == "flag" else term.value)
 
     def scored(self, term: Term, aspects: Collection[int], judges: Collection[int]) -> Condition:
-        """Return the condition that a call has such a score."""
         scores = m.AspectScore.alias()
         kind = one_of(scores.aspect, aspects) & one_of(scores.judge, judges)
         about = (scores.conversation == self._calls.id) & kind
         return exists(scores, about & _compared(scores.value, term, term.value))
 
     def asked(self, judges: Collection[int]) -> Condition:
-        """Return the condition that a judge was asked about a call."""
         scores = m.AspectScore.alias()
         return exists(scores, (scores.conversation == self._calls.id) & one_of(scores.judge, judges))
 
     def failed(self, name: str, found: Iterable[int | str] | None, *, or_none: bool) -> Condition:
-        """Return a condition on what events and steps tell of where a call first went wrong."""
         row: Any = m.CallFailure.alias()
         column = row.kind if name == "failure" else getattr(row, FAILURE[name].key)
         wanted = list(found or ())
@@ -149,7 +140,6 @@ class Scope(CallTerms[Condition]):
         return some(term, asked)
 
     def conversation(self, term: Term) -> Condition:
-        """Return a condition on the id of a call."""
         column, wanted = self._calls.name, str(term.value)
         if term.operator in ("missing", "measured"):
             return NEVER if term.operator == "missing" else ALWAYS
@@ -161,7 +151,6 @@ class Scope(CallTerms[Condition]):
         return one_of(self._calls.id, {key for key, name in rows if satisfies(term, name)})
 
     def pooled(self, figure: Pooled, term: Term) -> Condition:
-        """Return a condition on a figure over the events of the call alone."""
         row = m.CallInteraction.alias()
         value, mine = figure_of_call(row, figure), row.conversation == self._calls.id
         return some(term, lambda wanted: exists(row, mine & _compared(value, wanted, wanted.value)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,13 +16,13 @@ from riff_store.filters.disputes import NAMES_OF_CALL, NAMES_OF_DISPUTE, AspectS
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.measure import UNIT, Measure
-from riff_store.queries.call_names import told_by
-from riff_store.queries.judge_scores import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
+from riff_store.queries.calls import told_by
+from riff_store.queries.judges import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
 from riff_store.vocabulary import split_name
 
 if TYPE_CHECKING:
+    from riff_store.statistics import Flags
     from riff_store.statistics.agreement import Categories, Pairs
-    from riff_store.statistics.spreads import Flags
 
 
 _NOTHING = Measure(0, 0)
@@ -52,7 +52,7 @@ class PairAgreement:
 
     @property
     def as_verdicts(self) -> bool:
-        """Say whether both were compared as pass or fail."""
+        """Return whether both were compared as pass or fail."""
         return self.second is None or self.with_person
 
 
@@ -62,33 +62,20 @@ def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | 
     A person is compared with every judge of a shared call, whatever it judges. `judges` chooses the pairs that one of
     the two is meant by.
     """
+    from riff_store.statistics.agreement import pairs_of
+
     with store.snapshot():
         scores = judge_scores(store, calls)
         known = judges_of(store, scores.judged, scores.people)
-    found = [*_pairs(known, scores, judges), *_with_correctness(known, scores, judges)]
-    return sorted(found, key=_least_agreed_first)
-
-
-def _pairs(known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
-    from riff_store.statistics.agreement import pairs_of
-
+    selected = [judge for judge in known if judge.is_selected(judges)]
+    found = [_agreed(judge, None, pairs_of(scores.judged[judge.key], scores.correctness)) for judge in selected]
     for first, second in combinations(sorted(known, key=lambda judge: judge.is_person), 2):
-        if not second.is_person and first.aspect != second.aspect:
-            continue
-        if first.is_selected(judges) or second.is_selected(judges):
+        if (first in selected or second in selected) and (second.is_person or first.aspect == second.aspect):
             shared = pairs_of(scores.judged[first.key], scores.judged[second.key])
             if shared.n or not second.is_person:
-                yield _agreed(first, second, shared)
-
-
-def _with_correctness(
-    known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None
-) -> Iterator[PairAgreement]:
-    from riff_store.statistics.agreement import pairs_of
-
-    for judge in known:
-        if judge.is_selected(judges):
-            yield _agreed(judge, None, pairs_of(scores.judged[judge.key], scores.correctness))
+                found.append(_agreed(first, second, shared))
+    found.sort(key=lambda it: (it.second is None, it.kappa is None, it.kappa or 0.0, it.first, it.second or ""))
+    return found
 
 
 def _agreed(first: JudgeVersion, second: JudgeVersion | None, shared: Pairs) -> PairAgreement:
@@ -115,11 +102,6 @@ def _agreed(first: JudgeVersion, second: JudgeVersion | None, shared: Pairs) -> 
     )
 
 
-def _least_agreed_first(pair: PairAgreement) -> tuple[bool, bool, float, str, str]:
-    return pair.second is None, pair.kappa is None, pair.kappa or 0.0, pair.first, pair.second or ""
-
-
-# Find the calls that judges scored apart.
 _AT_ONCE = 5_000
 
 
@@ -196,18 +178,10 @@ class _Given(NamedTuple):
         return min(self.apart, key=lambda judge: (self.apart[judge], judge))
 
     def holds(self, rows: Predicate, aspect: str, who: _Names) -> bool:
-        """Say whether a filter of rows holds; a bare word looks through their names."""
+        """Return whether a filter of rows holds; a bare word looks through their names."""
         record = {"aspect": aspect, "spread": self.spread(), "highest": self.highest, "lowest": self.lowest}
         names = {name: getattr(who, name) for name in NAMES_OF_CALL}
         return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
-
-
-class _Found(NamedTuple):
-    """Name a dispute: its spread, the key of its call, and its aspect."""
-
-    spread: float
-    call: int
-    aspect: str
 
 
 def disputes(
@@ -238,7 +212,7 @@ class FoundDisputes:
         judges: Predicate | None = None,
         rows: Predicate | None = None,
     ) -> None:
-        from riff_store.statistics.spreads import count, disputed
+        from riff_store.statistics.agreement import count, disputed
 
         self._store, self._calls = store, calls
         self._scores = scores = judge_scores(store, calls)
@@ -262,7 +236,7 @@ class FoundDisputes:
 
     def judges(self, *, every: bool = False) -> set[str]:
         """Return those who gave scores of what was found; of `every` dispute, of those too that `rows` leaves out."""
-        from riff_store.statistics.spreads import gave_any
+        from riff_store.statistics.agreement import gave_any
 
         people, found = (self._apart, self._every) if every else (self._of_people, self._found)
         names = {judge for each in people.values() for judge in each.scores}
@@ -280,16 +254,17 @@ class FoundDisputes:
         columns, scores = read_calls(self._store, self._calls), self._scores
         found = list(zip(self._by_aspect, self._found, strict=True))
         places = first_disputes(self._store, columns, found, scores.correctness, limit, order)
-        chosen = [_Found(each.spread(), call, aspect) for (aspect, call), each in self._of_people.items()]
+        chosen = [(each.spread(), call, aspect) for (aspect, call), each in self._of_people.items()]
         for (of_aspect, spreads), at in zip(found, places, strict=True):
-            keys = scores.calls[at].tolist()
-            chosen += map(_Found, spreads[at].tolist(), keys, [of_aspect.aspect] * len(keys))
-        who = _conversation_names(self._store, [each.call for each in chosen])
-        chosen.sort(key=lambda each: (-each.spread, *who[each.call], each.aspect))
+            pairs = zip(spreads[at].tolist(), scores.calls[at].tolist(), strict=True)
+            chosen += [(spread, call, of_aspect.aspect) for spread, call in pairs]
+        who = _conversation_names(self._store, [call for _, call, _ in chosen])
+        chosen.sort(key=lambda each: (-each[0], *who[each[1]], each[2]))
         if order is None:
             chosen = chosen[:limit]
-        calls = {each.call for each in chosen}
-        correct, given = scores.given_correctness(calls), self._given_to(calls)
+        calls = {call for _, call, _ in chosen}
+        correct = scores.given_correctness(calls)
+        given = {aspect: scores.given(of_aspect, calls) for aspect, of_aspect in _judges_by_aspect(self._selected)}
         listed = []
         for spread, call, aspect in chosen:
             each = self._given.get((aspect, call)) or _Given(given[aspect][call], {})
@@ -301,15 +276,10 @@ class FoundDisputes:
         told = told_by(self._store, sorted({call for call, _ in listed}))
         return [replace(dispute, told_by=told.get(call, {})) for call, dispute in listed]
 
-    def _given_to(self, calls: Set[int]) -> dict[str, dict[int, dict[str, float]]]:
-        """Return what the judges of each aspect gave some calls."""
-        of_aspects = _judges_by_aspect(self._selected)
-        return {aspect: self._scores.given(judges, calls) for aspect, judges in of_aspects}
-
     def _are_named(self, word: Term) -> Flags:
-        """Say of each call whether a bare word is in its names."""
+        """Return of each call whether a bare word is in its names."""
         from riff_store.arrays.reading import read_calls
-        from riff_store.statistics.spreads import among
+        from riff_store.statistics.agreement import among
 
         named = Or(tuple(Term(name, word.operator, word.value) for name in NAMES_OF_CALL))
         return among(self._scores.calls, read_calls(self._store, both(self._calls, named)).keys("id"))
@@ -344,7 +314,7 @@ def _judges_by_aspect(judges: Sequence[JudgeVersion]) -> Iterator[tuple[str, lis
 
 def _by_aspect(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> Iterator[AspectSpreads]:
     """Yield how far judges are apart on calls of which people said nothing."""
-    from riff_store.statistics.spreads import spreads_of
+    from riff_store.statistics.agreement import spreads_of
 
     said = {call for judge in judges if judge.is_person for call in scores.verdicts[judge.key]}
     for aspect, of_aspect in _judges_by_aspect(judges):
@@ -369,7 +339,6 @@ def _with_people(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> dict[tu
 
 
 def _conversation_names(store: Store, keys: Sequence[int]) -> dict[int, _Names]:
-    """Return the names of calls by their keys."""
     runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
     call = m.Conversation
     query = call.select(call.id, call.run, call.name, call.flow, call.agent, call.trial)

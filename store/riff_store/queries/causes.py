@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from riff_store.chunks import KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, names_of
 from riff_store.filters.notes import marks
 from riff_store.filters.predicates import Predicate
 from riff_store.interruption import check_interrupted
-from riff_store.queries.call_names import Example, Examples, turns_aspect
+from riff_store.queries.calls import Example, Examples, turns_aspect
 from riff_store.statistics.distributions import hypergeometric
 from riff_store.statistics.significance import benjamini_hochberg
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
@@ -106,51 +107,35 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
         known = {key: _calls_by_name(scope, key, names) for key in _DIMENSIONS if whole and len(failed)}
         counted = {key: groups.counted(DIMENSIONS[key].key, names[key]) for key in ("stop_reason", *_DIMENSIONS)}
         spans = examples.run_spans(groups)
-    found = [
-        _cause(
-            _Group(keys, n, {name: of_groups[at] for name, of_groups in counted.items()}, failed.codes),
-            names, shortest[at], spans[at], len(failed),
+    found = []
+    for at, (keys, n) in enumerate(zip(groups.keys, groups.sizes, strict=True)):
+        check_interrupted()
+        kind = KINDS_OF_FAILURE[keys["kind"]]
+        of_group = {name: of_groups[at] for name, of_groups in counted.items()}
+        marked = failed.codes[keys["code"]] if kind == MARKED else None
+        found.append(
+            Cause(
+                flow=names["flow"][keys["flow"]] or "",
+                stop_reason=", ".join(filter(None, of_group["stop_reason"])) or None,
+                last_ok=_name(names["state"], keys["last_ok"]) or START,
+                first_failed=_name(names["state"], keys["first_failed"]) or NONE_FOUND,
+                kind=kind,
+                detail=marked if kind == MARKED else _name(names["stop_reason"], keys["detail"]),
+                error=_name(names["stop_reason"], keys["error"]),
+                n=n,
+                share=n / len(failed),
+                agents=of_group["agent"],
+                scenarios=of_group["scenario"],
+                personas=of_group["persona"],
+                commits=of_group["commit"],
+                first_run=spans[at][0],
+                last_run=spans[at][1],
+                example=shortest[at],
+            )
         )
-        for at, (keys, n) in enumerate(zip(groups.keys, groups.sizes, strict=True))
-    ]  # fmt: skip
     found.sort(key=_largest_first)
     flows = {names["flow"][flow]: n for flow, n in counts.items()}
     return Causes(_with_lifts(found, known, flows) if whole else found, len(failed), sum(counts.values()))
-
-
-class _Group(NamedTuple):
-    """Hold what the calls of a group share, how many they are, and how many have each name of what they do not."""
-
-    keys: Mapping[str, int]
-    n: int
-    counted: Mapping[str, _Counts]
-    codes: Sequence[str | None]
-
-
-def _cause(group: _Group, names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
-    from riff_store.arrays.failures import kind_of
-
-    check_interrupted()
-    keys, counted, labels = group.keys, group.counted, names["stop_reason"]
-    kind = kind_of(keys["kind"])
-    return Cause(
-        flow=names["flow"][keys["flow"]] or "",
-        stop_reason=", ".join(filter(None, counted["stop_reason"])) or None,
-        last_ok=_name(names["state"], keys["last_ok"]) or START,
-        first_failed=_name(names["state"], keys["first_failed"]) or NONE_FOUND,
-        kind=kind,
-        detail=group.codes[keys["code"]] if kind == MARKED else _name(labels, keys["detail"]),
-        error=_name(labels, keys["error"]),
-        n=group.n,
-        share=group.n / failed,
-        agents=counted["agent"],
-        scenarios=counted["scenario"],
-        personas=counted["persona"],
-        commits=counted["commit"],
-        first_run=span[0],
-        last_run=span[1],
-        example=example,
-    )
 
 
 def _name(names: Mapping[int, str | None], key: int) -> str | None:
@@ -186,7 +171,8 @@ def _with_lifts(
     tested: list[tuple[int, Dimension, str, Draw]] = []
     likely = 0
     for place, cause in enumerate(found):
-        for dimension, of_cause in _by_dimension(cause).items() if cause.n >= LEAST else ():
+        counted = zip(_DIMENSIONS, (cause.agents, cause.personas, cause.scenarios, cause.commits), strict=True)
+        for dimension, of_cause in counted if cause.n >= LEAST else ():
             for name, marked in testable.get((dimension, cause.flow), ()):
                 hits = of_cause.get(name, 0)
                 if is_likely(hits, cause.n, marked, flows[cause.flow]):
@@ -199,24 +185,11 @@ def _with_lifts(
         if p <= SURE:
             shares = draw.hits / draw.drawn, draw.marked / draw.calls
             lifts.setdefault(place, []).append(Lift(dimension, name, draw.hits, shares[0], draw.marked, shares[1], p))
-    surest = {place: sorted(each, key=_surest_first) for place, each in lifts.items()}
-    return [replace(cause, lift=surest.get(place, ())) for place, cause in enumerate(found)]
+    for each in lifts.values():
+        each.sort(key=lambda lift: (lift.p, -lift.n, lift.dimension, lift.name or ""))
+    return [replace(cause, lift=lifts.get(place, ())) for place, cause in enumerate(found)]
 
 
-def _by_dimension(cause: Cause) -> dict[Dimension, _Counts]:
-    return {
-        "agent": cause.agents,
-        "persona": cause.personas,
-        "scenario": cause.scenarios,
-        "commit": cause.commits,
-    }
-
-
-def _surest_first(lift: Lift) -> tuple[float, int, str, str]:
-    return lift.p, -lift.n, lift.dimension, lift.name or ""
-
-
-# Test whether a name is in a group of calls more often than a draw by chance would bring it there.
 class Draw(NamedTuple):
     """Describe a group as a draw: `hits` of its `drawn` calls have a name that `marked` of all `calls` have."""
 
@@ -227,7 +200,7 @@ class Draw(NamedTuple):
 
 
 def is_likely(hits: int, drawn: int, marked: int, calls: int) -> bool:
-    """Say whether there are no more hits than such draws have on average.
+    """Return whether there are no more hits than such draws have on average.
 
     The chance of at least so many is above a half there, as the median of hits lies between the whole numbers around
     their mean, and counts as 1.
@@ -240,12 +213,8 @@ def over_represented(draws: Sequence[Draw]) -> list[float]:
 
     It is 1 of a likely one.
     """
-    chances = {draw: _chance(draw) for draw in set(draws)}
+    chances: dict[Draw, float] = {}
+    for draw in set(draws):
+        hits, drawn, marked, calls = draw
+        chances[draw] = 1.0 if is_likely(*draw) else min(1.0, hypergeometric(drawn, marked, calls, hits).at_least(hits))
     return [chances[draw] for draw in draws]
-
-
-def _chance(draw: Draw) -> float:
-    hits, drawn, marked, calls = draw
-    if is_likely(*draw):
-        return 1.0
-    return min(1.0, hypergeometric(drawn, marked, calls, hits).at_least(hits))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import peewee as pw
 
@@ -16,7 +15,7 @@ from riff_store.filters.notes import Note, notes_by_call
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope
 from riff_store.measure import UNIT, Measure
-from riff_store.queries.call_names import Example, Examples
+from riff_store.queries.calls import Example, Examples, ReadCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def codes(store: Store, calls: Predicate | None = None) -> Codes:
     with store.snapshot():
         notes = notes_by_call(store)
         read = _read_calls(store, notes, calls)
-        coded: dict[str, dict[_ReadCall, list[Note]]] = {}
+        coded: dict[str, dict[ReadCall, list[Note]]] = {}
         for call in read:
             for note in notes[call.id]:
                 if note.code is not None:
@@ -84,7 +83,7 @@ def codes(store: Store, calls: Predicate | None = None) -> Codes:
 
 
 def is_failed(notes: Iterable[Note]) -> bool:
-    """Say whether a person failed a call: by a verdict, or by a code without any."""
+    """Return whether a person failed a call: by a verdict, or by a code without any."""
     given = list(notes)
     judged = {note.author for note in given if note.verdict is not None}
     return any(note.verdict == "fail" or (note.code is not None and note.author not in judged) for note in given)
@@ -95,28 +94,18 @@ def calls_since_new_code(notes_by_call: Mapping[int, Sequence[Note]]) -> int:
 
     Calls were read in the order of their first notes.
     """
-    read = sorted((_read_at(notes[0]), notes) for notes in notes_by_call.values() if notes)
+    # Notes without a time count as the earliest.
+    read = sorted(filter(None, notes_by_call.values()), key=lambda it: (-1 if it[0].at is None else it[0].at, it[0].id))
     known: set[str] = set()
     since = 0
-    for _, notes in read:
+    for notes in read:
         given = {note.code for note in notes if note.code is not None}
         since = 0 if given - known else since + 1
         known |= given
     return since
 
 
-class _ReadCall(NamedTuple):
-    id: int
-    run: int
-    flow: str
-    agent: str
-    name: str
-    errored: bool
-    turns: float | None
-    duration_s: float | None
-
-
-def _read_calls(store: Store, notes: Mapping[int, Sequence[Note]], calls: Predicate | None) -> list[_ReadCall]:
+def _read_calls(store: Store, notes: Mapping[int, Sequence[Note]], calls: Predicate | None) -> list[ReadCall]:
     """Return the calls in scope that have any note, in the order of their keys."""
     call, score = m.Conversation, m.AspectScore
     turn_count = m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count")
@@ -129,11 +118,10 @@ def _read_calls(store: Store, notes: Mapping[int, Sequence[Note]], calls: Predic
         .where(one_of(call.id, notes), Scope(store).condition(calls))
         .order_by(call.id)
     )
-    return [_ReadCall._make(row) for row in store.execute(query)]
+    return [ReadCall._make(row) for row in store.execute(query)]
 
 
-def _code(code: str, given: Mapping[_ReadCall, Sequence[Note]], failed: set[int], example: Example) -> Code:
-    """Describe a code by the notes that give it to each of its calls."""
+def _code(code: str, given: Mapping[ReadCall, Sequence[Note]], failed: set[int], example: Example) -> Code:
     counting = {call: notes for call, notes in given.items() if not call.errored}
     hits = sum(call.id in failed for call in counting)
     moments = [note.at for notes in given.values() for note in notes if note.at is not None]
@@ -155,7 +143,3 @@ def _code(code: str, given: Mapping[_ReadCall, Sequence[Note]], failed: set[int]
 
 def _most_first(names: Iterable[str | None]) -> dict[str | None, int]:
     return dict(sorted(Counter(names).items(), key=lambda each: (-each[1], each[0] is None, each[0] or "")))
-
-
-def _read_at(first: Note) -> tuple[int, str]:
-    return -1 if first.at is None else first.at, first.id

@@ -11,19 +11,19 @@ from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.interaction import EVENTS
 from riff_store.measure import UNIT, Measure, PooledMeasure
-from riff_store.metrics import FIGURES, OF_CALLS, Direction, Metric, Pooled, plugins
+from riff_store.metrics import OF_CALLS, POOLED, Direction, Metric, Pooled, plugins
 from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.sides import PairCounts, Side, SideCalls, paired, side_reader, sides
 from riff_store.queries.sums import has_interaction
-from riff_store.statistics import intervals, pairing, ratios, samples, significance
+from riff_store.statistics import intervals, pairing, ratios, significance
+from riff_store.statistics import pairing as samples
 from riff_store.statistics.intervals import Interval
 from riff_store.statistics.pairing import Chosen, Compared, Places, chosen
 from riff_store.statistics.ratios import CallSums
 
 if TYPE_CHECKING:
-    from riff_store.statistics.pairing import Keys
-    from riff_store.statistics.samples import Flags, Floats
+    from riff_store.statistics import Flags, Floats, Keys
 
     MeasuredRow: TypeAlias = tuple["ComparedAspect", str | None, tuple[Floats, Floats]]
     """A kind of row, its judge, and the values of both sides; nan is not measured."""
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     """The sums of calls by name; nan where it is not known who spoke when."""
 
 
-SIGNIFICANT = significance.SIGNIFICANT
 SUCCESS = 10.0
 _ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "not measured")
 _NEWLY: Mapping[Verdict, Newly] = {"worse": "broken", "better": "mended"}
@@ -194,7 +193,7 @@ def compare(
         a=seen[0].side,
         b=seen[1].side,
         counts=_counts(each for each in found if each.flow in seen_flows),
-        differences=_ranked(_corrected(found, of_runs=first.side.kind == "run")),
+        differences=sorted(_corrected(found, of_runs=first.side.kind == "run"), key=_rank),
         flows=[
             FlowPairs(
                 flow, len(places.first), len(places.second), first.errored.get(flow, 0), second.errored.get(flow, 0),
@@ -348,13 +347,15 @@ def _scaled(interval: tuple[float, float] | None, kind: ComparedAspect) -> tuple
 
 def _direction(plain: Difference, change: float) -> Verdict:
     """Return the verdict if a difference is more than chance; `change` is the direction that the test saw."""
+    return "mixed" if change and _change(plain) * change <= 0 else _verdict(plain.better, change)
+
+
+def _verdict(better: Direction | None, change: float) -> Verdict:
     if not change:
         return "noise"
-    if _change(plain) * change <= 0:
-        return "mixed"
-    if plain.better is None:
+    if better is None:
         return "differs"
-    return "better" if (change > 0) == (plain.better == "higher") else "worse"
+    return "better" if (change > 0) == (better == "higher") else "worse"
 
 
 def _corrected(found: Sequence[Difference], *, of_runs: bool) -> list[Difference]:
@@ -367,13 +368,9 @@ def _corrected(found: Sequence[Difference], *, of_runs: bool) -> list[Difference
 
 
 def _judged(difference: Difference, p: float, *, of_runs: bool) -> Difference:
-    verdict = difference.tendency if p <= SIGNIFICANT else "noise"
+    verdict = difference.tendency if p <= significance.SIGNIFICANT else "noise"
     newly = _NEWLY.get(verdict) if of_runs and difference.aspect == "success_rate" else None
     return replace(difference, p_adjusted=p, verdict=verdict, newly=newly)
-
-
-def _ranked(found: Iterable[Difference]) -> list[Difference]:
-    return sorted(found, key=_rank)
 
 
 def _rank(difference: Difference) -> tuple[int, int, float, float, str, int, str, str]:
@@ -390,14 +387,11 @@ def _rank(difference: Difference) -> tuple[int, int, float, float, str, int, str
     )
 
 
-# Compare figures over the events of all calls together, and test them over calls.
-
-
 def pooled_differences(flow: str, calls: Places, pairs: Places | None, sums: tuple[Sums, Sums]) -> Iterator[Difference]:
     """Yield the differences of one flow in the figures of which either side has an event."""
     first, second = (samples.known(side[EVENTS[0]]) for side in sums)
     found = chosen((first, second), calls, pairs)
-    for key, figure in FIGURES.items():
+    for key, figure in POOLED.items():
         difference = _pooled_difference(flow, OF_CALLS[key], figure, found, sums)
         if difference.a.n or difference.b.n:
             yield difference
@@ -423,7 +417,7 @@ def _pooled_difference(
         interval=None if found.interval is None else _within(found.interval, metric.bounds[1]),
         test="permutation",
         p=found.p,
-        tendency=_pooled_direction(metric, change),
+        tendency=_verdict(metric.better, change),  # the test sees the same direction as the figures
     )
 
 
@@ -446,14 +440,6 @@ def _within(interval: Interval, most: float) -> Interval:
     return max(-most, interval[0]), min(most, interval[1])
 
 
-def _pooled_direction(metric: Metric, change: int) -> Verdict:
-    """Return the verdict if a difference is more than chance; the test sees the same direction as the figures."""
-    if not change:
-        return "noise"
-    return "better" if (change > 0) == (metric.better == "higher") else "worse"
-
-
-# Find which calls of a side a comparison in pairs leaves out.
 ComparedRow: TypeAlias = tuple[str, str | None]
 """An aspect and its judge, `None` for what is computed."""
 
@@ -480,9 +466,9 @@ def compared_calls(
             for kind, judge, (on_a, on_b) in measured(store, first, second, selected_judges(store, None), also)
             if (kind.name, judge) in aspects
         }
-        if also & FIGURES.keys():
+        if also & POOLED.keys():
             known = [samples.known(side.interactions()[EVENTS[0]]) for side in (first, second)]
-            found |= {(aspect, None): (known[0], known[1]) for aspect in also & FIGURES.keys()}
+            found |= {(aspect, None): (known[0], known[1]) for aspect in also & POOLED.keys()}
         return {
             (flow, row): each
             for row, known in found.items()

@@ -167,14 +167,11 @@ def _verdicts(store: Store, key: int) -> list[Verdict]:
     latest: dict[tuple[str, str], tuple[Any, ...]] = {}
     for row in sorted(store.execute(query), key=lambda row: (-1 if row[3] is None else row[3], *row[9:11])):
         latest[row[0], shown[row[1]]] = row
-    return [_verdict(aspect, judge, row[2:9]) for (aspect, judge), row in sorted(latest.items())]
-
-
-def _verdict(aspect: str, judge: str, row: tuple[Any, ...]) -> Verdict:
-    score, judged_at, model, rationale, prompt_hash, prompt_version, evidence = row
-    return Verdict(
-        aspect, judge, score, judged_at, model, rationale, prompt_hash or None, prompt_version, _turns(evidence)
-    )
+    found = []
+    for (aspect, judge), row in sorted(latest.items()):
+        score, at, model, why, prompt_hash, version, evidence = row[2:9]
+        found.append(Verdict(aspect, judge, score, at, model, why, prompt_hash or None, version, _turns(evidence)))
+    return found
 
 
 def _turns(evidence: str | None) -> list[int] | None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.arrays.chunks import is_packed
-from riff_store.arrays.layout import CALLS, STATES
+from riff_store.chunks import CALLS, STATES, is_packed
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.filters.conditions import figure_of_call, one_of
@@ -19,8 +18,7 @@ from riff_store.filters.notes import Note, authors_of, codes_of, marks, notes_by
 from riff_store.filters.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.filters.sql import STATE_COLUMNS, Scope
 from riff_store.metrics import OF_CALLS, POOLED
-from riff_store.queries.call_list import CallList
-from riff_store.queries.call_names import told_by
+from riff_store.queries.calls import CallList, told_by
 from riff_store.queries.sums import call_counts
 from riff_store.vocabulary import Field, field_named, field_of, split_name
 
@@ -129,7 +127,7 @@ def conversation_ids(
             found = _by_notes(store, listed.first(listed.at_most), sort)[offset:]
             return found if limit is None else found[:limit]
         return listed.first(listed.at_most if limit is None else offset + limit)[offset:]
-    placed = sorted_calls(store, calls, sort, (*PLAIN, *_KEPT))
+    placed = sorted_calls(store, calls, sort)
     if placed is not None:
         return placed[offset : None if limit is None else offset + limit]
     call = m.Conversation
@@ -143,7 +141,8 @@ def conversation_ids(
         .where(Scope(store).condition(calls))
     )
     order = [first.c.first_at.asc(nulls="LAST"), m.Run.name, m.Flow.name, call.name, call.agent, call.trial]
-    query = query.order_by(_ordered(pw.SQL("sorted_by"), sort), *order)
+    value = pw.SQL("sorted_by")
+    query = query.order_by(value.desc(nulls="LAST") if sort.startswith("-") else value.asc(nulls="LAST"), *order)
     if limit is not None:
         query = query.limit(limit)
     if offset:
@@ -153,19 +152,19 @@ def conversation_ids(
 
 def ordered_ids(store: Store, calls: Predicate | None, sort: str, limit: int | None = None) -> Sequence[int]:
     """Return the keys of calls in order; those of very many are put in order no further than one looks."""
-    placed = None if limit is not None else sorted_calls(store, calls, sort, (*PLAIN, *_KEPT))
+    placed = None if limit is not None else sorted_calls(store, calls, sort)
     return conversation_ids(store, calls, sort, limit) if placed is None else placed
 
 
 def has_any(store: Store, keys: Collection[int], calls: Predicate | None = None) -> bool:
-    """Say if any of some calls matches."""
+    """Return whether any of some calls matches."""
     call = m.Conversation
     query = call.select(pw.SQL("1")).where(one_of(call.id, keys), Scope(store).condition(calls)).limit(1)
     return bool(keys) and bool(store.execute(query))
 
 
 def is_any(store: Store, calls: Predicate) -> bool:
-    """Say if any call matches, without counting them."""
+    """Return whether any call matches, without counting them."""
     query = m.Conversation.select(pw.SQL("1")).where(Scope(store).condition(calls)).limit(1)
     return bool(store.execute(query))
 
@@ -191,10 +190,6 @@ def _by_notes(store: Store, ids: Sequence[int], sort: str) -> list[int]:
         *sorted(having, key=lambda key: values[key], reverse=sort.startswith("-")),
         *(key for key in ids if not values.get(key)),
     ]
-
-
-def _ordered(value: Any, sort: str) -> Any:
-    return value.desc(nulls="LAST") if sort.startswith("-") else value.asc(nulls="LAST")
 
 
 def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
@@ -315,15 +310,9 @@ def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
     )  # fmt: skip
 
 
-# Say what calls can be sorted by, and sort very many of them on columns.
-def sorted_calls(store: Store, calls: Predicate | None, sort: str, figures: Collection[str]) -> SortedCalls | None:
-    """Return the keys of calls in order, `None` unless there are very many and columns hold what they are sorted by.
-
-    `figures` are the columns that calls hold themselves.
-    """
-    if not is_packed(store.execute_sql):
-        return None
-    key = _sort_key(store, calls, sort.removeprefix("-"), figures)
+def sorted_calls(store: Store, calls: Predicate | None, sort: str) -> SortedCalls | None:
+    """Return the keys of calls in order, `None` unless there are very many and columns hold what they are sorted by."""
+    key = _sort_key(store, calls, sort.removeprefix("-")) if is_packed(store.execute_sql) else None
     if key is None:
         return None
     from riff_store.arrays.ordering import SortedCalls
@@ -331,11 +320,11 @@ def sorted_calls(store: Store, calls: Predicate | None, sort: str, figures: Coll
     return SortedCalls(store, calls, key, down=sort.startswith("-"))
 
 
-def _sort_key(store: Store, calls: Predicate | None, column: str, figures: Collection[str]) -> SortKey | None:
+def _sort_key(store: Store, calls: Predicate | None, column: str) -> SortKey | None:
     from riff_store.arrays.ordering import SortKey
 
     name, judge = split_name(column)
-    if column in figures:
+    if column in (*PLAIN, *_KEPT):
         return SortKey(figure=column) if column in CALLS else None
     if column in DIMENSIONS:
         dimension = DIMENSIONS[column]

@@ -20,8 +20,9 @@ from riff_store.vocabulary import ALIASES, COMPUTED, QUALITY, aspect_named
 
 if TYPE_CHECKING:
     from riff_store.arrays.reading import CallColumns
-    from riff_store.statistics.judge_comparison import Overlap
-    from riff_store.statistics.observations import Floats, Observations
+    from riff_store.statistics import Floats
+    from riff_store.statistics.linear_model import Overlap
+    from riff_store.statistics.observations import Observations
 
 
 FACTORS = ("judge", "agent", "flow", "persona")
@@ -77,8 +78,7 @@ def effects(
     an event.
     """
     from riff_store.arrays.reading import aspect_scores, qualities, read_calls
-    from riff_store.statistics.judge_comparison import overlap
-    from riff_store.statistics.linear_model import fit
+    from riff_store.statistics.linear_model import fit, overlap
     from riff_store.statistics.observations import Factor, Observations
 
     with store.snapshot():
@@ -131,7 +131,7 @@ def _with_judges_compared(
     model: LinearModel, observed: Observations, found: Overlap
 ) -> tuple[LinearModel, JudgeOverlap]:
     """Return the model with judges compared on common calls, where they did not all score the same ones."""
-    from riff_store.statistics.judge_comparison import compare_judges
+    from riff_store.statistics.linear_model import compare_judges
 
     shown, compared = observed.names_of_judges(), compare_judges(observed, found)
     of_model = [_compared(factor, compared) if factor.factor == "judge" else factor for factor in model.factors]

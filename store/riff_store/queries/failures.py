@@ -12,16 +12,15 @@ from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, names_of
 from riff_store.filters.notes import marks
 from riff_store.filters.predicates import Predicate
-from riff_store.queries.call_names import Example, Examples, told_by, turns_aspect
+from riff_store.queries.calls import Example, Examples, told_by, turns_aspect
 from riff_store.queries.sides import PairCounts, Side, SideCalls, calls_of_side, paired, side_reader, sides
 from riff_store.statistics import pairing, significance
-from riff_store.statistics.failed_pairs import failed_pairs, scores_of_calls
-from riff_store.statistics.pairing import Places
+from riff_store.statistics.pairing import Places, failed_pairs, scores_of_calls
 from riff_store.vocabulary import FAILURES_OF_STEPS, NONE_FOUND, START
 
 if TYPE_CHECKING:
     from riff_store.arrays.failures import FailureEnds
-    from riff_store.statistics.failed_pairs import Floats
+    from riff_store.statistics import Floats
 
 
 SUCCESS = 10.0
@@ -126,7 +125,6 @@ def _scores(store: Store, side: SideCalls) -> Floats:
 
 
 def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Return the names of calls, so many at a time."""
     apart = told_by(store, keys)
     names = {table: dict(store.execute(table.select(table.id, table.name)))
              for table in (m.Run, m.Flow, m.Agent, m.Persona, m.Scenario, m.Label)}  # fmt: skip
@@ -167,7 +165,6 @@ def _place(pair: FailedPair) -> tuple[Any, ...]:
     return (side, *task, pair.b.agent, pair.b.run, pair.b.conversation, pair.a.agent, pair.a.run, pair.a.conversation)
 
 
-# Count failed calls by the last good and the first failed state.
 Place: TypeAlias = tuple[int, int, int]
 """Flow, last good and first failed state, by their keys; 0 is the start, and none that was found."""
 
@@ -215,9 +212,11 @@ def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool 
         scope = CallsInScope(store, calls)
         groups = scope.failed(turns_aspect(store), marks(store)).groups("flow", "last_ok", "first_failed")
         cells = [(keys["flow"], keys["last_ok"], keys["first_failed"]) for keys in groups.keys]
-        taken, order = (scope.steps_taken(), _in_order(scope.places_of_states())) if cells and whole else ({}, [])
+        taken, places = (scope.steps_taken(), scope.places_of_states()) if cells and whole else ({}, {})
         kinds, examples, count = groups.kinds(), Examples(store).shortest_of(groups), scope.by_flow("flow")
         flows, states = (dict(names_of(store, DIMENSIONS[name])) for name in ("flow", "state"))
+    # In the order in which failed calls first come to them, on average.
+    order = sorted(places, key=lambda state: (places[state] is None, places[state] or 0.0, state))
     failed: Counter[int] = Counter()
     for (flow, _, _), n in zip(cells, groups.sizes, strict=True):
         failed[flow] += n
@@ -251,11 +250,6 @@ def _taken(taken: int, failed: int, kinds: Mapping[str, int]) -> int | None:
     return None if by_task or taken < failed else taken
 
 
-def _in_order(places: Mapping[int, float | None]) -> list[int]:
-    """Return the states in the order in which failed calls first come to them, on average."""
-    return [state for state, _ in sorted(places.items(), key=lambda each: (each[1] is None, each[1] or 0.0, each[0]))]
-
-
 def _named(
     order: Sequence[int], cells: Iterable[Place], flows: Mapping[int, str | None], states: Mapping[int, str | None]
 ) -> dict[str, list[str]]:
@@ -273,7 +267,6 @@ def _named(
     return dict(sorted(named.items()))
 
 
-# Compare two runs, or two agents, in where their calls first went wrong.
 @dataclass(frozen=True, slots=True)
 class FailureShift:
     """Compare two sides in one cell: `n_a` of `calls_a` calls of the flow first went wrong there, `n_b` of `calls_b`.
@@ -329,7 +322,8 @@ def failure_shifts(store: Store, a: str, b: str, calls: Predicate | None = None)
     ]
     adjusted = significance.benjamini_hochberg([cell.p for cell in cells])
     found = [replace(cell, p_adjusted=p) for cell, p in zip(cells, adjusted, strict=True)]
-    return FailureShifts(both[0].side, both[1].side, sorted(found, key=_surest_first))
+    found.sort(key=lambda cell: (cell.p_adjusted, -abs(cell.difference), cell.flow, cell.last_ok, cell.first_failed))
+    return FailureShifts(both[0].side, both[1].side, found)
 
 
 def _cells(
@@ -356,7 +350,3 @@ def _cells(
                 difference=n_b / all_b - n_a / all_a,
                 test="McNemar" if on_pairs else "Fisher", p=p, p_adjusted=p,
             )  # fmt: skip
-
-
-def _surest_first(cell: FailureShift) -> tuple[float, float, str, str, str]:
-    return cell.p_adjusted, -abs(cell.difference), cell.flow, cell.last_ok, cell.first_failed

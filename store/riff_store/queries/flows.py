@@ -11,12 +11,7 @@ from riff_store.filters.dimensions import Grouping, Names, judge_names, judges_s
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.interaction import Interaction
-from riff_store.measure import (
-    Measure,
-    is_thin,
-    mean,
-    rising,
-)
+from riff_store.measure import Measure, is_thin, mean, rising
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.sums import InteractionSums, aspect_sums, call_counts, call_sums, interaction_sums
 from riff_store.schema import COMPUTED_JUDGE
@@ -232,6 +227,6 @@ def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
 
 
 def is_weak_flow(cell: FlowCell) -> bool:
-    """Say whether a flow stands on the worklist."""
+    """Return whether a flow stands on the worklist."""
     correctness = mean(cell.aspects, "correctness")
     return correctness is not None and correctness < WEAK_CORRECTNESS

@@ -83,7 +83,7 @@ class LatencyReading:
 
     @property
     def too_many(self) -> bool:
-        """Say whether there are more than anybody should wait for."""
+        """Return whether there are more than anybody should wait for."""
         return self.kept > MOST_CALLS
 
     def steps(self) -> Iterator[int]:

@@ -15,8 +15,8 @@ from riff_store.filters.dimensions import Grouping
 from riff_store.filters.predicates import Predicate, Term, all_of, both, conjuncts, terms
 from riff_store.filters.sql import Scope
 from riff_store.measure import mean
-from riff_store.queries.expected import StepCounts
 from riff_store.queries.states import StateCell, state_cells
+from riff_store.queries.steps import StepCounts
 from riff_store.queries.sums import call_counts, lost_in_states, reads_columns, step_counts
 
 
@@ -197,7 +197,7 @@ def blast_radius(store: Store, flow: str, state: str, calls: Predicate | None) -
         states = _States(store, flow, state)
         own = states.visits(scope)
         lost, is_ordered = own.lost if own.known else None, own.ordered == own.n
-        others = all_of([part for part in conjuncts(calls) if not _is_about_agents(part)])
+        others = all_of([part for part in conjuncts(calls) if not all(term.field == "agent" for term in terms(part))])
         if not own.left and is_ordered and others != calls and (own.n or _any_call(store, scope)):
             wider = both(Term("flow", "=", flow), others)
             found = states.visits(wider)
@@ -227,7 +227,11 @@ class _States:
 
     def victims(self, calls: Visits, lost: int | None, scope: Predicate | None) -> list[Victim]:
         """Return the states behind the one that breaks, which lost so many calls."""
-        reached = self._reached(calls, scope)
+        sums = lost_in_states(self._store, scope, Grouping(("state",)))
+        reached = {name or "": n for (name,), (n, _) in sums.items()}
+        # Terminals that end the work are among the states that calls come to.
+        for key, n in calls.ended.items():
+            reached[self._names[key]] = reached.get(self._names[key], 0) + n
         found = []
         for key, (behind, forward) in calls.behind.items():
             name = self._names[key]
@@ -242,18 +246,6 @@ class _States:
                 )
             )
         return sorted(found, key=lambda victim: (-(victim.starved or 0.0), -(victim.through or 0.0), victim.state))
-
-    def _reached(self, calls: Visits, scope: Predicate | None) -> Mapping[str, int]:
-        """Count the calls that came to each state, terminals that end the work among them."""
-        sums = lost_in_states(self._store, scope, Grouping(("state",)))
-        found = {name or "": n for (name,), (n, _) in sums.items()}
-        for key, n in calls.ended.items():
-            found[self._names[key]] = found.get(self._names[key], 0) + n
-        return found
-
-
-def _is_about_agents(predicate: Predicate) -> bool:
-    return all(term.field == "agent" for term in terms(predicate))
 
 
 def _any_call(store: Store, scope: Predicate | None) -> bool:
@@ -284,7 +276,6 @@ def _states_in_files(store: Store, flow: str, state: str) -> list[str]:
     return sorted(ahead - {state})
 
 
-# Count the calls that came to states and to the ends of calls, and in which order.
 class Visits(NamedTuple):
     """Count calls that came to a state, and by key those that came to others.
 

@@ -77,7 +77,8 @@ def repeats(
     for each in found:
         rows.setdefault(tuple(each.names[group.by.index(name)] for name in by), []).append(each)
     cells = [_cell(dict(zip(by, names, strict=True)), members, k) for names, members in rows.items()]
-    return sorted(cells, key=_flakiest_first)
+    cells.sort(key=lambda cell: [name or "" for name in cell.keys.values()])
+    return sorted(cells, key=lambda cell: (-(cell.flaky.mean or 0.0), cell.pass_one.mean or 0.0, -cell.groups))
 
 
 def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Group]:
@@ -131,16 +132,6 @@ def _share(holds: Iterable[bool]) -> Measure:
     return Measure(len(found), sum(found) * UNIT, float(sum(found)), rate=True)
 
 
-def _flakiest_first(cell: RepeatCell) -> tuple[float, float, int, tuple[str, ...]]:
-    return (
-        -(cell.flaky.mean or 0.0),
-        cell.pass_one.mean or 0.0,
-        -cell.groups,
-        tuple(name or "" for name in cell.keys.values()),
-    )
-
-
 def _measured(values: Iterable[float]) -> Measure:
-    """Return the mean of values with its interval."""
     found = sorted(values)
     return Measure(len(found), sum(round(value * UNIT) for value in found), sum(value * value for value in found))

@@ -18,7 +18,7 @@ from riff_store.filters.notes import notes_by_call
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope
 from riff_store.interaction import EVENTS
-from riff_store.queries.judge_scores import VERDICT
+from riff_store.queries.judges import VERDICT
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.sums import has_interaction
 from riff_store.vocabulary import PERSON
@@ -260,9 +260,7 @@ def _given(store: Store, calls: Iterable[int]) -> Mapping[tuple[int, int, int], 
     )  # fmt: skip
     rows = store.execute(query)
     given = {row[:3]: row[3:6] for row in rows}
-    return given if len(given) == len(rows) else {row[:3]: row[3:6] for row in sorted(rows, key=_rank)}
-
-
-def _rank(row: Sequence[Any]) -> tuple[int, str, int]:
-    at, _, _, path, line = row[3:]
-    return -1 if at is None else at, path, line
+    if len(given) < len(rows):
+        rows.sort(key=lambda row: (-1 if row[3] is None else row[3], *row[6:]))
+        given = {row[:3]: row[3:6] for row in rows}
+    return given

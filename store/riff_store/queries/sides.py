@@ -18,7 +18,8 @@ from riff_store.statistics import pairing
 
 if TYPE_CHECKING:
     from riff_store.arrays.reading import CallReader
-    from riff_store.statistics.pairing import Flags, Floats, Keys, Places
+    from riff_store.statistics import Flags, Floats, Keys
+    from riff_store.statistics.pairing import Places
 
 
 LISTED = 3
@@ -109,7 +110,7 @@ def _lately(store: Store, word: str, within: Predicate | None) -> str:
     order, started = run_order(store), run_starts(store)
     here = list(order)
     if within is not None:
-        left = _runs_within(store, within)
+        left = {run for (run,), counts in call_counts(store, within, Grouping(("run",))).items() if any(counts)}
         here = [name for name in order if name in left]
     timed = [name for name in here if started[name] is not None] or here
     if not timed:
@@ -121,11 +122,6 @@ def _lately(store: Store, word: str, within: Predicate | None) -> str:
         more = "ingest another one with riff-tui ingest PATH..." if len(order) == 1 else "widen the filter"
         raise SideError(f"there is no {word} run: {where} one run alone, {timed[0]}; {more}")
     return timed[-_LATELY[word]]
-
-
-def _runs_within(store: Store, within: Predicate) -> set[str | None]:
-    """Return the runs that have a call, errored or not, in a filter."""
-    return {run for (run,), counts in call_counts(store, within, Grouping(("run",))).items() if any(counts)}
 
 
 def _named(kind: str, text: str, known: Sequence[str], words: Iterable[str] = ()) -> str:
@@ -150,7 +146,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])
 
 
-# Read the calls of both sides of a comparison as columns, and pair those that are of the same task.
 _COLUMNS = ("errored", "flow", "agent", "run", "caller", "scenario", "persona", "trial")
 
 
@@ -193,7 +188,7 @@ class SideCalls:
         return pairing.by_key(self.flows())
 
     def also_in(self, other: SideCalls) -> Flags:
-        """Say which calls are among the others."""
+        """Return which calls are among the others."""
         return pairing.among(self.keys, other.keys)
 
     def kept(self, column: str) -> Floats:

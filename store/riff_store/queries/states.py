@@ -26,7 +26,7 @@ from riff_store.measure import (
     more_than,
     rising,
 )
-from riff_store.queries.expected import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
+from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
 from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
 from riff_store.schema.sums import StateSums
 
@@ -236,7 +236,7 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
 
 
 def is_weak_segment(cell: SegmentCell) -> bool:
-    """Say whether a segment stands on the worklist."""
+    """Return whether a segment stands on the worklist."""
     return at_least(cell.measures, "stall", HIGH) or at_least(cell.measures, "escalation", HIGH)
 
 

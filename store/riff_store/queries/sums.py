@@ -162,14 +162,13 @@ def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[
 
 def reads_columns(store: Store, calls: Predicate | None) -> bool:
     """Return whether to read columns of the calls that match, not their rows: unless sums say that they are few."""
-    from riff_store.arrays import layout
-    from riff_store.arrays.chunks import is_packed
+    from riff_store import chunks
 
-    if not is_packed(store.execute_sql):
+    if not chunks.is_packed(store.execute_sql):
         return False
     if needs(calls) == "base":
         return True
-    return sum(map(sum, call_counts(store, calls, Grouping(())).values())) > layout.FEW_CALLS
+    return sum(map(sum, call_counts(store, calls, Grouping(())).values())) > chunks.FEW_CALLS
 
 
 def takes_long(store: Store, rows: Predicate | None, by: Sequence[str]) -> bool:
@@ -181,7 +180,7 @@ def _in_columns(store: Store, depth: Depth) -> bool:
     """Return whether to sum the columns of the calls, which a store of many calls keeps packed."""
     if depth != "base":
         return False
-    from riff_store.arrays.chunks import is_packed
+    from riff_store.chunks import is_packed
 
     return is_packed(store.execute_sql)
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import is_thin, mean
-from riff_store.queries.expected import derived_flows, is_handover
-from riff_store.queries.first_to_mend import FirstToMend, first_to_mend
 from riff_store.queries.flows import FlowCell, flow_cells, is_weak_flow
 from riff_store.queries.states import (
     SegmentCell,
@@ -21,6 +19,7 @@ from riff_store.queries.states import (
     state_cells,
     worst_first,
 )
+from riff_store.queries.steps import FirstToMend, derived_flows, first_to_mend, is_handover
 
 LIMIT = 10
 

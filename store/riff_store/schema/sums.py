@@ -15,21 +15,7 @@ import peewee as pw
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
-from riff_store.schema.tables import (
-    Agent,
-    Aspect,
-    AspectScore,
-    BaseModel,
-    CallInteraction,
-    Conversation,
-    Flow,
-    Judge,
-    Run,
-    Segment,
-    State,
-    StateScore,
-    Transition,
-)
+from riff_store.schema import tables
 
 Kind: TypeAlias = Literal["count", "known", "total", "billionths", "squares", "first"]
 """What a row adds: 1, 1 where a value is known, a whole number, a value in billionths, its square; or the earliest."""
@@ -202,7 +188,7 @@ def _table(name: str, keys: Mapping[str, type[Any]], sums: Iterable[Sum]) -> Any
         key: of() if issubclass(of, pw.Field) else pw.ForeignKeyField(of, index=False) for key, of in keys.items()
     }
     meta = type("Meta", (), {"primary_key": pw.CompositeKey(*keys), "without_rowid": True})
-    return type(name, (BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
+    return type(name, (tables.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
 
 
 class Summed(NamedTuple):
@@ -223,8 +209,8 @@ class Summed(NamedTuple):
     has_errored: bool = False
 
 
-_PAIR = {"flow": Flow, "agent": Agent}
-_CELL = {**_PAIR, "run": Run}
+_PAIR = {"flow": tables.Flow, "agent": tables.Agent}
+_CELL = {**_PAIR, "run": tables.Run}
 _OF_CALLS = _sums_of(CallSums)
 _OF_ASPECTS = _sums_of(AspectSums)
 _OF_STATES = _sums_of(StateSums)
@@ -236,9 +222,9 @@ _OF_INTERACTION = (
 _KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *_OF_CALLS[2:])
 """The sums of calls with what is added to no other: when the first of all started."""
 
-_ASPECT = {"aspect": Aspect, "judge": Judge}
-_STATE = {"state": State, "segment": Segment}
-_STEP = {"from_state": State, "to_state": State}
+_ASPECT = {"aspect": tables.Aspect, "judge": tables.Judge}
+_STATE = {"state": tables.State, "segment": tables.Segment}
+_STEP = {"from_state": tables.State, "to_state": tables.State}
 CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
 InteractionRollup = _table("InteractionRollup", {**_CELL, "errored": pw.BooleanField}, _OF_INTERACTION)
 AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
@@ -248,9 +234,18 @@ StateTotal = _table("StateTotal", {**_PAIR, **_STATE}, _OF_STATES)
 TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
 TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
 
-CALLS = Summed(Conversation, "c", _KEPT_OF_CALLS, CallRollup, has_errored=True)
-INTERACTION = Summed(CallInteraction, "i", _OF_INTERACTION, InteractionRollup, keys=("errored",), has_errored=True)
-ASPECTS = Summed(AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple(_ASPECT), "n = 0 AND unscored = 0")
-STATES = Summed(StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
-STEPS = Summed(Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
+CALLS = Summed(tables.Conversation, "c", _KEPT_OF_CALLS, CallRollup, has_errored=True)
+INTERACTION = Summed(
+    tables.CallInteraction, "i", _OF_INTERACTION, InteractionRollup, keys=("errored",), has_errored=True
+)
+ASPECTS = Summed(
+    tables.AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple(_ASPECT), "n = 0 AND unscored = 0"
+)
+STATES = Summed(tables.StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
+STEPS = Summed(tables.Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
 SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS)
+
+ROLLUPS = (
+    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal
+)  # fmt: skip
+ALL = (*tables.ROWS, *ROLLUPS, tables.ColumnChunk)

@@ -6,6 +6,9 @@ import peewee as pw
 
 from riff_store.interaction import EVENTS, TIMED
 
+SCHEMA_VERSION = 7
+COMPUTED_JUDGE = 1
+
 
 class BaseModel(pw.Model):
     class Meta:
@@ -473,3 +476,16 @@ class ColumnChunk(BaseModel):
     class Meta:
         primary_key = pw.CompositeKey("name", "row_group")
         indexes = ((("row_group",), False),)
+
+
+DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
+SOURCES = (SourceFile, SkippedInput)
+OF_CALLS = (
+    AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
+)  # fmt: skip
+FACTS = (Conversation, JudgedScore, TextDictionary, *OF_CALLS)
+ANNOTATIONS = (Annotation, Sample, SampledCall)
+DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
+EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)
+ROWS = (*DIMENSIONS, *SOURCES, *FACTS, *ANNOTATIONS, *DESCRIBED, *EDITS)
+"""The tables of all that is neither summed nor packed from the rows of others."""

@@ -3,3 +3,20 @@
 numpy takes a tenth of a second to load, so it is imported inside the functions that need it and nothing that
 merely prints or opens a screen waits for it. No answer depends on the order of the values.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Flags: TypeAlias = NDArray[np.bool_]
+    Keys: TypeAlias = NDArray[np.int64]
+    Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+    Sample: TypeAlias = Sequence[float] | NDArray[np.float64]

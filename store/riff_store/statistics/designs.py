@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+    from riff_store.statistics import Codes, Floats
 
 
 NIL = 1e-9
@@ -137,7 +133,7 @@ class Solution:
         return found
 
     def is_estimable(self, contrast: Floats) -> bool:
-        """Say whether a combination of coefficients is the same in every least squares solution."""
+        """Return whether a combination of coefficients is the same in every least squares solution."""
         import numpy as np
 
         return bool(np.linalg.norm(contrast @ self.null) < _DEFINITE * np.linalg.norm(contrast))
@@ -176,19 +172,11 @@ def _embedded(design: Design, whole: Design) -> Floats:
 
 
 def _confounding(cells: Cells, group: Sequence[int]) -> Confounding:
-    names = tuple(cells.names[index] for index in group)
-    if len(group) != 2:
-        return Confounding(names)
-    first, second = group
-    nested = [
-        (cells.names[inner], cells.names[outer])
-        for inner, outer in ((first, second), (second, first))
-        if _pairs(cells, inner, outer) == cells.sizes[inner]
-    ]
-    return Confounding(names, tuple(nested))
-
-
-def _pairs(cells: Cells, first: int, second: int) -> int:
     import numpy as np
 
-    return len(np.unique(cells.codes[first] * cells.sizes[second] + cells.codes[second]))
+    nested = []
+    for inner, outer in permutations(group) if len(group) == 2 else ():
+        pairs = np.unique(cells.codes[inner] * cells.sizes[outer] + cells.codes[outer])
+        if len(pairs) == cells.sizes[inner]:
+            nested.append((cells.names[inner], cells.names[outer]))
+    return Confounding(tuple(cells.names[index] for index in group), tuple(nested))

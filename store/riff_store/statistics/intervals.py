@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.measure import wilson
 from riff_store.statistics.distributions import student_quantile
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from riff_store.statistics import Sample
 
-    Sample: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 Interval: TypeAlias = tuple[float, float]
 

@@ -6,21 +6,19 @@ The definitions are those of docs/metrics.md, section 11 (effects).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple, overload
 
+from riff_store.interruption import check_interrupted
 from riff_store.measure import student_t
 from riff_store.statistics.designs import Confounding, Design, Solution, confoundings
 from riff_store.statistics.distributions import student_tail
-from riff_store.statistics.observations import CANCELLED, JUDGE, MOST_LEVELS, Observations
+from riff_store.statistics.observations import CANCELLED, JUDGE, MOST_LEVELS, Observations, or_zero
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+    from riff_store.statistics import Codes, Flags, Floats
 
 
 _DIGITS = 9
@@ -109,6 +107,8 @@ class _Model:
     """Hold the model of all factors, and those without one of them."""
 
     def __init__(self, observed: Observations) -> None:
+        import numpy as np
+
         self._observed = observed
         self._cells = observed.cells
         self._means = self._cells.totals / self._cells.counts
@@ -116,7 +116,7 @@ class _Model:
         self._left = observed.left_over(self._full.values)
         self._squares = observed.within + self._between(0 * self._means)
         self.together = self._explained(self._full)
-        self._per_level = self._calls_of_columns()
+        self._per_level: Codes = np.concatenate([[observed.calls], *map(observed.calls_of, observed.compared)])
         self._scores = self._clustered()
         # Of factors that do not vary within a call, calls alone can say how sure an effect is.
         spans = [self._full.design.span(index) for index in range(len(observed.compared))]
@@ -174,12 +174,6 @@ class _Model:
     def _explained(self, solution: Solution) -> float | None:
         left = self._observed.within + self._between(solution.values)
         return max(0.0, 1 - left / self._squares) if self._squares else None
-
-    def _calls_of_columns(self) -> Codes:
-        import numpy as np
-
-        of_levels = [self._observed.calls_of(factor) for factor in self._observed.compared]
-        return np.concatenate([[self._observed.calls], *of_levels])
 
     def _clustered(self) -> Floats:
         """Return the sum over calls of the squares of X'e (the meat of a sandwich).
@@ -258,3 +252,103 @@ def settled(value: float | None) -> float | None: ...
 def settled(value: float | None) -> float | None:
     # A negative zero is none.
     return None if value is None else round(value, _DIGITS) + 0.0
+
+
+# Compare judges on the calls that all of them scored: each of these calls is a block that has every judge once.
+#
+# The definitions are those of docs/metrics.md, section 11 (effects). What else there is to say of a call cancels out of
+# the differences of its judges, so that the other factors have no part in their effects.
+
+_BLOCK = 1 << 14
+
+
+class Overlap(NamedTuple):
+    """Hold how many calls each judge `scored`, the pairs who share none, and the calls that all others `shared`.
+
+    Those others are `compared`, on `n` calls. All are in order of their names.
+    """
+
+    scored: Mapping[int, int]
+    apart: Sequence[tuple[int, int]]
+    compared: Sequence[int]
+    shared: Flags
+    n: int
+
+
+def overlap(observed: Observations) -> Overlap | None:
+    """Return how the calls of judges overlap; `None` if all have the same."""
+    import numpy as np
+
+    if not observed.calls:
+        return None
+    seen = {judge: observed.seen[judge] for judge in observed.names_of_judges()}
+    scored = {judge: int(calls.sum()) for judge, calls in seen.items()}
+    if all(n == observed.calls for n in scored.values()):
+        return None
+    apart = [pair for pair in combinations(seen, 2) if not (seen[pair[0]] & seen[pair[1]]).any()]
+    rest = [judge for judge in seen if all(judge not in pair for pair in apart)]
+    shared = np.logical_and.reduce([seen[judge] for judge in rest]) if len(rest) > 1 else np.zeros(observed.calls, bool)
+    return Overlap(scored, apart, rest, shared, int(shared.sum()))
+
+
+def compare_judges(observed: Observations, found: Overlap) -> FactorEffect | None:
+    """Return what judges explain of the values of common calls, and the effect of each; `None` where there are none."""
+    import numpy as np
+
+    names, judges = observed.names_of_judges(), found.compared
+    if not found.n or len(judges) > MOST_LEVELS:
+        return None
+    # Differences from about the means lose no digits where those are taken from sums at the end.
+    some = found.shared.nonzero()[0][:_BLOCK]
+    midst = np.array([float(observed.values[judge][some].mean()) for judge in judges])
+    totals, squares, of_judges = np.zeros(len(judges)), 0.0, np.zeros(len(judges))
+    for values, shared in _blocks(observed, found):
+        apart = or_zero(values - midst[:, None], shared)
+        totals += apart.sum(axis=1)
+        squares += float(np.einsum("ij,ij->", apart, apart))
+        apart -= apart.mean(axis=0)
+        of_judges += np.einsum("ij,ij->i", apart, apart)
+    off, n = totals / found.n, found.n * len(judges)
+    means = midst + off
+    effects = means - means.mean()
+    within = observed.real_squares(squares - found.n * float((off**2).sum()), n, squares)
+    between = observed.real_squares(found.n * float((effects**2).sum()), n)
+    of_judges -= found.n * (off - off.mean()) ** 2
+    share = settled(between / (within + between)) if within + between else None
+    errors = _errors(np.maximum(of_judges, 0.0), observed, found)
+    levels = [
+        LevelEffect(
+            names[judge],
+            found.n,
+            found.n,
+            settled(float(means[place])),
+            *interval(float(effects[place]), None if errors is None else float(errors[place]), found.n, observed.noise),
+        )
+        for place, judge in enumerate(judges)
+    ]
+    return FactorEffect(JUDGE, levels, share, share)
+
+
+def _errors(squares: Floats, observed: Observations, found: Overlap) -> Floats | None:
+    """Return the standard error of each effect, from the squares of what judges differ by from others of the call.
+
+    None where nothing says how much calls vary.
+    """
+    calls, n = found.n, found.n * squares.size
+    design = observed.design_of(found.shared)
+    rank = squares.size - 1 + design.width - design.null_space().shape[1]
+    if calls < 2 or n <= rank:
+        return None
+    correction = calls / (calls - 1) * (n - 1) / (n - rank)
+    errors: Floats = (squares * correction) ** 0.5 / calls
+    return errors
+
+
+def _blocks(observed: Observations, found: Overlap) -> Iterator[tuple[Floats, Flags]]:
+    """Yield values some calls at a time, a row for each judge, and which of these calls are common ones."""
+    import numpy as np
+
+    for start in range(0, observed.calls, _BLOCK):
+        check_interrupted()
+        some = slice(start, start + _BLOCK)
+        yield np.stack([observed.values[judge][some] for judge in found.compared]), found.shared[some]

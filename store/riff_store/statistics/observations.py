@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store.interruption import check_interrupted
 from riff_store.scoring import CAP_INCOMPLETE, CAP_INCORRECT, FULL, SLOWEST, WEIGHTS
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Flags: TypeAlias = NDArray[np.bool_]
-    Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+    from riff_store.statistics import Codes, Flags, Floats
+
     Keys: TypeAlias = Sequence[int] | NDArray[np.int64]
 
 
@@ -50,7 +49,7 @@ class Levels:
 
     @property
     def is_compared(self) -> bool:
-        """Say whether there are levels to compare, and not too many."""
+        """Return whether there are levels to compare, and not too many."""
         return 1 < len(self.names) <= MOST_LEVELS
 
 
@@ -273,7 +272,7 @@ def _replaced(keys: NDArray[np.int64], known: NDArray[np.int64], numbers: Codes)
 
 
 def _are_counted(keys: NDArray[np.int64]) -> bool:
-    """Say whether keys are few enough numbers to count each of them."""
+    """Return whether keys are few enough numbers to count each of them."""
     return 0 <= int(keys.min()) <= int(keys.max()) < _MOST_COUNTED
 
 

@@ -1,17 +1,15 @@
-"""Pair calls of two sides that are of the same task, and choose what is compared of their values."""
+"""Pair calls of two sides that are of the same task, choose what is compared of their values, and count these."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
+
+from riff_store.measure import UNIT, Measure
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from riff_store.statistics import Flags, Floats, Keys
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Keys: TypeAlias = NDArray[np.int64]
-    Flags: TypeAlias = NDArray[np.bool_]
 
 _MOST = 1 << 62
 _FEW = 1 << 17
@@ -156,7 +154,7 @@ def shared(first: Keys, second: Keys) -> Keys:
 
 
 def among(keys: Keys, others: Keys) -> Flags:
-    """Say which keys are among others."""
+    """Return which keys are among others."""
     import numpy as np
 
     return np.isin(keys, others)
@@ -172,3 +170,122 @@ def within(keys: Keys, known: Keys) -> Keys:
 def pairs_by_key(keys: Keys, pairs: Places) -> dict[int, Places]:
     """Return the pairs of each key, where `keys` are those of the calls of the first side."""
     return {key: Places(pairs.first[these], pairs.second[these]) for key, these in by_key(keys[pairs.first]).items()}
+
+
+# Find the pairs of calls of one task of which either failed, and count them.
+
+
+class FailedPairs(NamedTuple):
+    """Hold the `places` of the calls of pairs that failed, and count those that are looked at.
+
+    `only_first`, `only_second`, `both` and `neither` count measured pairs by whose call failed, `unknown` the others,
+    and `alone` the failed calls of each side without a partner.
+    """
+
+    places: Places
+    only_first: int
+    only_second: int
+    both: int
+    neither: int
+    unknown: int
+    alone: tuple[int, int]
+
+
+def scores_of_calls(complete: Floats, correct: Floats, top: float) -> Floats:
+    """Return the correctness of calls where it is below the top, else how complete they are, as far as that is known.
+
+    A call failed where this is below the top; nan is not measured.
+    """
+    import numpy as np
+
+    return np.where((correct < top) | np.isnan(complete), correct, complete)
+
+
+def failed_pairs(
+    scores: tuple[Floats, Floats], pairs: Places, looked_at: tuple[Flags, Flags], top: float
+) -> FailedPairs:
+    """Choose the pairs of which either failed, by the scores of the calls of both sides, nan where there is none.
+
+    Counted are the calls that are looked at, and the pairs of which both are.
+    """
+    import numpy as np
+
+    first, second = scores[0][pairs.first], scores[1][pairs.second]
+    known, one, other = ~np.isnan(first) & ~np.isnan(second), first < top, second < top
+    failed = known & (one | other)
+    counted = known & looked_at[0][pairs.first] & looked_at[1][pairs.second]
+    n, both = int(np.count_nonzero(counted)), int(np.count_nonzero(counted & one & other))
+    of_first, of_second = (int(np.count_nonzero(counted & flags)) for flags in (one, other))
+    alone = []
+    for values, places, flags in zip(scores, pairs, looked_at, strict=True):
+        apart = flags & (values < top)
+        apart[places] = False
+        alone.append(int(np.count_nonzero(apart)))
+    return FailedPairs(
+        places=Places(pairs.first[failed], pairs.second[failed]),
+        only_first=of_first - both,
+        only_second=of_second - both,
+        both=both,
+        neither=n - of_first - of_second + both,
+        unknown=int(np.count_nonzero(looked_at[0][pairs.first])) - n,
+        alone=(alone[0], alone[1]),
+    )
+
+
+# Add up and count the values of a sample; but for `known`, none of them is nan.
+
+_LARGEST_SUM = 2.0**62
+
+
+class HitPairs(NamedTuple):
+    """Count pairs by whose side was a hit."""
+
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+
+
+def known(values: Floats) -> Flags:
+    """Return which values are measured."""
+    import numpy as np
+
+    return ~np.isnan(values)
+
+
+def mean_of(values: Floats) -> Measure:
+    """Return the mean of values with its interval; none is below 0."""
+    return Measure(len(values), billionths(values), float((values * values).sum()))
+
+
+def hits(values: Floats, top: float) -> int:
+    """Count the values that are at the top."""
+    import numpy as np
+
+    return int(np.count_nonzero(values >= top))
+
+
+def hit_pairs(first: Floats, second: Floats, top: float) -> HitPairs:
+    """Count pairs by whether their values are at the top."""
+    import numpy as np
+
+    one, other = first >= top, second >= top
+    both, of_first, of_second = (int(np.count_nonzero(each)) for each in (one & other, one, other))
+    return HitPairs(both, of_first - both, of_second - both, len(first) - of_first - of_second + both)
+
+
+def signs(changes: Floats) -> tuple[int, int]:
+    """Count what is above and what is below 0."""
+    import numpy as np
+
+    return int(np.count_nonzero(changes > 0)), int(np.count_nonzero(changes < 0))
+
+
+def billionths(values: Floats) -> int:
+    """Return the sum in billionths, each rounded by itself, as the sums of the store are."""
+    import numpy as np
+
+    scaled = np.trunc(values * UNIT + 0.5)
+    if not len(values) or float(np.abs(scaled).max()) < _LARGEST_SUM / len(values):
+        return int(scaled.astype(np.int64).sum())
+    return sum(map(int, scaled.tolist()))

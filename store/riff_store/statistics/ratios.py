@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store.statistics.distributions import student_tail
 from riff_store.statistics.intervals import Interval, around
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from riff_store.statistics import Floats
 
-    Floats: TypeAlias = NDArray[np.float64]
 
 MOST_EXACT = 2**16
 """Permutations up to which all are counted out; beyond, the normal curve is as good."""
@@ -159,7 +157,6 @@ def _cleared(values: Floats, noise: float) -> Floats:
 
 
 def _sums_of_subsets(values: Sequence[float], size: int) -> Floats:
-    """Return the sum of each subset of a size."""
     import numpy as np
 
     sums = [np.zeros(1), *(np.zeros(0) for _ in range(size))]

@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.statistics.distributions import fair_binomial, hypergeometric, normal_tail, rank_sums
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from riff_store.statistics import Sample
 
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Sample: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 SIGNIFICANT = 0.05
 """Above it an adjusted p-value is noise."""
@@ -155,9 +148,8 @@ def stratified_fisher(strata: Iterable[Stratum]) -> float:
     Cochran (1954) and of Mantel and Haenszel (1959) with its correction for continuity. 1 without anything to tell.
     """
     shared = _shared(strata)
-    if sum(_high(one) - _low(one) for one in shared) <= MOST_OUTCOMES:
-        return _exact(shared)
-    return _normal(shared)
+    outcomes = sum(min(one.second_n, one.first_hits + one.second_hits) - _low(one) for one in shared)
+    return _exact(shared) if outcomes <= MOST_OUTCOMES else _normal(shared)
 
 
 def _shared(strata: Iterable[Stratum]) -> list[Stratum]:
@@ -166,10 +158,6 @@ def _shared(strata: Iterable[Stratum]) -> list[Stratum]:
 
 def _low(one: Stratum) -> int:
     return max(0, one.first_hits + one.second_hits - one.first_n)
-
-
-def _high(one: Stratum) -> int:
-    return min(one.second_n, one.first_hits + one.second_hits)
 
 
 def _exact(strata: Sequence[Stratum]) -> float:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from riff_store import schema as m
 from riff_store.annotations import decisive, merged, standing
-from riff_store.database import Store
 from riff_store.engines.engine import Connection
 from riff_store.facts import Annotation, Unjoined
 from riff_store.write.names import encodable
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
 
 _CHUNK = 500
 _NO_LABELS = "[]"
@@ -105,7 +107,7 @@ def read_notes(store: Store, conversations: Collection[str] | None = None) -> li
 
 
 def has_notes(store: Store) -> bool:
-    """Say whether people wrote anything, whether or not it still stands."""
+    """Return whether people wrote anything, whether or not it still stands."""
     return bool(store.kept_notes or store.execute_sql("SELECT 1 FROM annotation LIMIT 1"))
 
 

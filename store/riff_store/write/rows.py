@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, TypeAlias
 import peewee as pw
 
 from riff_store import schema as m
-from riff_store.arrays.chunks import drop_calls
+from riff_store.chunks import drop_calls
 from riff_store.engines.engine import BulkConnection, Connection
-from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
+from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.scoring import succeeded
-from riff_store.write.changes import Changes
 from riff_store.write.names import Keys, Names, encodable
 from riff_store.write.notes import merge_notes, row_of
 from riff_store.write.quality import computed_quality
+from riff_store.write.rollups import Changes
 from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
@@ -42,9 +42,6 @@ def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
     for model in m.OF_CALLS:
         connection.execute(f"DELETE FROM {model._meta.table_name} WHERE conversation_id IN ({calls})", (value,))
     connection.execute(f"DELETE FROM conversation WHERE {where}", (value,))
-
-
-_AT_ONCE = 500
 
 
 class Identity(NamedTuple):
@@ -81,8 +78,8 @@ def held_calls(
         by_run.setdefault(identity.run, []).append((*identity, int(facts.unique)))
     for run, identities in by_run.items():
         if connection.execute("SELECT 1 FROM conversation WHERE run_id = ? LIMIT 1", (run,)).fetchone():
-            for start in range(0, len(identities), _AT_ONCE):
-                yield from _found(connection, identities[start : start + _AT_ONCE])
+            for start in range(0, len(identities), CHUNK):
+                yield from _found(connection, identities[start : start + CHUNK])
 
 
 def _found(connection: Connection, wanted: list[tuple[object, ...]]) -> list[tuple[Identity, HeldCall]]:
@@ -197,19 +194,13 @@ class Rows:
 
     def add_note(self, note: Skipped) -> None:
         """Record what was not taken as it stood."""
-        row = (
-            None,
-            self._source_file,
-            note.kind,
-            note.line,
-            encodable(note.reason),
-            None,
-            _text(note.conversation),
-            None,
-            None,
-            None,
-        )
-        self._tables[m.SkippedInput].extend(row)
+        self._skip(self._source_file, note.kind, note.line, encodable(note.reason), _text(note.conversation))
+
+    def _skip(
+        self, file: int, kind: str, line: int | None, reason: str, call: str | None, run: str | None = None,
+        flow: str | None = None, agent: str | None = None, trial: int | None = None,
+    ) -> None:  # fmt: skip
+        self._tables[m.SkippedInput] += (None, file, kind, line, reason, run, call, flow, agent, trial)
 
     def flush(self) -> None:
         """Insert everything that was collected."""
@@ -269,7 +260,7 @@ class Rows:
         row[_AT["source_file"]] = self._source_file
         row[_AT["success"]] = succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion"))
         row[_AT["quality"]] = row[_AT["computed_quality"]] = computed_quality(facts.aspects)
-        row[_AT["lost"]] = _lost(facts)
+        row[_AT["lost"]] = max((state.lost for state in facts.states if state.lost is not None), default=None)
         self._tables[m.Conversation] += row
 
     def _hanging_rows(self, key: int, flow: int, facts: ConversationFacts) -> None:
@@ -293,24 +284,17 @@ class Rows:
         for state, position in facts.outcome_positions.items():
             self._tables[m.OutcomeVisit].extend((key, states[state], position))
         if facts.failure is not None:
-            self._tables[m.CallFailure].extend(self._failure_row(key, states, facts.failure))
+            labels, failure = names.labels, facts.failure
+            self._tables[m.CallFailure] += (
+                key, _key(states, failure.last_ok), _key(states, failure.first_failed), failure.kind,
+                _key(labels, failure.detail), _key(labels, failure.error),
+            )  # fmt: skip
         for position, step in enumerate(facts.expected):
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))
         if (sums := facts.interaction) is not None:
             self._tables[m.CallInteraction].extend((key, *(getattr(sums, name) for name in INTERACTION_SUMS[1:])))
         if facts.transcript is not None:
             self._tables[m.Transcript].extend((key, *self._texts.compress(facts.transcript)))
-
-    def _failure_row(self, key: int, states: Keys, failure: Failure) -> Values:
-        labels = self._names.labels
-        return [
-            key,
-            _key(states, failure.last_ok),
-            _key(states, failure.first_failed),
-            failure.kind,
-            _key(labels, failure.detail),
-            _key(labels, failure.error),
-        ]
 
     def _yield_to_later_files(self) -> None:
         for identity, held in list(held_calls(self._connection, self._pending)):
@@ -357,31 +341,13 @@ class Rows:
         run, flow, agent = encodable(facts.run_id), encodable(facts.flow), encodable(facts.agent_model)
         same = f"run {run}, flow {flow}, agent {agent}, trial {facts.trial}"
         reason = f"the same conversation ({same}) stands again in {place}, which counts"
-        self._tables[m.SkippedInput].extend(
-            (
-                None,
-                loser,
-                "replaced",
-                line or None,
-                reason,
-                run,
-                encodable(facts.conversation_id),
-                flow,
-                agent,
-                facts.trial,
-            )
-        )
+        call = encodable(facts.conversation_id)
+        self._skip(loser, "replaced", line or None, reason, call, run, flow, agent, facts.trial)
 
 
 def _place(path: str, line: int) -> str:
     """Return where a call stands; a source whose calls have no lines gives 0."""
     return f"{path}, line {line}" if line else path
-
-
-def _lost(facts: ConversationFacts) -> int | None:
-    """Say if any state lost the call, `None` where that is not known."""
-    known = [row.lost for row in facts.states if row.lost is not None]
-    return max(known) if known else None
 
 
 def _column_keys(names: Names) -> list[_ColumnKeys]:

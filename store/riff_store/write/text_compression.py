@@ -32,7 +32,7 @@ class TextCompressor:
         self._engine = self._plain
         self._key: int | None = None
         self._is_known = False
-        self._is_hopeless = False
+        self._cannot_learn = False
 
     def forget(self) -> None:
         """Look for the latest dictionary of the store again before it is used next."""
@@ -49,7 +49,7 @@ class TextCompressor:
         """Train a dictionary once there are transcripts enough, and compress these by it."""
         if not self._is_known:
             self._look()
-        if self._key is None and not self._is_hopeless:
+        if self._key is None and not self._cannot_learn:
             self._train()
 
     def _look(self) -> None:
@@ -69,7 +69,7 @@ class TextCompressor:
         try:
             dictionary = zstandard.train_dictionary(DICTIONARY_BYTES, [*samples], k=_SEGMENT, d=_DMER)
         except zstandard.ZstdError:  # they have too little in common
-            self._is_hopeless = True
+            self._cannot_learn = True
             return
         insert = "INSERT INTO text_dictionary (body) VALUES (?) RETURNING id"
         key = int(self._connection.execute(insert, (dictionary.as_bytes(),)).fetchone()[0])

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from riff_store.arrays.chunks import drop_calls
+from riff_store.chunks import drop_calls
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.schema import COMPUTED_JUDGE
-from riff_store.write.changes import Cell, Changes
 from riff_store.write.quality import settle_quality
+from riff_store.write.rollups import Cell, Changes
 
 _TOUCHED = """
 CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID"""
@@ -98,7 +98,7 @@ class Named(NamedTuple):
     trial: int
 
     def fits(self, flow: str | None, agent: str | None, trial: int | None) -> bool:
-        """Tell whether what is known of a call is true of this one."""
+        """Return whether what is known of a call is true of this one."""
         return flow in (None, self.flow) and agent in (None, self.agent) and trial in (None, self.trial)
 
 

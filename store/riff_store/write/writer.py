@@ -6,15 +6,16 @@ not at all, together with its `source_file` row.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
-from riff_store import schema
-from riff_store.arrays import chunks
+from riff_store import chunks, schema
 from riff_store.database import Store
+from riff_store.edit_graph import EditGraph, edit_graph
 from riff_store.engines.engine import BulkConnection
 from riff_store.errors import UsageError
 from riff_store.facts import (
@@ -33,9 +34,8 @@ from riff_store.facts import (
     WriteNotice,
 )
 from riff_store.write import notes, rollups, verdicts
-from riff_store.write.changes import Changes, no_changes
-from riff_store.write.edits import forget_edits, replace_edits, replace_history
 from riff_store.write.names import Names, encodable
+from riff_store.write.rollups import Changes, no_changes
 from riff_store.write.rows import CHUNK, Rows, forget_calls
 from riff_store.write.text_compression import TextCompressor
 
@@ -128,7 +128,6 @@ class Writer:
             self._store.tell(self._written(changed.first))
 
     def _written(self, first: int) -> WriteNotice:
-        """Return what is told of the calls from a key on."""
         runs = self._connection.execute(
             "SELECT r.name, COUNT(*) FROM conversation c JOIN run r ON r.id = c.run_id WHERE c.id >= ?"
             " GROUP BY r.name ORDER BY 2 DESC, 1",
@@ -142,16 +141,18 @@ class Writer:
         `report` is told how many groups of calls are packed, and of how many.
         """
         done = 0
-        while left := self._unpacked():
+        while True:
+            with self._store.snapshot():
+                left = chunks.unpacked(self._connection)
+            if not left:
+                break
+            from riff_store.arrays.rows import pack  # it takes numpy, which small stores do without
+
             if report is not None:
                 report(done, done + len(left))
             with self._store.writing():
-                chunks.pack(self._connection, chunks.unpacked(self._connection)[:_GROUPS])
+                pack(self._connection, chunks.unpacked(self._connection)[:_GROUPS])
             done += min(len(left), _GROUPS)
-
-    def _unpacked(self) -> list[int]:
-        with self._store.snapshot():
-            return chunks.unpacked(self._connection)
 
     def _forget(self) -> None:
         self._names.forget()
@@ -214,7 +215,8 @@ class Writer:
                 rows.add_note(item)
                 if item.kind == "skipped":
                     result.skipped += 1
-                    result.reason = result.reason or _reason(item)
+                    place = "" if item.line is None else f"line {item.line}: "
+                    result.reason = result.reason or encodable(f"{place}{item.reason}")
                 else:
                     result.noted += 1
         rows.flush()
@@ -305,11 +307,6 @@ class Writer:
             return verdicts.unjoined(self._connection)
 
 
-def _reason(note: Skipped) -> str:
-    return encodable(note.reason if note.line is None else f"line {note.line}: {note.reason}")
-
-
-# Copy a store into another one, of whatever kind both are.
 AT_ONCE = 5000
 BODIES_AT_ONCE = 100
 """How many rows are held at once: of tables with packed bodies, each of which may be large, far fewer."""
@@ -360,3 +357,137 @@ def _chunks(store: Store, model: type[schema.BaseModel]) -> Iterator[list[Sequen
 def _holds_anything(store: Store) -> bool:
     held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HELD)
     return bool(store.execute_sql(f"SELECT 1 FROM ({held}) held LIMIT 1"))
+
+
+_Row = tuple[object, ...]
+
+
+def forget_edits(connection: BulkConnection) -> None:
+    """Drop the edits of all flows, from whatever repository."""
+    connection.execute("DELETE FROM flow_edit")
+    forget_histories(connection)
+
+
+def replace_edits(
+    connection: BulkConnection, repository: str, edits: Mapping[str, Sequence[FlowEdit]]
+) -> list[EditsResult]:
+    """Store the edits of flows, in the order of their history, in place of those that the repository had of them.
+
+    A repository is known by the commit that its history begins with, and by any commit that it shares: the
+    same one, cloned less deep before, began elsewhere. What is the same already is not written again.
+    """
+    calls = "SELECT name FROM flow WHERE id IN (SELECT flow_id FROM call_rollup)"
+    called = {name for (name,) in connection.execute(calls)}
+    return [_replace_edits(connection, repository, encodable(flow), edits[flow], called) for flow in sorted(edits)]
+
+
+def _replace_edits(
+    connection: BulkConnection, repository: str, flow: str, edits: Sequence[FlowEdit], called: set[str]
+) -> EditsResult:
+    known: dict[str, list[tuple[object, ...]]] = {}
+    for origin, *row in connection.execute(
+        'SELECT repository, "commit", time, author, subject, path, merged FROM flow_edit WHERE flow_name = ?'
+        " ORDER BY repository, position",
+        (flow,),
+    ):
+        known.setdefault(origin, []).append(tuple(row))
+    rows: list[tuple[object, ...]] = [
+        (
+            encodable(edit.commit),
+            edit.time,
+            encodable(edit.author),
+            encodable(edit.subject),
+            encodable(edit.path),
+            edit.merged,
+        )
+        for edit in edits
+    ]
+    commits = {row[0] for row in rows}
+    same = {
+        origin: found for origin, found in known.items() if origin == repository or commits & {row[0] for row in found}
+    }
+    if same != {repository: rows}:
+        for origin in same:
+            connection.execute("DELETE FROM flow_edit WHERE flow_name = ? AND repository = ?", (flow, origin))
+        values = [value for place, row in enumerate(rows) for value in (repository, flow, place, *row)]
+        connection.insert(schema.FlowEdit, values)
+    before = {row[0] for found in same.values() for row in found}
+    times = [edit.time for edit in edits]
+    return EditsResult(
+        flow=flow,
+        edits=len(edits),
+        added=len(commits - before),
+        gone=len(before - commits),
+        first=min(times),
+        last=max(times),
+        has_calls=flow in called,
+    )
+
+
+def forget_histories(connection: BulkConnection) -> None:
+    """Drop what is known of all repositories."""
+    for table in ("known_commit", "history_node", "repository"):
+        connection.execute(f'DELETE FROM "{table}"')
+
+
+def replace_history(connection: BulkConnection, name: str, commits: Sequence[Commit]) -> None:
+    """Store the history of a repository, parents first, in place of what was known of it; edits are stored before.
+
+    A history that shares a commit with it is the same one, read elsewhere, and goes. What is the same already is not
+    written again.
+    """
+    if not commits:
+        for (key,) in connection.execute("SELECT id FROM repository WHERE name = ?", (name,)).fetchall():
+            _forget_history(connection, key)
+        return
+    edited = {commit for (commit,) in connection.execute('SELECT DISTINCT "commit" FROM flow_edit')}
+    graph = edit_graph(commits, edited)
+    own = _repository(connection, name)
+    known = {
+        commit: (repository, node)
+        for commit, repository, node in connection.execute('SELECT "commit", repository_id, node FROM known_commit')
+    }
+    wanted = {bytes.fromhex(commit): (own, node) for commit, node in graph.place_of.items()}
+    for other in {known[commit][0] for commit in wanted.keys() & known.keys()} - {own}:
+        _forget_history(connection, other)
+        known = {commit: found for commit, found in known.items() if found[0] != other}
+    _replace_commits(connection, own, known, wanted)
+    _replace_nodes(connection, own, graph)
+
+
+def _repository(connection: BulkConnection, name: str) -> int:
+    connection.execute("INSERT INTO repository (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
+    return int(connection.execute("SELECT id FROM repository WHERE name = ?", (name,)).fetchone()[0])
+
+
+def _forget_history(connection: BulkConnection, key: int) -> None:
+    connection.execute("DELETE FROM known_commit WHERE repository_id = ?", (key,))
+    connection.execute("DELETE FROM history_node WHERE repository_id = ?", (key,))
+    connection.execute("DELETE FROM repository WHERE id = ?", (key,))
+
+
+def _replace_commits(
+    connection: BulkConnection,
+    own: int,
+    known: Mapping[bytes, tuple[int, int | None]],
+    wanted: Mapping[bytes, tuple[int, int | None]],
+) -> None:
+    changed = [commit for commit, found in wanted.items() if known.get(commit) != found]
+    gone = [commit for commit, (key, _) in known.items() if key == own and commit not in wanted]
+    stale = chain((commit for commit in changed if commit in known), gone)
+    connection.executemany('DELETE FROM known_commit WHERE "commit" = ?', ((commit,) for commit in stale))
+    # In the order of their ids, so that pages are filled one after the other.
+    connection.insert(schema.KnownCommit, [value for commit in sorted(changed) for value in (commit, *wanted[commit])])
+
+
+def _replace_nodes(connection: BulkConnection, own: int, graph: EditGraph) -> None:
+    rows = [
+        (place, bytes.fromhex(node.commit) if node.commit else None, json.dumps(node.parents))
+        for place, node in enumerate(graph.nodes)
+    ]
+    known: Iterable[_Row] = connection.execute(
+        'SELECT position, "commit", parents FROM history_node WHERE repository_id = ? ORDER BY position', (own,)
+    )
+    if list(known) != rows:
+        connection.execute("DELETE FROM history_node WHERE repository_id = ?", (own,))
+        connection.insert(schema.HistoryNode, [value for row in rows for value in (own, *row)])

@@ -12,8 +12,8 @@ from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, world
-from tests.surface.arrays import layout, read_calls
-from tests.surface.store import Skipped, Store, Writer, examine, open_store, packed_groups, writer
+from tests.surface.arrays import read_calls
+from tests.surface.store import Skipped, Store, Writer, chunks, examine, open_store, packed_groups, writer
 
 __all__ = ["small_groups"]
 pytestmark = pytest.mark.usefixtures("small_groups")
@@ -150,8 +150,8 @@ def test_an_older_store_of_many_calls_is_packed_when_it_is_migrated(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     earlier = earlier_store(path)
-    monkeypatch.setattr(layout, "GROUP_CALLS", 2)
-    monkeypatch.setattr(layout, "FEWEST_CALLS", 3)
+    monkeypatch.setattr(chunks, "GROUP_CALLS", 2)
+    monkeypatch.setattr(chunks, "FEWEST_CALLS", 3)
     with stepped(), open_store(earlier, write=True) as store:
         assert groups(store) == [0, 1]
         assert examine(store).wrong == []

@@ -14,7 +14,7 @@ from tests.support.facts import call, fresh, grouped_by, put
 from tests.support.listed_scores import listed
 from tests.support.random_stores import grouped
 from tests.surface.store import (
-    FIGURES,
+    POOLED,
     SUMS,
     ConversationFacts,
     Interaction,
@@ -83,7 +83,7 @@ def test_calls_without_a_record_have_no_figures(tmp_path: Path) -> None:
         assert (cell.interaction, cell.interaction_all) == (None, None)
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", POOLED)
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -100,15 +100,15 @@ def test_a_filter_of_calls_goes_by_the_events_of_each_call(
     assert found == {
         facts.conversation_id
         for facts in spoken_calls.calls()
-        if holds(None if facts.interaction is None else facts.interaction.value(FIGURES[key]))
+        if holds(None if facts.interaction is None else facts.interaction.value(POOLED[key]))
     }
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", POOLED)
 @pytest.mark.parametrize("down", [False, True])
 def test_calls_are_sorted_by_their_own_events(key: str, down: bool, store: Store) -> None:
     figures = {
-        facts.conversation_id: None if facts.interaction is None else facts.interaction.value(FIGURES[key])
+        facts.conversation_id: None if facts.interaction is None else facts.interaction.value(POOLED[key])
         for facts in spoken_calls.calls()
     }
     found = [
@@ -148,10 +148,10 @@ def test_effects_are_of_events_and_intervals_of_calls(store: Store) -> None:
 
 
 def test_effects_know_the_figures_where_some_call_has_them(store: Store, tmp_path: Path) -> None:
-    assert set(FIGURES) < set(effects(store).aspects)
+    assert set(POOLED) < set(effects(store).aspects)
     with fresh(tmp_path / "text.db") as other:
         put(other, "/in/a.json", [call("c-1")])
-        assert not set(FIGURES) & set(effects(other).aspects)
+        assert not set(POOLED) & set(effects(other).aspects)
 
 
 def test_the_export_has_what_figures_are_pooled_from(store: Store) -> None:

@@ -12,7 +12,7 @@ from tests.support import spoken_calls
 from tests.support.facts import call, fresh, put
 from tests.support.golden import printed
 from tests.surface.explorer import PALETTES, conversation_lines
-from tests.surface.store import FIGURES, INTERACTION_METRICS, ConversationFacts, Interaction, Store
+from tests.surface.store import INTERACTION_METRICS, POOLED, ConversationFacts, Interaction, Store
 from tests.surface.tui import UNICODE, Request, Table, show
 
 GIVES_WAY = Interaction(calls=1, response=6, response_latency=7.5, yielded=6, no_yield=2, yield_latency=3.0)
@@ -61,12 +61,12 @@ def test_a_row_holds_both_panels(store: Store) -> None:
 
 def test_figures_are_columns_to_choose_where_some_call_has_them(store: Store, tmp_path: Path) -> None:
     columns = {column.key: column for column in flows(store).columns}
-    assert FIGURES.keys() <= columns.keys()
-    assert not any(columns[key].shown for key in FIGURES)
+    assert POOLED.keys() <= columns.keys()
+    assert not any(columns[key].shown for key in POOLED)
     with fresh(tmp_path / "text.db") as other:
         put(other, "/in/a.json", [call("c-1")])
         table = flows(other)
-    assert not FIGURES.keys() & {column.key for column in table.columns}
+    assert not POOLED.keys() & {column.key for column in table.columns}
     assert table.rows[0].record["interaction"] is None
     assert not any(note.startswith("Interaction") for note in table.notes)
 
@@ -155,5 +155,5 @@ def test_a_call_without_a_record_tells_nothing(tmp_path: Path) -> None:
 def test_a_figure_that_is_asked_for_is_shown(asked: dict[str, object], store: Store) -> None:
     table = flows(store, **asked)
     shown = {column.key for column in table.columns if column.shown}
-    assert shown & FIGURES.keys() == {"yield_rate"}
+    assert shown & POOLED.keys() == {"yield_rate"}
     assert "75% (48)" in printed(table, "text")

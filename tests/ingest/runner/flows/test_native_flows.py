@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.support.source_files import NATIVE
 from tests.surface.ingest import NO_FLOW, flow_files_read
-from tests.surface.runner import FlowEdge, SpokenFact, astray, flow_names, load_flows
+from tests.surface.runner import FlowEdge, SpokenFact, astray, flow_file_load_flow, flow_names, load_flows
 from tests.surface.runner import flow_files_load_flow as load_flow
 from tests.surface.runner import riff_runner_simulate as simulate
 from tests.surface.store import UsageError
@@ -70,13 +70,13 @@ def refusal(tmp_path: Path, text: str) -> str:
 @each_flow
 def test_a_built_in_flow_is_what_its_file_says(name: str) -> None:
     flow = load_flow(name)
-    script = simulate.load_flow(name).simulate
+    script = flow_file_load_flow(name).simulate
     file = resources.files(simulate).joinpath("flows", f"{name}.toml")
     assert flow.name == name
-    assert flow.contract == simulate.load_flow(name).contract()
+    assert flow.contract == flow_file_load_flow(name).contract()
     assert flow.digest == hashlib.sha256(file.read_bytes()).hexdigest()
     assert flow.source == "built-in"
-    assert flow.successors == {state: simulate.load_flow(name).successors().get(state, set()) for state in flow.states}
+    assert flow.successors == {state: flow_file_load_flow(name).successors().get(state, set()) for state in flow.states}
     assert [scenario.name for scenario in flow.scenarios] == [scenario.name for scenario in script.scenarios]
     assert {state for state, about in flow.states.items() if about.outcome == "success"} == flow.contract.successes()
     assert {state.guard for state in flow.states.values()} == {*(s.guard for s in script.states.values()), None}

@@ -1,8 +1,15 @@
-"""Say which columns are kept, by which names, and where their rows stand."""
+"""Lay out which columns of calls are kept packed, and drop the chunks of calls that change.
+
+A row group is packed when no further call will get a key of it; until then its rows are read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
 from riff_store import schema as m
+from riff_store.engines.engine import Connection
 from riff_store.errors import StoreError
 
 GROUP_CALLS = 4096
@@ -18,7 +25,6 @@ CALL_IDS = "call.id"
 
 
 def _columns_of(model: type[m.BaseModel], *without: str) -> dict[str, str]:
-    """Return the columns of a table by the names of its fields."""
     return {field.name: field.column_name for field in model._meta.sorted_fields if field.name not in without}
 
 
@@ -71,3 +77,55 @@ def groups_between(first: int, last: int) -> range:
 def keys_of(group: int) -> tuple[int, int]:
     """Return the first and the last key that calls of a row group may have."""
     return group * GROUP_CALLS, (group + 1) * GROUP_CALLS - 1
+
+
+Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
+"""What answers a statement with all its rows."""
+
+ENDS = "SELECT (SELECT MIN(id) FROM conversation), (SELECT MAX(id) FROM conversation)"
+"""Read the first and the last key of calls: of one statement for both SQLite looks at all."""
+
+
+def drop_calls(connection: Connection, calls: str, values: Sequence[Any] = (), key: str = "id") -> None:
+    """Drop the chunks of calls, given as what follows FROM; call it in the transaction that changes them."""
+    if is_packed(asking(connection)):
+        groups = f"SELECT DISTINCT {key} / {GROUP_CALLS} FROM {calls}"
+        connection.execute(f"DELETE FROM column_chunk WHERE row_group IN ({groups})", values)
+
+
+def drop_keys(connection: Connection, first: int, end: int) -> None:
+    """Drop the chunks of calls with keys from `first` to before `end`."""
+    if first < end:
+        groups = group_of(first), group_of(end - 1)
+        connection.execute("DELETE FROM column_chunk WHERE row_group BETWEEN ? AND ?", groups)
+
+
+def unpacked(connection: Connection) -> list[int]:
+    """Return the row groups that are to be packed; none while the store has few calls."""
+    first, last = connection.execute(ENDS).fetchone()
+    if first is None or last < FEWEST_CALLS:
+        return []
+    packed = set(packed_groups(asking(connection)))
+    if not packed and connection.execute("SELECT SUM(n + excluded) FROM call_rollup").fetchone()[0] < FEWEST_CALLS:
+        return []
+    any_call = "SELECT 1 FROM conversation WHERE id BETWEEN ? AND ? LIMIT 1"
+    return [
+        group
+        for group in groups_between(first, last + 1)[:-1]
+        if group not in packed and connection.execute(any_call, keys_of(group)).fetchone()
+    ]
+
+
+def is_packed(ask: Ask) -> bool:
+    """Return whether any row group is packed, as in all stores of many calls."""
+    return bool(ask("SELECT 1 FROM column_chunk LIMIT 1", ()))
+
+
+def packed_groups(ask: Ask) -> list[int]:
+    """Return the row groups that are packed."""
+    return [group for (group,) in ask("SELECT row_group FROM column_chunk WHERE name = ? ORDER BY 1", (CALL_IDS,))]
+
+
+def asking(connection: Connection) -> Ask:
+    """Return what asks a connection."""
+    return lambda sql, values: connection.execute(sql, values).fetchall()

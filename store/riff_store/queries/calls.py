@@ -1,12 +1,13 @@
-"""Read calls in the order of lists from wherever one looks, without reading those before."""
+"""Name calls as people do, give examples of those behind a count, and read long lists of them piece by piece."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, groupby
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import peewee as pw
 
@@ -16,6 +17,121 @@ from riff_store.filters.dimensions import Grouping, run_order
 from riff_store.filters.predicates import Predicate, all_of, conjuncts
 from riff_store.filters.sql import Scope, needs
 from riff_store.queries.sums import call_counts
+from riff_store.write.names import CallNames
+
+if TYPE_CHECKING:
+    from riff_store.arrays.failures import FailureGroups
+
+
+_CHUNK = 500
+
+
+def told_by(store: Store, keys: Sequence[int]) -> dict[int, Mapping[str, str]]:
+    """Return of the calls whose id others of their run have: flow, agent and trial, as many of them as it takes."""
+    call, other = m.Conversation, m.Conversation.alias()
+    alike = [(other.run == call.run), (other.name == call.name)]
+    differs: dict[str, Any] = {}
+    for name in ("flow", "agent", "trial"):
+        there = other.select(pw.SQL("1")).where(*alike, getattr(other, name) != getattr(call, name))
+        differs[name] = pw.fn.EXISTS(there)
+        alike.append(getattr(other, name) == getattr(call, name))
+    query = (
+        call.select(call.id, m.Flow.name, m.Agent.name, call.trial, *differs.values())
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(m.Agent, on=(m.Agent.id == call.agent))
+    )
+    found: dict[int, Mapping[str, str]] = {}
+    for start in range(0, len(keys), _CHUNK):
+        for key, flow, agent, trial, *needed in store.execute(query.where(call.id.in_(keys[start : start + _CHUNK]))):
+            if any(needed):
+                names = zip(differs, (flow, agent, str(trial)), needed, strict=True)
+                found[key] = {each: name for each, name, is_needed in names if is_needed}
+    return found
+
+
+def names_of_calls(store: Store, keys: Sequence[int]) -> list[CallNames]:
+    """Return run, flow, agent, id and trial of calls by their keys; of those that are gone nothing."""
+    call = m.Conversation
+    query = (
+        call.select(m.Run.name, m.Flow.name, m.Agent.name, call.name, call.trial)
+        .join(m.Run, on=(m.Run.id == call.run))
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(m.Agent, on=(m.Agent.id == call.agent))
+    )
+    found: list[CallNames] = []
+    for start in range(0, len(keys), _CHUNK):
+        rows = store.execute(query.where(call.id.in_(keys[start : start + _CHUNK])))
+        found += map(CallNames._make, rows)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Name the shortest call of several; `told_by` is as in `Call`."""
+
+    run: str
+    conversation: str
+    told_by: Mapping[str, str] = field(default_factory=dict)
+
+
+def turns_aspect(store: Store) -> int:
+    """Return the key of the aspect that says how many turns a call has, 0 where no call was scored for it."""
+    rows = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count"))
+    return int(rows[0][0]) if rows else 0
+
+
+class ReadCall(NamedTuple):
+    """Describe a call that people read; `turns` are those of the agent."""
+
+    id: int
+    run: int
+    flow: str
+    agent: str
+    name: str
+    errored: bool
+    turns: float | None
+    duration_s: float | None
+
+
+class Examples:
+    """Find the shortest of several calls: the fewest agent turns, then seconds, then the earliest run and the id."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._runs: dict[int, str] = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
+        self._order = run_order(store)
+
+    def shortest(self, groups: Mapping[str, Iterable[ReadCall]]) -> dict[str, Example]:
+        """Return the shortest call of each group."""
+        found = {key: min(calls, key=self._length) for key, calls in groups.items()}
+        named = told_by(self._store, [call.id for call in found.values()])
+        return {key: Example(self._runs[call.run], call.name, named.get(call.id, {})) for key, call in found.items()}
+
+    def shortest_of(self, groups: FailureGroups) -> list[Example]:
+        """Return the shortest call of each group."""
+        candidates = groups.shortest({key: self._place(run)[0] for key, run in self._runs.items()})
+        call, names = m.Conversation, dict[int, tuple[str, int]]()
+        keys = [key for some in candidates for key in some]
+        for start in range(0, len(keys), _CHUNK):
+            query = call.select(call.id, call.name, call.run).where(call.id.in_(keys[start : start + _CHUNK]))
+            names |= {key: (name, run) for key, name, run in self._store.execute(query)}
+        found = [min(some, key=lambda key: (names[key][0], key)) for some in candidates]
+        named = told_by(self._store, found)
+        return [Example(self._runs[names[key][1]], names[key][0], named.get(key, {})) for key in found]
+
+    def run_spans(self, groups: FailureGroups) -> list[tuple[str, str]]:
+        """Return the names of the first and the last run of each group, in time."""
+        ordered = sorted(self._runs, key=lambda run: self._place(self._runs[run]))
+        ends = groups.ends("run", {run: place for place, run in enumerate(ordered)})
+        return [(self._runs[ordered[first]], self._runs[ordered[last]]) for first, last in ends]
+
+    def _place(self, run: str) -> tuple[int, str]:
+        return self._order.get(run, len(self._order)), run
+
+    def _length(self, call: ReadCall) -> tuple[float, float, int, str, str]:
+        turns, lasted = (float("inf") if value is None else value for value in (call.turns, call.duration_s))
+        return turns, lasted, *self._place(self._runs[call.run]), call.name
+
 
 PIECE = 2048
 """So many keys of a long stretch are read at a time."""
@@ -141,7 +257,6 @@ class CallList(Sequence[int]):
         return PIECE if self._stretches[number].flow is not None else AT_ONCE
 
     def _piece(self, number: int, piece: int) -> list[int]:
-        """Return the keys of a piece of a stretch."""
         place = number, piece
         keys = self._pieces.get(place)
         if keys is None:
