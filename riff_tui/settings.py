@@ -163,16 +163,12 @@ def bounds(environ: Mapping[str, str] | None = None) -> Bounds:
     """
     path = config_file(os.environ if environ is None else environ)
     table = _document(path).get("marks", {})
-    known = set(Bounds._fields)
-    if not isinstance(table, dict) or not set(table) <= known or not all(_is_score(each) for each in table.values()):
+    is_known = isinstance(table, dict) and set(table) <= set(Bounds._fields)
+    if not is_known or not all(type(each) in (int, float) and 0 <= each <= 10 for each in table.values()):
         raise UsageError(
             f"settings file {path}: marks must be a table of bounds from 0 to 10", "[marks] with bad = 5 and warn = 7"
         )
     return Bounds(**{name: float(value) for name, value in table.items()})
-
-
-def _is_score(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 10
 
 
 def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> bool:

@@ -240,19 +240,16 @@ def _status_of(check: Check, difference: Difference, p: float) -> CheckStatus:
 
 
 def _gravity(check: Check) -> tuple[int, float, float, str, int, str]:
+    metric = metric_of(check.aspect)
+    scale = math.inf if metric is None else metric.bounds[1]
     return (
         GRAVEST_FIRST.index(check.status),
         1.0 if check.p_adjusted is None else check.p_adjusted,
-        -round((check.fall or 0.0) / _scale(check.aspect), 9),
+        -round((check.fall or 0.0) / scale, 9),
         check.flow,
         _PLACE.get(check.aspect, len(_PLACE)),
         check.judge or "",
     )
-
-
-def _scale(aspect: str) -> float:
-    metric = metric_of(aspect)
-    return math.inf if metric is None else metric.bounds[1]
 
 
 def _refuse_nothing(comparison: Comparison, rows: Sequence[object]) -> None:

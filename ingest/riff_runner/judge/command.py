@@ -80,7 +80,7 @@ async def _read(process: Process, stream: asyncio.StreamReader) -> bytes:
         if len(found) <= LARGEST_OUTPUT:
             found += piece
             if len(found) > LARGEST_OUTPUT:
-                _kill(process)
+                signal_group(process.pid, signal.SIGKILL)
     return found
 
 
@@ -93,13 +93,9 @@ async def _read_last(stream: asyncio.StreamReader | None) -> bytes:
 
 async def _end(process: Process) -> None:
     """Leave nothing of the group behind, whatever it started."""
-    _kill(process)
+    signal_group(process.pid, signal.SIGKILL)
     with contextlib.suppress(TimeoutError):  # one that left the group may still hold the pipes
         async with asyncio.timeout(ENDING_SECONDS):
             await _read_last(process.stdout)
             await _read_last(process.stderr)
             await process.wait()
-
-
-def _kill(process: Process) -> None:
-    signal_group(process.pid, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TextIO
 
 from riff_tui.errors import UsageError
@@ -55,20 +56,13 @@ def _sink_of(format: Format) -> Sink:
             from riff_tui.output.sinks.csv import write
         case Format.SVG:
             from riff_tui.output.sinks.svg import write
-        case Format.DOT:
-            return _write_dot
-        case Format.MERMAID:
-            return _write_mermaid
+        case Format.DOT | Format.MERMAID:
+            return partial(_write_graph, format)
     return write
 
 
-def _write_dot(table: Table, out: TextIO, options: Options) -> None:
-    """Print the graph of a table whose figure is one in Graphviz's language."""
+def _write_graph(format: Format, table: Table, out: TextIO, options: Options) -> None:
+    """Print the graph of a table whose figure is one in the language of Graphviz or Mermaid."""
     assert isinstance(table.figure, GraphFigure)
-    out.write(table.figure.to_dot(ascii_only=options.ascii_only))
-
-
-def _write_mermaid(table: Table, out: TextIO, options: Options) -> None:
-    """Print the graph of a table whose figure is one in Mermaid's language."""
-    assert isinstance(table.figure, GraphFigure)
-    out.write(table.figure.to_mermaid(ascii_only=options.ascii_only))
+    text = table.figure.to_dot if format is Format.DOT else table.figure.to_mermaid
+    out.write(text(ascii_only=options.ascii_only))
