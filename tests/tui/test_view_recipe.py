@@ -19,8 +19,8 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.actions.help import help_lines
 from riff_tui.tui.actions.registry import action
 from riff_tui.tui.navigation.location import START, Location, crumbs, descend
-from riff_tui.tui.navigation.narrowing import choose
-from riff_tui.tui.render.counts import count_text
+from riff_tui.tui.navigation.stacks import choose
+from riff_tui.tui.render.columns import count_text
 from tests.support.controls import controls_at
 
 here = choose(START, "personas")[-1]
