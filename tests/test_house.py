@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -140,16 +140,15 @@ def test_no_module_is_too_long_to_be_read() -> None:
 
 
 def test_a_folder_has_neither_too_many_modules_nor_too_few() -> None:
-    counts: dict[Path, int] = defaultdict(int)
+    beside, with_package = Counter[Path](), Counter[Path]()
     for path in modules().values():
+        is_package = path.name == "__init__.py"
+        beside[path.parent] += not is_package
         # A package that only says what it is for is none of its modules.
-        counts[path.parent] += path.name != "__init__.py" or len(ast.parse(path.read_bytes()).body) > 1
+        with_package[path.parent] += not is_package or len(ast.parse(path.read_bytes()).body) > 1
     roots = {parent / package for package, parent in PACKAGES.items()}
-    assert {
-        str(folder.relative_to(ROOT)): count
-        for folder, count in counts.items()
-        if count > MOST_MODULES or (count < FEWEST and folder not in roots)
-    } == {}
+    assert {folder: count for folder, count in beside.items() if count > MOST_MODULES} == {}
+    assert {folder: count for folder, count in with_package.items() if count < FEWEST and folder not in roots} == {}
 
 
 def test_no_imports_run_in_a_circle() -> None:
