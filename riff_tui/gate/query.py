@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from riff_store.filters.predicates import And, Not, Or, Predicate, Term, all_of
 from riff_store.metrics import metric_of
-from riff_tui.catalog import Request, ui_command
 from riff_tui.errors import FilterError, UsageError
 from riff_tui.filters import render
 from riff_tui.filters.parser import parse
@@ -169,6 +168,8 @@ def _field(check: Check) -> str:
 
 def _command(check: Check, where: str, paired: ComparedCalls | None, store_name: str) -> str:
     """Return the command with the worst calls first; calls without a partner are left out if a filter can say so."""
+    from riff_tui.catalog import Request, ui_command
+
     texts = [f"{where} {_grouped(part)}" for part in _with_partner(paired)] if paired is not None else []
     shortest = min(filter(_can_be_read, texts), key=len, default=where)
     worst_first = _field(check) if check.better == "higher" else f"-{_field(check)}"

@@ -16,7 +16,7 @@ from riff_tui.text import word_diff
 from riff_tui.text.numbers import counted, fixed
 from riff_tui.views.parts import cells, voice_record
 from riff_tui.views.parts.moment_details import CallWords
-from riff_tui.views.parts.voice_record import Happened, is_number
+from riff_tui.views.parts.voice_record import Happened, is_message, is_number, said_in, whole_trace
 
 GOOD_TIMING, FAIR_TIMING = 0.8, 0.5
 MOST_DIFFERENCES = 40
@@ -369,57 +369,3 @@ def _whole(path: tuple[str, ...], node: Mapping[str, Any], what: str) -> Iterato
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def whole_trace(voice: Voice) -> list[TraceEntry]:
-    """Return messages and tools in the order of the call; by the turns alone where no message is kept.
-
-    A text that the model never wrote, or wrote otherwise than it was spoken, is in no trace. What the agent
-    meant to say in such a turn, else what was heard of it, stands where the turn ends.
-    """
-    if not any(is_message(entry) for entry in voice.trace):
-        return list(_from_turns(voice))
-    untraced = _untraced(voice)
-    found: list[TraceEntry] = []
-    for entry in voice.trace:
-        while untraced and untraced[0].turn < entry.turn:
-            found.append(untraced.pop(0))
-        found.append(entry)
-    return found + untraced
-
-
-def is_message(entry: TraceEntry) -> bool:
-    """Return whether somebody speaks in an entry."""
-    return entry.kind not in ("tool_call", "tool_response")
-
-
-def said_in(turn: VoiceTurn, role: str) -> str | None:
-    """Return what a side said in a turn: the agent as it meant to, the caller as it was heard, else the other."""
-    if role == "agent":
-        return turn.agent_meant or turn.agent_heard
-    return turn.caller_heard or turn.caller_meant if role == "caller" else None
-
-
-def _untraced(voice: Voice) -> list[TraceEntry]:
-    """Return what the agent said in turns of which the trace has nothing, as ingest numbers them."""
-    traced = {entry.turn for entry in voice.trace if entry.role == "assistant"}
-    heard = {turn.turn for turn in voice.turns if turn.agent_heard}
-    meant = {turn.turn for turn in voice.turns if turn.agent_meant}
-    spoken = (heard if voice.pipeline == "s2s" else meant) or heard | {span.turn for span in voice.agent}
-    turns = sorted((turn for turn in voice.turns if turn.turn in spoken - traced), key=lambda turn: turn.turn)
-    return [TraceEntry("intended", turn.turn, role="assistant", text=said_in(turn, "agent")) for turn in turns]
-
-
-def _from_turns(voice: Voice) -> Iterator[TraceEntry]:
-    """Return what was said by the turns; tools where the trace has them."""
-    tools: dict[int, list[TraceEntry]] = {}
-    for entry in voice.trace:
-        tools.setdefault(entry.turn, []).append(entry)
-    by_number = {turn.turn: turn for turn in voice.turns}
-    for number in sorted({*by_number, *tools}):
-        turn = by_number.get(number, VoiceTurn(number))
-        if text := said_in(turn, "caller"):
-            yield TraceEntry("transcribed", number, role="user", text=text)
-        yield from tools.get(number, ())
-        if text := said_in(turn, "agent"):
-            yield TraceEntry("intended", number, role="assistant", text=text)
