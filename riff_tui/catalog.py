@@ -88,7 +88,7 @@ def _with_names(query: ViewQuery, error: RiffError) -> RiffError:
     """Return the error; one on sides that a filter left no call of with the names that are near those in the filter."""
     from riff_store.queries.sides import NoCallLeft
 
-    unknown = _asked_in_vain(query) if isinstance(error, NoCallLeft) else []
+    unknown = _notes_on_unknown_names(query) if isinstance(error, NoCallLeft) else []
     return NoCallLeft(error.message, "; ".join(said.rstrip(".") for said in unknown)) if unknown else error
 
 
@@ -98,14 +98,14 @@ def _signed(query: ViewQuery, table: Table) -> Table:
     return replace(
         table,
         filter=request.where.strip(),
-        notes=[*_asked_in_vain(query, table), *table.notes],
+        notes=[*_notes_on_unknown_names(query, table), *table.notes],
         dump=dump_command(spec.name, request),
         first=(*table.first, *spec.first),
         last=spec.last,
     )
 
 
-def _asked_in_vain(query: ViewQuery, table: Table | None = None) -> list[str]:
+def _notes_on_unknown_names(query: ViewQuery, table: Table | None = None) -> list[str]:
     if query.predicate is None:
         return []
     from riff_tui.filters.nearest_names import unknown_names

@@ -183,7 +183,7 @@ def ingest(
             run.take(plan(again), jobs)
     _settle(summary, writer)
     with _collector_paused():
-        writer.pack(run.packing)
+        writer.pack(run.show_packing)
     return summary
 
 
@@ -241,7 +241,7 @@ class _IngestRun:
             while pending is not None:
                 pending = self._batch(pending, stream)
 
-    def packing(self, packed: int, to_pack: int) -> None:
+    def show_packing(self, packed: int, to_pack: int) -> None:
         """Report how many groups of calls are packed by column."""
         self._progress.packed, self._progress.to_pack = packed, to_pack
         if self._report is not None:

@@ -213,14 +213,14 @@ _list_decoder = msgspec.json.Decoder(list[msgspec.Raw])
 _page_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-class Sketch(NamedTuple):
+class Candidate(NamedTuple):
     """Name the call that a record is of, and how much of it is filled in."""
 
     call: str
     filled: int
 
 
-Sketcher: TypeAlias = Callable[[Any], Sketch | None]
+CandidateOf: TypeAlias = Callable[[Any], Candidate | None]
 """Returns the sketch of a record, `None` for one that is no record of a call."""
 
 
@@ -233,7 +233,7 @@ class CallRecord(NamedTuple):
 
 
 def read_calls(
-    path: Path, sketch: Sketcher, judge: str, read_call: Callable[[CallRecord], ReadCall]
+    path: Path, sketch: CandidateOf, judge: str, read_call: Callable[[CallRecord], ReadCall]
 ) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
     """Yield the calls of a file with the verdicts on them; never raises on what they hold.
 
@@ -269,7 +269,7 @@ def recognised(
     return None
 
 
-def read_call_records(path: Path, sketch: Sketcher) -> Iterator[CallRecord | Skipped]:
+def read_call_records(path: Path, sketch: CandidateOf) -> Iterator[CallRecord | Skipped]:
     """Yield the records of a file that count, each as plain JSON, and what had to be left out.
 
     Of a list that is cut or breaks off, what comes before that is taken. Raises `BrokenInput` where the file is neither
@@ -317,7 +317,7 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _keep_best(best: dict[str, tuple[int, int]], sketch: Sketcher, number: int, record: Any) -> None:
+def _keep_best(best: dict[str, tuple[int, int]], sketch: CandidateOf, number: int, record: Any) -> None:
     try:
         found = sketch(_value(record, "record"))
     except BrokenInput:
@@ -327,7 +327,7 @@ def _keep_best(best: dict[str, tuple[int, int]], sketch: Sketcher, number: int, 
 
 
 def _counting(
-    records: Any, best: dict[str, tuple[int, int]], sketch: Sketcher, what: str
+    records: Any, best: dict[str, tuple[int, int]], sketch: CandidateOf, what: str
 ) -> Iterator[CallRecord | Skipped]:
     for number, record in records:
         try:

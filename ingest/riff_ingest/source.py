@@ -119,7 +119,7 @@ class Source:
     - `derives_states`: the states of its calls are the tools that were called, with phases that users may set.
     - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
     - `digest_file` returns the SHA-256 and the size of a file with what is read beside it; raises `BrokenInput`.
-    - `is_company` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
+    - `is_companion` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
     - `rank` orders the sources: the lowest is asked first whether it recognises a file.
     """
 
@@ -140,7 +140,7 @@ class Source:
     derives_states: bool = False
     find_run_inputs: Callable[[Path, RunInputs | None], RunInputs] | None = None
     digest_file: Callable[[Path], tuple[str, int]] = digest
-    is_company: Callable[[Path], bool] = lambda path: False
+    is_companion: Callable[[Path], bool] = lambda path: False
     rank: int = 50
 
     def is_named(self, name: str) -> bool:

@@ -104,7 +104,7 @@ def _guarded(source: Source) -> Source:
         read_some=None,
         recognises=_unless_it_fails(source.recognises, None),
         contracts=_unless_it_fails(source.contracts, {}),
-        is_company=_unless_it_fails(source.is_company, False),
+        is_companion=_unless_it_fails(source.is_companion, False),
         directory=directory,
     )
 
@@ -197,9 +197,9 @@ def set_aside(directory: Path) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
 
-def is_company(path: Path) -> bool:
+def is_companion(path: Path) -> bool:
     """Say whether a file was written beside inputs and is none itself."""
-    return any(source.is_company(path) for source in sources())
+    return any(source.is_companion(path) for source in sources())
 
 
 def accompanies(path: Path) -> bool:
@@ -319,7 +319,7 @@ class _Search:
         name = path.name
         if named_kind(name) is not None:
             self._take(path)
-        elif is_company(path):
+        elif is_companion(path):
             return
         elif not self._may_be_input(path):
             if not name.endswith((*_YAML, *_STORES)) and not accompanies(path):

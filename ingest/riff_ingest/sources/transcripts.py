@@ -330,7 +330,7 @@ class _TranscriptReader:
             self._decoded[body] = contract
         return contract
 
-    def _promised(self, run: str, flow: str, contract: Contract | None) -> Contract | None:
+    def _contract_of(self, run: str, flow: str, contract: Contract | None) -> Contract | None:
         key = (run, flow)
         if contract is None:
             return self._told.get(key) or self._described.get(flow)
@@ -340,7 +340,7 @@ class _TranscriptReader:
     def _finish(self, call: Conversation, contract: Contract | None) -> list[str]:
         """Complete a conversation by what its line does not tell, and return why a field is left out."""
         call.run_id = call.run_id or self._run
-        call.contract = self._promised(call.run_id, call.flow, contract)
+        call.contract = self._contract_of(call.run_id, call.flow, contract)
         started_at, call.started_at = call.started_at, None
         if started_at and parse_time(started_at) is None:
             return ["started_at is not a time and is left out"]
@@ -432,6 +432,6 @@ SOURCE = Source(
     names=("flow-transcripts-*.jsonl", "flow-transcripts-*.jsonl.gz"),
     recognises=_recognises,
     takes_contracts=True,
-    is_company=_is_of_a_run,
+    is_companion=_is_of_a_run,
     rank=10,
 )

@@ -17,9 +17,9 @@ def _read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
 def _is_company(path: Path) -> bool:
     if ".conversation.json" not in path.name:
         return False
-    from riff_ingest.sources.pipecat_evals.results import is_company
+    from riff_ingest.sources.pipecat_evals.results import is_companion
 
-    return is_company(path)
+    return is_companion(path)
 
 
 def _recognises(head: FileHead) -> str | None:
@@ -44,5 +44,5 @@ SOURCE = Source(
     known_by="lines with kind script or simulation, bot and passed; or a list of messages named *.conversation.json",
     recognises=_recognises,
     derives_states=True,
-    is_company=_is_company,
+    is_companion=_is_company,
 )

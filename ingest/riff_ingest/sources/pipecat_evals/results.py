@@ -70,7 +70,7 @@ def _conversation(path: Path, context: ReadContext) -> Iterator[tuple[int, Conve
     document = load_document(path)
     if not is_messages(document):
         raise BrokenInput("file is no list of messages of pipecat")
-    if is_company(path):
+    if is_companion(path):
         yield Skipped("defect", None, TOLD_ELSEWHERE)
         return
     messages = messages_of(document, context.tool_segments)
@@ -128,7 +128,7 @@ def _started_at(path: Path) -> str | None:
     return None
 
 
-def is_company(path: Path) -> bool:
+def is_companion(path: Path) -> bool:
     """Tell whether a conversation is one of those that a run's results beside it, or above it, tell of."""
     if not path.name.endswith(ENDINGS):
         return False

@@ -20,9 +20,9 @@ from riff_ingest.platforms import (
     UNKNOWN,
     VOICEMAIL,
     CallEnding,
+    Candidate,
     PlatformVerdict,
     ReadCall,
-    Sketch,
     ended_call,
     judged_at,
     moment,
@@ -92,7 +92,7 @@ def read_retell_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     flows = FlowNodes(context.contracts)
     unended: Counter[str] = Counter()
     calls = read_calls(
-        path, _sketch, JUDGE, lambda record: conversation_of(record.value, context, flows, record.filled)
+        path, _candidate, JUDGE, lambda record: conversation_of(record.value, context, flows, record.filled)
     )
     for item in calls:
         if isinstance(item, tuple):
@@ -104,7 +104,7 @@ def read_retell_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
             yield Skipped("defect", None, NO_FLOW_FILE.format(flow=flow))
 
 
-def _sketch(value: Any) -> Sketch | None:
+def _candidate(value: Any) -> Candidate | None:
     if not isinstance(value, dict):
         return None
     call = value["call"] if isinstance(value.get("call"), dict) else value
@@ -115,7 +115,7 @@ def _sketch(value: Any) -> Sketch | None:
     is_ended = event in ("call_analyzed", "call_ended") or call.get("call_status") in ("ended", "error")
     is_analyzed = event == "call_analyzed" or bool(call.get("call_analysis"))
     has_text = any(kept_under(call, "transcript_with_tool_calls", "transcript_object"))
-    return Sketch(name, 4 * is_analyzed + 2 * is_ended + has_text)
+    return Candidate(name, 4 * is_analyzed + 2 * is_ended + has_text)
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:

@@ -117,7 +117,7 @@ SOURCE = Source(
     known_by="JSON with info, tasks and simulations, or a results.json beside a folder of simulations",
     recognises=_recognises,
     digest_file=digest,
-    is_company=_is_company,
+    is_companion=_is_company,
     derives_states=True,
     rank=5,
 )

@@ -16,9 +16,9 @@ from riff_ingest.platforms import (
     TRANSFER,
     UNKNOWN,
     CallEnding,
+    Candidate,
     PlatformVerdict,
     ReadCall,
-    Sketch,
     ended_call,
     moment,
     read_calls,
@@ -40,10 +40,10 @@ from riff_ingest.sources.vapi.transcript import (
 
 def read_vapi_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them."""
-    return read_calls(path, _sketch, JUDGE, lambda record: conversation_of(record.value, context, record.filled))
+    return read_calls(path, _candidate, JUDGE, lambda record: conversation_of(record.value, context, record.filled))
 
 
-def _sketch(value: Any) -> Sketch | None:
+def _candidate(value: Any) -> Candidate | None:
     if not isinstance(value, dict):
         return None
     message = object_of(value.get("message"))
@@ -54,7 +54,7 @@ def _sketch(value: Any) -> Sketch | None:
     told = message if message.get("type") == REPORT else call
     has_text = bool(object_of(told.get("artifact")).get("messages") or told.get("messages"))
     is_analyzed = bool(told.get("analysis"))
-    return Sketch(name, 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_text)
+    return Candidate(name, 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_text)
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadCall:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.surface.ingest import BrokenInput, CallRecord, Sketch, limited, read_call_records
+from tests.surface.ingest import BrokenInput, CallRecord, Candidate, limited, read_call_records
 
 
-def sketch(value: Any) -> Sketch | None:
-    return Sketch(value["id"], value.get("full", 0)) if isinstance(value, dict) and "id" in value else None
+def sketch(value: Any) -> Candidate | None:
+    return Candidate(value["id"], value.get("full", 0)) if isinstance(value, dict) and "id" in value else None
 
 
 def taken(path: Path, content: str) -> list[tuple[int | None, str]]:
