@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from riff_tui.commands.options import DebugOption, StoreOption, flag, option, settings_for, store_to_write
-from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,6 +62,8 @@ def edits(
 
 def report(history: EditHistory, results: Sequence[EditsResult], repo: Path, patterns: Sequence[str]) -> Iterator[str]:
     """Yield what was read: a line for each flow unless there are many, then warnings, the sum last."""
+    from riff_tui.text.numbers import counted
+
     if len(results) <= LISTED_FLOWS:
         widest = max((len(result.flow) for result in results), default=0)
         yield from (_line(result, widest) for result in results)
@@ -82,7 +83,7 @@ def report(history: EditHistory, results: Sequence[EditsResult], repo: Path, pat
 
 
 def _line(result: EditsResult, widest: int) -> str:
-    from riff_tui.text.numbers import utc
+    from riff_tui.text.numbers import counted, utc
 
     changes = [f"{result.added} new"] if result.added else []
     changes += [f"{result.gone} gone"] if result.gone else []
@@ -92,6 +93,8 @@ def _line(result: EditsResult, widest: int) -> str:
 
 
 def _sum(results: Sequence[EditsResult]) -> str:
+    from riff_tui.text.numbers import counted
+
     edits = f"{counted(sum(r.edits for r in results), 'edit')} of {counted(len(results), 'flow')}"
     added, gone = sum(result.added for result in results), sum(result.gone for result in results)
     parts = [f"{edits}: {added} new" if added else f"{edits}: nothing new"]

@@ -20,7 +20,6 @@ from riff_tui.commands.options import (
     settings_for,
     store_to_write,
 )
-from riff_tui.text.numbers import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -172,6 +171,8 @@ def run(
 
 
 def _dropped(summary: IngestSummary) -> str:
+    from riff_tui.text.numbers import counted
+
     if summary.is_empty:
         return "nothing was taken"
     parts = [counted(summary.skipped, "input")] if summary.skipped else []
@@ -194,6 +195,7 @@ def report(summary: IngestSummary, kind: str | None = None) -> Iterator[str]:
     Of many inputs the kinds are counted, and those follow of which not everything was taken, with why.
     """
     from riff_ingest.sources.registry import sources
+    from riff_tui.text.numbers import counted
 
     if not summary.results:
         yield "Nothing to ingest was found there. What can be read, gzipped or not:"
@@ -249,6 +251,8 @@ def _became(result: FileResult) -> str:
 
 def _kinds(results: Sequence[FileResult]) -> Iterator[str]:
     """Yield how many inputs of each kind were taken, and what they hold; what is of no kind comes last."""
+    from riff_tui.text.numbers import counted
+
     groups: dict[tuple[str, str], list[FileResult]] = {}
     for result in results:
         groups.setdefault((result.kind, _became(result)), []).append(result)
@@ -258,11 +262,15 @@ def _kinds(results: Sequence[FileResult]) -> Iterator[str]:
 
 
 def _not_looked_at(summary: IngestSummary) -> Iterator[str]:
+    from riff_tui.text.numbers import listed
+
     if summary.not_looked_at:
         yield f"Not looked at (no input has such a name): {listed([_shown(path) for path in summary.not_looked_at])}."
 
 
 def _sum(summary: IngestSummary) -> str:
+    from riff_tui.text.numbers import counted
+
     stored = summary.conversations("taken", "changed")
     scores = counted(summary.scores, "score")
     rest = f", {scores} and {counted(summary.annotations, 'note')}" if summary.annotations else f" and {scores}"
@@ -276,6 +284,8 @@ def _sum(summary: IngestSummary) -> str:
 
 def _replaced(summary: IngestSummary) -> Iterator[str]:
     """Yield what does not count although it was read, a line each."""
+    from riff_tui.text.numbers import counted, listed
+
     which = "(which: riff-tui dump skipped)"
     if summary.replaced:
         places = listed([_shown(path) for path in summary.winners]) or "another file"
@@ -303,6 +313,8 @@ def _unjoined(scores: Unjoined) -> Iterator[str]:
 
 
 def _holds(results: Sequence[FileResult]) -> list[str]:
+    from riff_tui.text.numbers import counted
+
     def total(key: str) -> int:
         return sum(getattr(result, key) for result in results)
 

@@ -17,7 +17,6 @@ from riff_tui.commands.options import (
     option,
     time_of,
 )
-from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -148,6 +147,7 @@ def _run(session: Session, plan: JudgingPlan, concurrency: int | None) -> RunEnd
 
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say
+    from riff_tui.text.numbers import counted
 
     with terminal_progress() as line:
 
@@ -166,6 +166,8 @@ def _run(session: Session, plan: JudgingPlan, concurrency: int | None) -> RunEnd
 
 def report_plan(plan: JudgingPlan, found: FoundConversations, config: JudgeSettings, tokens: int) -> Iterator[str]:
     """Yield what a run would do, a line each."""
+    from riff_tui.text.numbers import counted
+
     about = f"about {tokens} tokens to read"
     price = config.prices.input
     if price is not None:
@@ -215,6 +217,8 @@ def _passed_over(plan: JudgingPlan, found: FoundConversations) -> Iterator[str]:
 
 
 def _reasons(unscored: Counter[str]) -> str:
+    from riff_tui.text.numbers import counted
+
     ranked = sorted(unscored.items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{count} × {reason}" for reason, count in ranked[:REASONS]]
     return ", ".join([*shown, counted(len(ranked) - REASONS, "other reason")] if len(ranked) > REASONS else shown)
@@ -224,6 +228,7 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
     """Return the error that ends a run of which the rest cannot be judged."""
     from riff_runner.judge.protocol import Refused
     from riff_tui.errors import JudgeStopped
+    from riff_tui.text.numbers import counted
 
     if not isinstance(ended.error, Refused):
         assert ended.error is not None

@@ -19,7 +19,6 @@ from riff_tui.commands.options import (
     store_to_write,
 )
 from riff_tui.commands.reading import form_of, print_table
-from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +141,8 @@ def _parts(mix: str) -> dict[str, Fraction]:
 
 def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
     """Yield where there are fewer calls than were wanted, at all or of a stratum."""
+    from riff_tui.text.numbers import counted
+
     if len(found.calls) < asked.n:
         that = f" match {asked.expression} and" if asked.expression else ""
         yield f"{asked.n:,} calls were wanted; these are all {len(found.calls):,} that{that} are not errored."
@@ -152,6 +153,8 @@ def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
 
 
 def _of_replaced(before: ReadingList | None) -> Iterator[str]:
+    from riff_tui.text.numbers import counted
+
     if before is not None:
         read = (
             f"{before.read:,} of which {'was' if before.read == 1 else 'were'}" if before.read else "none of which was"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -100,6 +99,8 @@ def explore(
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
+    from shlex import quote
+
     from riff_store.location import without_secrets
     from riff_tui.catalog import Request, dump_command
     from riff_tui.errors import NoTerminal
@@ -153,6 +154,8 @@ def two_sides(sides: Sequence[str] | None) -> tuple[str, str] | None:
 
 def check_start(chosen: ViewSpec, request: Request, at: str) -> None:
     """Raise `UsageError` for what the screen of a view cannot begin with."""
+    from shlex import quote
+
     from riff_tui.catalog import check_request
     from riff_tui.errors import UsageError
 

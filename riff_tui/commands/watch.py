@@ -22,7 +22,6 @@ from riff_tui.commands.options import (
     settings_for,
     time_of,
 )
-from riff_tui.text.safe_text import cell_width
 
 if TYPE_CHECKING:
     from riff_runner.run.prices import Cost
@@ -284,6 +283,8 @@ def _moved(before: int, after: int) -> str:
 
 def _rewritten(old: str, new: str) -> str:
     """Return what is to be sent for a line from its first change on, from column 0."""
+    from riff_tui.text.safe_text import cell_width
+
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same] and new[same].isascii():
         same += 1
