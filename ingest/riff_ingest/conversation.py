@@ -23,18 +23,28 @@ HIGHEST = 1e5
 
 
 class StateContract(msgspec.Struct, frozen=True):
-    """Describe the segment of a state and the slots that it has to fill; `id` is what its platform calls it."""
+    """Describe the segment of a state, the slots that it has to fill and the tools that it is there to call.
+
+    `id` is what its platform calls it.
+    """
 
     segment: str | None = None
     required_slots: list[str] = []
     id: str | None = None
+    tool: str | list[str] | None = None
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Return the tools, none where the state names none."""
+        return (self.tool,) if isinstance(self.tool, str) else tuple(self.tool or ())
 
 
 class Terms(msgspec.Struct, frozen=True):
     """Hold a contract in the form in which scoring looks things up.
 
     `outcomes` maps the terminals that are no working states to `success` or `escalation`;
-    `segments` has the states whose segment is told, `required_slots` those that have to fill some.
+    `segments` has the states whose segment is told, `required_slots` those that have to fill some, `tools` those that
+    are there to call some; `state_of_tool` names the state of a tool that only one state calls.
     """
 
     successes: frozenset[str]
@@ -43,6 +53,8 @@ class Terms(msgspec.Struct, frozen=True):
     wanted_slots: frozenset[str]
     segments: dict[str, str]
     required_slots: dict[str, frozenset[str]]
+    tools: dict[str, tuple[str, ...]]
+    state_of_tool: dict[str, str]
 
 
 class Contract(msgspec.Struct, frozen=True, dict=True):
@@ -57,6 +69,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     final_statuses: list[str] | None = None
     required_slots: list[str] | None = None
     completion_slots: list[str] | None = None
+    required_tools: list[str] | None = None
     archetype: str | None = None
     states: dict[str, StateContract] = {}
 
@@ -82,6 +95,11 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     def terms(self) -> Terms:
         """Return the contract's terms, computed once: one contract holds for many calls."""
         successes, escalations = self.successes(), self.escalations()
+        tools = {name: state.tools for name, state in self.states.items() if state.tools}
+        callers: dict[str, list[str]] = {}
+        for name, called in tools.items():
+            for tool in called:
+                callers.setdefault(tool, []).append(name)
         return Terms(
             successes,
             escalations,
@@ -89,6 +107,8 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
             self.wanted_slots(),
             {name: state.segment for name, state in self.states.items() if state.segment},
             {name: frozenset(state.required_slots) for name, state in self.states.items() if state.required_slots},
+            tools,
+            {tool: states[0] for tool, states in callers.items() if len(states) == 1},
         )
 
 
@@ -135,7 +155,11 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
-    """Represent one call of a tool, by the agent or by the caller, and what came back."""
+    """Represent one call of a tool, by the agent or by the caller, and what came back.
+
+    `state` is the state that called it, `seq` its place among events and turns where times are equal or missing.
+    `changes` says whether the tool changes something, `fits` whether the arguments fit its schema; `None`: not known.
+    """
 
     name: str
     t: float | None = None
@@ -143,12 +167,18 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     error: Any = None
     by: str = "agent"
     result: Any = None
+    state: str | None = None
+    seq: int | None = None
+    latency_ms: Duration | None = None
+    changes: bool | None = None
+    fits: bool | None = None
 
 
 class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
     """Represent a reference action of the task: called or not, matched or not (docs/metrics.md, section 9).
 
-    `arguments` are those that the task asks for.
+    `arguments` are those that the task asks for, `compared` the names of those that count (`None`: all). `changes` says
+    whether the tool changes something, `None` where the source does not know.
     """
 
     name: str
@@ -156,6 +186,8 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
     called: bool = False
     matched: bool | None = None
     arguments: Any = None
+    compared: list[str] | None = None
+    changes: bool | None = None
 
     @property
     def state(self) -> str:
@@ -163,12 +195,20 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
         return self.name if self.by == "agent" else f"user:{self.name}"
 
 
+class ExpectedAnswer(msgspec.Struct, frozen=True, gc=False):
+    """Represent something that the task asks the agent to say; `said` is `None` where the source does not know."""
+
+    text: str
+    said: bool | None = None
+
+
 class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats.md, section 1.
 
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
     computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
-    call.
+    call. `expected_steps` is `None` where the source does not know the task, and empty where the task asks for no step.
+    `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`.
     """
 
     errors: list[Any] | int = []
@@ -177,7 +217,10 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     turns: list[Turn] = []
     events: list[Event] = []
     tool_calls: list[ToolCall] = []
-    expected_steps: list[ReferenceStep] = []
+    expected_steps: list[ReferenceStep] | None = None
+    expected_answers: list[ExpectedAnswer] = []
+    facts: dict[str, Any] = {}
+    channel: str | None = None
     aspects: dict[str, float | None] = {}
     state_aspects: list[dict[str, Any]] = []
     defects: dict[str, int] = {}

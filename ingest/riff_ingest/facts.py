@@ -56,7 +56,7 @@ def facts_of(
         terminals=stream.outcomes,
         outcome_positions=stream.outcome_positions,
         failure=first_failure(call, stream),
-        expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps],
+        expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps or ()],
         transcript=transcript_text(call) if with_text else None,
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
@@ -171,7 +171,7 @@ def first_failure(call: Conversation, stream: Stream) -> Failure | None:
     served = call.passed if derived and call.passed is not None else ended_well
     if call.is_excluded() or served is not False:
         return None
-    if derived and (missed := _first_missed(call.expected_steps)) is not None:
+    if derived and (missed := _first_missed(call.expected_steps or ())) is not None:
         return missed
     outcomes, escalations = stream.terms.outcomes, stream.terms.escalations
     visits = visits_of(call.events)
@@ -339,7 +339,7 @@ _encoder = msgspec.json.Encoder()
 def transcript_text(call: Conversation) -> bytes:
     """Return what was said and what happened in a call."""
     parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors}
-    parts["expected_steps"] = [step for step in call.expected_steps if step.arguments is not None]
+    parts["expected_steps"] = [step for step in call.expected_steps or () if step.arguments is not None]
     others: dict[str, Any] = {name: value for name, value in parts.items() if value}
     if call.voice is not None:
         others[VOICE] = call.voice

@@ -17,7 +17,7 @@ from riff_ingest.conversation import LINE_FIELDS, SCHEMA, Contract, Conversation
 from riff_store.errors import naming
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
-_PARTS = ("turns", "events", "tool_calls", "expected_steps")
+_PARTS = ("turns", "events", "tool_calls", "expected_steps", "expected_answers")
 _FIELDS = tuple(
     (field.name, None if field.default is msgspec.NODEFAULT else field.default)
     for field in LINE_FIELDS
@@ -121,7 +121,7 @@ def transcript_document(conversation: Conversation) -> dict[str, Any]:
         document["contract"] = _contract_document(conversation.contract)
     for name in _PARTS:
         part = getattr(conversation, name)
-        if part:
+        if part or (part == [] and name == "expected_steps"):  # the task is known to ask for none
             document[name] = [_sparse(item) for item in part]
     return document
 
