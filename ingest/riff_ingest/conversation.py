@@ -44,7 +44,8 @@ class Terms(msgspec.Struct, frozen=True):
 
     `outcomes` maps the terminals that are no working states to `success` or `escalation`;
     `segments` has the states whose segment is told, `required_slots` those that have to fill some, `tools` those that
-    are there to call some; `state_of_tool` names the state of a tool that only one state calls.
+    are there to call some; `state_of_tool` names the state of a tool that only one state calls. `changing` has the
+    tools that the contract says change something or only read.
     """
 
     successes: frozenset[str]
@@ -55,6 +56,7 @@ class Terms(msgspec.Struct, frozen=True):
     required_slots: dict[str, frozenset[str]]
     tools: dict[str, tuple[str, ...]]
     state_of_tool: dict[str, str]
+    changing: dict[str, bool]
 
 
 class Contract(msgspec.Struct, frozen=True, dict=True):
@@ -70,6 +72,8 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     required_slots: list[str] | None = None
     completion_slots: list[str] | None = None
     required_tools: list[str] | None = None
+    changing_tools: list[str] | None = None
+    reading_tools: list[str] | None = None
     archetype: str | None = None
     states: dict[str, StateContract] = {}
 
@@ -89,7 +93,16 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
 
     def defines_success(self) -> bool:
         """Tell whether any part says what a call has to reach, fill or report."""
-        return bool(self.success_terminals or self.wanted_slots() or self.final_statuses)
+        return bool(self.success_terminals or self.wanted_slots() or self.final_statuses or self.required_tools)
+
+    def with_tools(self, tools: Mapping[str, str | None]) -> Contract:
+        """Return the contract with these tools for the states that name none of their own."""
+        states = dict(self.states)
+        for name, tool in tools.items():
+            state = states.get(name, StateContract())
+            if tool and state.tool is None:
+                states[name] = msgspec.structs.replace(state, tool=tool)
+        return msgspec.structs.replace(self, states=states)
 
     @cached_property
     def terms(self) -> Terms:
@@ -109,6 +122,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
             {name: frozenset(state.required_slots) for name, state in self.states.items() if state.required_slots},
             tools,
             {tool: states[0] for tool, states in callers.items() if len(states) == 1},
+            dict.fromkeys(self.reading_tools or (), False) | dict.fromkeys(self.changing_tools or (), True),
         )
 
 

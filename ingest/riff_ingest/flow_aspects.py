@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.conversation import Contract, Conversation
-from riff_ingest.state_aspects import Stream, read_stream
+from riff_ingest.conversation import Contract, Conversation, ToolCall
+from riff_ingest.events import SlotFilled
+from riff_ingest.slot_values import contradicts
+from riff_ingest.state_aspects import Stream, read_stream, says_something
 from riff_store.errors import UsageError
 from riff_store.measure import percentile
 from riff_store.metrics import COMPUTED, Metric, to_compute
@@ -94,7 +96,7 @@ def _correctness(call: Conversation, stream: Stream) -> float | None:
     contract = call.contract
     if contract is None or (call.origin == "derived" and not contract.defines_success()):
         return None
-    return 10.0 * _reached(call, stream) * _slots(call, stream) * _status(call, contract)
+    return 10.0 * _reached(call, stream) * _slots(call, stream) * _status(call, contract) * _tools(call, stream)
 
 
 def _reached(call: Conversation, stream: Stream) -> float:
@@ -105,11 +107,54 @@ def _reached(call: Conversation, stream: Stream) -> float:
 
 
 def _slots(call: Conversation, stream: Stream) -> float:
+    """Return the share of the wanted slots that hold a value, and none that the caller's facts contradict.
+
+    A slot that only a state requires is among them where it holds a wrong value.
+    """
     wanted = stream.terms.wanted_slots
+    wrong = _wrong_slots(call) if call.facts else frozenset[str]()
+    if wrong:
+        wanted |= wrong & frozenset[str]().union(*stream.terms.required_slots.values())
     if not wanted:
         return 1.0
     filled, brought = stream.filled, call.slots
-    return len([slot for slot in wanted if slot in filled or brought.get(slot) is not None]) / len(wanted)
+    held = [slot for slot in wanted if slot in filled or brought.get(slot) is not None]
+    return len([slot for slot in held if slot not in wrong]) / len(wanted)
+
+
+def _wrong_slots(call: Conversation) -> frozenset[str]:
+    """Return the slots that hold at the end what contradicts the caller's facts."""
+    held = {event.slot: event.value for event in call.events if type(event) is SlotFilled and event.value is not None}
+    held |= {slot: value for slot, value in call.slots.items() if value is not None}
+    return frozenset(slot for slot, fact in call.facts.items() if contradicts(held.get(slot), fact))
+
+
+def _tools(call: Conversation, stream: Stream) -> float:
+    """Return the share of the deeds that were done: the tools of the states left forward, and those of the whole flow.
+
+    A state has done its own once each of its tools was called well, wherever in the call.
+    """
+    terms, contract = stream.terms, call.contract
+    deeds = [tools for state, tools in terms.tools.items() if _left_forward(state, call, stream)]
+    deeds += [(tool,) for tool in (contract.required_tools if contract else None) or ()]
+    if not deeds:
+        return 1.0
+    done = {each.name for each in call.tool_calls if is_good(each)}
+    return len([tools for tools in deeds if done.issuperset(tools)]) / len(deeds)
+
+
+def _left_forward(state: str, call: Conversation, stream: Stream) -> bool:
+    """Tell whether a call went from a state to another one that hands nobody over, or on to the goal at its end."""
+    if state not in stream.visits:
+        return False
+    if stream.visits[state].to_states.keys() - stream.terms.escalations - {state}:
+        return True
+    return state == stream.last_entered and call.final_state in stream.terms.successes - {state}
+
+
+def is_good(called: ToolCall) -> bool:
+    """Tell whether the agent called a tool with arguments that fit, and it answered without an error."""
+    return called.by == "agent" and called.fits is not False and not says_something(called.error)
 
 
 def _status(call: Conversation, contract: Contract) -> float:

@@ -260,8 +260,9 @@ METRICS: tuple[Metric, ...] = (
         "correctness", "correctness", bounds=_TEN, short="corr", aliases=("corr",),
         help="Reached a success terminal, with its slots filled and a status on contract.",
         definition="10 × success terminal reached (0 or 1) × share of required and completion slots filled × final "
-        "status allowed (0 or 1). A part that the contract leaves open counts as 1; without a contract correctness is "
-        "not measured. Where the source knows whether the task was done (EVA), it is 10 or 0 by that",
+        "status allowed (0 or 1) × share of deeds done. A part that the contract leaves open counts as 1; without a "
+        "contract correctness is not measured. Where the source knows whether the task was done (EVA), it is 10 or 0 "
+        "by that",
     ),
     Metric(
         "completion", "completion", bounds=_TEN, short="comp", aliases=("comp",), rate_of="completion", gated=True,

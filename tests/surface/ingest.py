@@ -9,6 +9,7 @@ from riff_ingest.conversation import (
     SCHEMA,
     Contract,
     Conversation,
+    ExpectedAnswer,
     ReferenceStep,
     StateContract,
     ToolCall,
@@ -143,6 +144,7 @@ from riff_ingest.platforms import CallRecord, Candidate, in_time_order, read_cal
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool
+from riff_ingest.slot_values import contradicts
 from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
 from riff_ingest.sources import registry
 from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
@@ -202,5 +204,6 @@ from riff_ingest.sources.vapi import SOURCE as VAPI_SOURCE
 from riff_ingest.sources.vapi import read as vapi_read
 from riff_ingest.state_aspects import compute_state_aspects, read_stream
 from riff_ingest.tool_states import ToolStates
+from riff_ingest.tool_states import changes as tool_changes
 from riff_ingest.transcript_writer import LineFile, encode_line, transcript_document, write_transcripts
 from riff_ingest.yaml_document import load_yaml

@@ -51,7 +51,7 @@ def conversation_of(
     """
     ending, moments, types = outcome_of(result), CallClock(context), tool_types(context.agent_tools)
     derived = derive(context, moments, types, said_goodbye=ending.said_goodbye)
-    steps = expected_steps(context.expected_trace, context.tool_params)
+    steps = expected_steps(context.expected_trace, context.tool_params, types)
     timing = _timing(context)
     task, mismatches = _task(context, scores)
     aspects = aspects_of(computed, scores)
@@ -75,11 +75,12 @@ def conversation_of(
         errored=ending.error is not None,
         error=ending.error,
         errors=derived.errors,
-        contract=_contract(derived, types, {step.name for step in steps}),
+        contract=_contract(derived, types, {step.name for step in steps or ()}),
         turns=derived.turns,
         events=derived.events,
         tool_calls=derived.tool_calls,
         expected_steps=steps,
+        channel="voice",
         origin="derived",
         passed=task.passed,
         measured=aspects.measured,

@@ -271,8 +271,19 @@ class _Order:
             arguments=PRIVATE.value(attached(arguments, self._attachments)),
             result=PRIVATE.value(result),
             error=failed or (_error_of_answer(event.error, bool(event.failed)) if event else None),
+            fits=False
+            if _MISFIT in (_kind_of(answer and answer.get("error")), _kind_of(event and event.error))
+            else None,
         )
         self.add(place, _SPEAK, step)
+
+
+_MISFIT = "parsing"
+"""The kind of error of a tool whose arguments could not be read, or did not fit its schema."""
+
+
+def _kind_of(error: Any) -> str | None:
+    return text_of(object_of(error).get("type"))
 
 
 def _error_of_answer(given: Any, failed: bool = False) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation, ReferenceStep, ToolCall
+from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation, ExpectedAnswer, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import is_deep, parse_time
 from riff_ingest.lines import BrokenInput
@@ -23,6 +23,7 @@ from riff_ingest.sources.tau.walk import (
     Walked,
     answers_to,
     first_word,
+    told_changes,
     tool_of,
     walk_ticks,
     writes,
@@ -93,7 +94,9 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         turns=states.turns,
         events=states.events,
         tool_calls=states.tool_calls,
-        expected_steps=steps_of(references, states.tool_calls, solo=solo),
+        expected_steps=steps_of(references, states.tool_calls, solo=solo) if references or task is not None else None,
+        expected_answers=answers_of(simulation, task),
+        channel="voice" if is_voice else "text",
         origin=DERIVED,
         defects=dict(walked.defects),
         passed=None if reward is None else abs(reward - 1) <= _PASSED,
@@ -262,8 +265,26 @@ def steps_of(references: Sequence[Reference], calls: Sequence[ToolCall], *, solo
         if not solo and (name, by) not in called and (name, other) in called:
             by = other
         matched = each.matched if each.matched is not None else any(matches(each.action, call) for call in calls)
-        found.append(ReferenceStep(name, by, (name, by) in called, matched, None if is_deep(arguments) else arguments))
+        found.append(
+            ReferenceStep(
+                name,
+                by,
+                (name, by) in called,
+                matched,
+                None if is_deep(arguments) else arguments,
+                each.action.compare_args,
+                told_changes(name, each.kind),
+            )
+        )
     return found
+
+
+def answers_of(simulation: Simulation, task: Task | None) -> list[ExpectedAnswer]:
+    """Return what the agent was to say, and whether it did, as far as the call was checked for it."""
+    checks = simulation.reward_info.communicate_checks if simulation.reward_info else None
+    checked = [ExpectedAnswer(check.info, check.met) for check in checks or () if check.info]
+    criteria = task.evaluation_criteria if task else None
+    return checked or [ExpectedAnswer(info) for info in (criteria.communicate_info if criteria else None) or ()]
 
 
 def matches(action: Action, call: ToolCall) -> bool:
