@@ -206,6 +206,8 @@ class Call:
             caller=setting.caller.name,
             caller_ok=caller_ok,
             contract=case.flow.contract,
+            facts={slot: fact.told for slot, fact in case.facts.items()},
+            channel="text",
         )
         return MadeCall(case, conversation, self._extra())
 
