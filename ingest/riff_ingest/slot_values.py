@@ -37,7 +37,10 @@ def contradicts(said: Any, fact: Any) -> bool:
     if isinstance(said, int | float) or isinstance(fact, int | float):
         numbers = _numbers(said), _numbers(fact)
         return all(numbers) and numbers[0].isdisjoint(numbers[1])
-    return not any(_agree(one, other) for one in _readings(str(said)) for other in _readings(str(fact)))
+    ours, others = _readings(str(said)), _readings(str(fact))
+    if _only_dates(str(said), others) or _only_dates(str(fact), ours):
+        return False
+    return not any(_agree(one, other) for one in ours for other in others)
 
 
 def _contradicts_table(said: Any, fact: Mapping[Any, Any]) -> bool:
@@ -93,6 +96,16 @@ def _agree(one: Words, other: Words) -> bool:
     return any(long[start : start + len(short)] == short for start in range(len(long) - len(short) + 1))
 
 
+def _only_dates(text: str, others: Sequence[Words]) -> bool:
+    """Tell whether a text is a date where the other has no number, such as a day that is told from today on."""
+    return _DATE.search(text) is not None and not any(word.isdigit() for words in others for word in words)
+
+
+_DATE = re.compile(r"\b([0-9]{4})-(0[1-9]|1[0-2])-([0-3][0-9])(?:t[0-9:.]*z?|\b)", re.IGNORECASE)
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3])(?=[:h][0-5][0-9]\b)")
 _FULL_HOUR = re.compile(r"(?<=[0-9])(?:[:.]00?)+(?![0-9:.])")
 _COUNTRY = re.compile(r"\s*\+")
@@ -113,12 +126,20 @@ _SAME = tuple(
 
 @lru_cache(maxsize=4096)
 def _readings(text: str) -> tuple[Words, ...]:
-    """Return a text in plain words, with its times of day and without its country code as well where it has them."""
+    """Return a text in plain words, with dates and times as they are spoken and without its country code as well."""
     text = text[:LONGEST]
     words = _words(text)
     found = [words]
     if _AFTERNOON.search(text):
         found.append(_words(_AFTERNOON.sub(lambda hour: str(int(hour[1]) - 12), text) + " pm"))
+    if date := _DATE.search(text):
+        year, month, day = date.groups()
+        spoken = f"{_MONTHS[int(month) - 1]} {int(day)}"
+        numbers = [f"{one} {other} {year}" for one, other in ((month, day), (day, month))]
+        numbers += [f"{int(one)} {int(other)} {year}" for one, other in ((month, day), (day, month))]
+        found += [
+            _words(each) for each in (spoken, f"{spoken} {year}", f"{int(day)} {spoken.split()[0]} {year}", *numbers)
+        ]
     if _COUNTRY.match(text) and len(words) == 1 and words[0].isdigit():
         found += [(words[0][code:],) for code in (1, 2, 3) if len(words[0]) - code >= _LONG_NUMBER]
     return tuple(found)
