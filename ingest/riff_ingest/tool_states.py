@@ -6,11 +6,30 @@ same again at once is one visit.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from riff_ingest.conversation import ToolCall, Turn
+from riff_ingest.conversation import Contract, ToolCall, Turn
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments
+from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments, hands_over
+
+_READING = frozenset(
+    ("get", "find", "list", "search", "check", "calculate", "look", "read", "think", "verify", "count")
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def changes(name: str, contract: Contract | None = None, told: bool | None = None) -> bool:
+    """Return whether a tool changes something: as its source says, else by the first word of its name.
+
+    One that hands the call over changes nothing: that is how the call ends.
+    """
+    if told is not None:
+        return told
+    if hands_over(name):
+        return False
+    first = _WORD.search(name)
+    return first is None or first.group().lower() not in _READING
 
 
 class ToolStates:
@@ -76,7 +95,8 @@ class ToolStates:
         """
         self.begin(t)
         self._visit(state or name, by, segment, t)
-        self.tool_calls.append(ToolCall(name, t, arguments, error, by, result))
+        place = len(self.events) + len(self.turns)
+        self.tool_calls.append(ToolCall(name, t, arguments, error, by, result, self.state, place))
         if error is not None and by == "agent":
             self._failed(name, error, t)
 

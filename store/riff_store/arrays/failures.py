@@ -134,7 +134,7 @@ class FailedCalls:
         for place, mark in self._marked.items() if name != "id" else ():
             told = {
                 "kind": MARKED, "detail": 0, "error": 0, "ending": 0, "last_ok": mark.last_ok or 0,
-                "first_failed": mark.first_failed, "code": self.codes.index(mark.code),
+                "state": mark.first_failed, "code": self.codes.index(mark.code),
             }  # fmt: skip
             column[place] = told.get(name, column[place])
         return column
@@ -207,7 +207,7 @@ class FailureEnds:
     """
 
     def __init__(self, sides: Sequence[tuple[Keys, FailedCalls]]) -> None:
-        columns = [_joined([calls.column(name) for _, calls in sides]) for name in ("last_ok", "first_failed")]
+        columns = [_joined([calls.column(name) for _, calls in sides]) for name in ("last_ok", "state")]
         first, numbers = numbered(columns)
         self.ends: list[tuple[int, int]] = list(zip(*(column[first].tolist() for column in columns), strict=True))
         self._of_calls: list[Keys] = []

@@ -157,6 +157,8 @@ class Mark(NamedTuple):
             "failure": MARKED,
             "failure_detail": self.code,
             "failure_error": None,
+            "failed_tool": None,
+            "who": None,
         }
 
 

@@ -29,7 +29,7 @@ _DIMENSIONS: Sequence[Dimension] = ("agent", "persona", "scenario", "commit")
 _Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
 _Counts: TypeAlias = Mapping[str | None, int]
 
-_SIGNATURE = ("flow", "last_ok", "first_failed", "kind", "code", "detail", "error", "ending")
+_SIGNATURE = ("flow", "last_ok", "state", "kind", "code", "detail", "error", "ending")
 """What the calls of a group share; what a person marked is not divided by how the calls ended after it."""
 
 Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
@@ -118,7 +118,7 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
                 flow=names["flow"][keys["flow"]] or "",
                 stop_reason=", ".join(filter(None, of_group["stop_reason"])) or None,
                 last_ok=_name(names["state"], keys["last_ok"]) or START,
-                first_failed=_name(names["state"], keys["first_failed"]) or NONE_FOUND,
+                first_failed=_name(names["state"], keys["state"]) or NONE_FOUND,
                 kind=kind,
                 detail=marked if kind == MARKED else _name(names["stop_reason"], keys["detail"]),
                 error=_name(names["stop_reason"], keys["error"]),
