@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any
 
 from riff_store import schema as m
@@ -13,28 +12,19 @@ from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate, both, terms
 from riff_store.measure import (
-    GUARD_ERRORS,
-    HEALTHY_PROGRESS,
-    HIGH,
-    LONG_DWELL,
-    SLOW,
     Measure,
-    at_least,
     falling,
     is_thin,
-    less_than,
     mean,
-    more_than,
     rising,
 )
-from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
+from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
 from riff_store.queries.sums import NO_ROWS, Blames, add, blame_counts, ordering_sums, state_sums, step_counts
 from riff_store.schema.sums import StateSums
 
 UNKNOWN_SEGMENT = "other"
 ORDERED_BY = ("stall", "progress", "escalation")
 """The measures that the worst state is told by (`worst_first`)."""
-NO_BLAMES: Mapping[str, int] = MappingProxyType({})
 _DESCRIBED = ("flow", "archetype", "state", "segment")
 
 
@@ -56,7 +46,7 @@ class StateCell:
     lost: int | None = None
     steps: StepCounts | None = None
     asks_steps: bool = False
-    blames: Mapping[str, int] = NO_BLAMES
+    blames: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def failed(self) -> int:
@@ -82,7 +72,7 @@ class SegmentCell:
     least: StateCell
     most: StateCell
     lost: int | None = None
-    blames: Mapping[str, int] = NO_BLAMES
+    blames: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def failed(self) -> int:
@@ -280,44 +270,3 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
         -cell.n,
         tuple(name or "" for name in cell.keys.values()),
     )
-
-
-def is_weak_segment(cell: SegmentCell) -> bool:
-    """Return whether a segment stands on the worklist."""
-    return at_least(cell.measures, "stall", HIGH) or at_least(cell.measures, "escalation", HIGH)
-
-
-def reasons(cell: StateCell) -> tuple[str, ...]:
-    """Return the metrics that make a state a root cause, the gravest kind first; none where it is none.
-
-    Where tasks ask for steps, a state that a call ended in says nothing of why it failed, and handing over is an end
-    as well (docs/metrics.md, section 9).
-    """
-    if cell.asks_steps and is_handover(cell.keys.get("state") or ""):
-        return ()
-    measures, steps = cell.measures, cell.steps
-    stuck = less_than(measures, "progress", HEALTHY_PROGRESS)
-    found = {
-        "stall": not cell.asks_steps and at_least(measures, "stall", HIGH),
-        "escalation": not cell.asks_steps and at_least(measures, "escalation", HIGH),
-        "missed": steps is not None and steps.missed_failed > 0,
-        "wrong_args": steps is not None and steps.wrong_failed > 0,
-        "dwell_turns": stuck and more_than(measures, "dwell_turns", LONG_DWELL),
-        "latency_p95": more_than(measures, "latency_p95", SLOW),
-        "guard_error": at_least(measures, "guard_error", GUARD_ERRORS),
-        # With healthy progress a slot that stays empty is one that the caller had filled before.
-        "slot_fill_rate": stuck and less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS),
-    }
-    return tuple(metric for metric, holds in found.items() if holds)
-
-
-def loss(cell: StateCell | SegmentCell) -> tuple[float, ...]:
-    """Return by what root causes are ranked, the gravest first: calls lost, then stall and half of escalation.
-
-    In a flow whose tasks ask for steps the failed calls that missed the step count instead (docs/metrics.md,
-    section 9).
-    """
-    if isinstance(cell, StateCell) and cell.asks_steps:
-        return (0.0,) if cell.steps is None else loss_by_step(cell.steps)
-    share = (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
-    return -float(cell.lost or 0), -share

@@ -129,6 +129,11 @@ def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dic
     return found
 
 
+def state_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, int]:
+    """Count the calls that came to each state, by the names of the group."""
+    return {names: n for names, (n, _) in lost_in_states(store, rows, group).items()}
+
+
 def _sums_of_states(
     store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
 ) -> Sequence[tuple[Any, ...]]:

@@ -98,6 +98,11 @@ class CallSums(NamedTuple):
     caller_success_n: Annotated[int, Sum("known", "success", "caller failed")]
     caller_success: Annotated[int, Sum("total", "success", "caller failed")]
 
+    @property
+    def failed(self) -> int:
+        """Return how many calls are known to be no success."""
+        return self.success_n - self.success
+
     def success_measure(self) -> Measure:
         """Return the share of calls that were correct and complete."""
         return Measure(self.success_n, self.success * UNIT, float(self.success), rate=True)
