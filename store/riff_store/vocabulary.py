@@ -133,6 +133,7 @@ def _aliases() -> dict[str, str]:
 
 
 ALIASES = _aliases()
+DEAD_END = "dead end"
 CLASSES_OF_FAILURE = {
     MARKED: MARKED,
     "wrong action": "action", "refused action": "action", "missing action": "action",
@@ -140,7 +141,7 @@ CLASSES_OF_FAILURE = {
     "missing step": "step", "wrong arguments": "step",
     "guard error": "tool or guard", "tool error": "tool or guard",
     "wrong slot": "slot", "missing slot": "slot",
-    "loop": "dead end", "hand-off": "dead end", "dead end": "dead end",
+    "loop": DEAD_END, "hand-off": DEAD_END, DEAD_END: DEAD_END,
     "off contract": "off contract",
     "none": "none",
 }  # fmt: skip
