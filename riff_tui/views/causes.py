@@ -156,8 +156,8 @@ SPEC = ViewSpec(
     title="Causes",
     help=(
         "Failed calls in groups that went wrong in the same way, the largest first, each with its shortest call.",
-        "A group shares the flow, the state that is blamed, the kind of failure, the guard, tool or slot, and the error;"
-        " of calls that people marked, the code. How calls stopped is counted in it.",
+        "A group shares the flow, the state that is blamed, the kind of failure, the guard, tool or slot, and the"
+        " error; of calls that people marked, the code. How calls stopped is counted in it.",
         "Stands out names agents, personas, scenarios and commits that are in a group more often than by chance.",
     ),
     order=96,

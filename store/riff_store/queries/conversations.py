@@ -41,7 +41,8 @@ _CHUNK = 500
 class Call:
     """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
 
-    What is blamed of a failed call, `turn` and `t` of the moment included, is `None` for any other. `caller` names what
+    What is blamed of a failed call, its moment included, is `None` for any other: `turn`, `t`, and the entry `place` of
+    the list `listed` of what happened. `caller` names what
     played the caller, `caller_ok` says whether that kept to its part. `told_by` are the names that tell it from other
     calls of its id and run, empty where there are none. `notes` are what counts of what people wrote on it.
     """
@@ -78,6 +79,8 @@ class Call:
     who: str | None = None
     turn: int | None = None
     t: float | None = None
+    listed: str | None = None
+    place: int | None = None
     caller: str | None = None
     caller_ok: bool | None = None
     told_by: Mapping[str, str] = field(default_factory=dict)
@@ -289,7 +292,7 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
             call.started_at, call.duration_s, call.completed, stop.name, final_state.name, final_status.name,
             call.errored, call.error, call.error_count, call.defects, *(score.value for score in scores),
             failure.kind, last_ok.name, first_failed.name, detail.name, failed_with.name, m.Caller.name, call.caller_ok,
-            call.success, call.lost, failure.who, failure.turn, failure.t, tool.name,
+            call.success, call.lost, failure.who, failure.turn, failure.t, failure.list, failure.place, tool.name,
         )
         .join(m.Run, on=(m.Run.id == call.run))
         .join(m.Flow, on=(m.Flow.id == call.flow))
@@ -320,7 +323,7 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
 
 def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
     failed, last_ok, first_failed, detail, failed_with, caller, caller_ok, *others = row[21:]
-    success, lost, who, turn, t, tool = others
+    success, lost, who, turn, t, listed, place, tool = others
     return Call(
         id=row[0], run=row[1], conversation=row[2], flow=row[3], agent=row[4], persona=row[5], scenario=row[6],
         trial=row[7], started_at=row[8], duration_s=row[9], completed=None if row[10] is None else bool(row[10]),
@@ -328,7 +331,7 @@ def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
         error_count=row[16], defects=row[17], correctness=row[18], turn_count=row[19], latency_p95=row[20],
         told_by=told_by, failure=failed, failure_detail=detail, failure_error=failed_with,
         success=None if success is None else bool(success), lost=None if lost is None else bool(lost),
-        who=who, turn=turn, t=t, failed_tool=tool,
+        who=who, turn=turn, t=t, listed=listed, place=place, failed_tool=tool,
         caller=caller, caller_ok=None if caller_ok is None else bool(caller_ok),
         last_ok=None if failed is None else last_ok or UNNAMED["last_ok"],
         first_failed=None if failed is None else first_failed or UNNAMED["first_failed"],
