@@ -280,7 +280,7 @@ _NAMED = 4
 
 
 def _read_from(engine: Engine) -> list[str]:
-    """Return the directories that the files of an older store lie in, the topmost ones, or nothing if there are many."""
+    """Return the topmost directories of the files that an older store was made from, none where they are many."""
     try:
         engine.open(write=False)
         found = sorted(path for (path,) in engine.connection.execute("SELECT path FROM source_file").fetchall())
