@@ -41,10 +41,10 @@ def facts_of(
         aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
     success = succeeded(_was_served(call, stream), aspects.get("correctness"), aspects.get("completion"))
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
-    if success is not False:
+    if success is not False or call.is_excluded():
         # A call is lost in a state only where it failed.
         for row in states:
-            row.lost = None if success is None or row.lost is None else 0
+            row.lost = 0 if success and row.lost is not None and not call.is_excluded() else None
     defects = _added_up(call.defects, stream.defects)
     head = dict(zip(_HEAD, _head_of(call), strict=True))
     head["run_id"] = call.run_id or default_run
