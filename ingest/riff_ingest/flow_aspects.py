@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.conversation import Contract, Conversation, ToolCall
+from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.events import SlotFilled
 from riff_ingest.slot_values import contradicts
-from riff_ingest.state_aspects import Stream, read_stream, says_something
+from riff_ingest.state_aspects import Stream, read_stream
+from riff_ingest.visits import is_good, state_of
 from riff_store.errors import UsageError
 from riff_store.measure import percentile
 from riff_store.metrics import COMPUTED, Metric, to_compute
@@ -139,7 +140,7 @@ def _tools(call: Conversation, stream: Stream) -> float:
     deeds += [(tool,) for tool in (contract.required_tools if contract else None) or ()]
     if not deeds:
         return 1.0
-    done = {each.name for each in call.tool_calls if is_good(each)}
+    done = {state_of(each) for each in call.tool_calls if is_good(each)}
     return len([tools for tools in deeds if done.issuperset(tools)]) / len(deeds)
 
 
@@ -150,11 +151,6 @@ def _left_forward(state: str, call: Conversation, stream: Stream) -> bool:
     if stream.visits[state].to_states.keys() - stream.terms.escalations - {state}:
         return True
     return state == stream.last_entered and call.final_state in stream.terms.successes - {state}
-
-
-def is_good(called: ToolCall) -> bool:
-    """Tell whether the agent called a tool with arguments that fit, and it answered without an error."""
-    return called.by == "agent" and called.fits is not False and not says_something(called.error)
 
 
 def _status(call: Conversation, contract: Contract) -> float:

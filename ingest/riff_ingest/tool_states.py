@@ -12,7 +12,7 @@ from typing import Any
 
 from riff_ingest.conversation import Contract, ToolCall, Turn
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments
+from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments, hands_over
 
 
 class ToolStates:
@@ -164,7 +164,7 @@ _NAMESPACE = re.compile(r"[./:]|__")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def changes(name: str, contract: Contract | None, told: bool | None) -> bool:
+def changes(name: str, contract: Contract | None = None, told: bool | None = None) -> bool:
     """Tell whether a tool changes something, as its source told, else its flow, else by the first word of its name."""
     if told is not None:
         return told
@@ -177,8 +177,11 @@ def changes(name: str, contract: Contract | None, told: bool | None) -> bool:
 def changes_by_name(name: str) -> bool:
     """Tell whether a tool changes something by its name, without the names of what it belongs to.
 
-    The first word decides, but for checking in and out, which are no looks.
+    The first word decides, but for checking in and out, which are no looks. One that hands the call over changes
+    nothing: that is how the call ends.
     """
+    if hands_over(name):
+        return False
     parts = [part for part in _NAMESPACE.split("".join(name.split(maxsplit=1)[:1])) if _WORD.search(part)]
     words = [word.lower() for word in _WORD.findall(parts[-1])] if parts else []
     return not words or words[0] not in READING or words[:2] in (["check", "in"], ["check", "out"])

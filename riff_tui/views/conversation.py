@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.metrics import metric_of
+from riff_store.vocabulary import MARKED
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
@@ -162,7 +163,46 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
 
         table = with_voice(table, voice, words)
     table = notes.at_moments(table, detail.notes, words)
-    return moment_details.with_steps(table, moment_details.taken_steps(detail, found), detail, words)
+    table = moment_details.with_steps(table, moment_details.taken_steps(detail, found), detail, words)
+    return _with_blame(table, detail, found, words)
+
+
+def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words: CallWords) -> Table:
+    """Return the table with what is blamed for the failure, whose row is marked and where a cursor begins."""
+    call = detail.call
+    if call.failure is None:
+        return replace(table, extras={**table.extras, "blame": None})
+    blamed = str(at + 1) if (at := _blamed(call, detail.document, found)) is not None else ""
+    place = next((nr for nr, row in enumerate(table.rows) if row.id == blamed), None)
+    blame = {
+        "state": call.first_failed,
+        "kind": call.failure,
+        "detail": call.failure_detail if words.wanted or call.failure != "missing answer" else None,
+        "error": words(call.failure_error),
+        "who": call.who,
+        "tool": call.failed_tool,
+        "moment": {"turn": call.turn, "t": call.t, "row": place},
+    }
+    rows = table.rows
+    if place is not None:
+        rows = [*rows]
+        rows[place] = replace(rows[place], severity={**rows[place].severity, "": "bad"})
+    begin = table.begin or (blamed if place is not None else "")
+    return replace(table, rows=rows, begin=begin, extras={**table.extras, "blame": blame})
+
+
+def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[Moment]) -> int | None:
+    """Return the place among the moments of what is blamed: the last one where that is the end of the call."""
+    if not found:
+        return None
+    if call.listed is None and call.turn is not None and call.failure == MARKED:
+        turns = [at for at, moment in enumerate(found) if moment.kind == "turn"]
+        return turns[min(call.turn, len(turns)) - 1] if turns and call.turn > 0 else None
+    if call.listed is None or call.place is None:
+        return len(found) - 1
+    # An exit has no moment of its own: what came next stands for it.
+    later = {id(entry) for entry in entries(document, call.listed)[call.place :]}
+    return next((at for at, moment in enumerate(found) if id(moment.entry) in later), len(found) - 1)
 
 
 def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:

@@ -97,6 +97,7 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
         columns=[
             *columns.keys(keys),
             columns.HIDDEN_SEGMENT,
+            columns.FAILED_HERE,
             columns.N,
             *columns.STATE_METRICS,
             *(columns.STEPS if has_steps else ()),
@@ -114,7 +115,8 @@ def record_of(cell: StateCell | SegmentCell) -> dict[str, Any]:
 
 def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, **record_of(cell)}
+    record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, "failed": cell.failed}
+    record |= record_of(cell)
     record["to_states"] = dict(cell.to_states)
     if has_steps:
         record |= cells.step_record(cell.steps)
@@ -159,13 +161,14 @@ SPEC = ViewSpec(
     columns=(
         *columns.keys(("flow", "state")),
         columns.HIDDEN_SEGMENT,
+        columns.FAILED_HERE,
         columns.N,
         *columns.STATE_METRICS,
         *columns.STEPS,
         columns.TO_STATES,
     ),
     order_by="-stall",
-    first=("n", "expected", "missed", "wrong_args"),
+    first=("failed", "n", "expected", "missed", "wrong_args"),
     comparable=True,
     splits=True,
     words=Words(nouns=("state", "states")),
@@ -209,7 +212,7 @@ def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str 
     return Table(
         view="segments",
         title=SEGMENTS_TITLE.format(scope=scope),
-        columns=[*columns.keys(keys), columns.N, *columns.STATE_METRICS, *_WORST],
+        columns=[*columns.keys(keys), columns.FAILED_HERE, columns.N, *columns.STATE_METRICS, *_WORST],
         rows=[_segment_row(cell, keys) for cell in answers],
         notes=[UNITS],
     )
@@ -222,6 +225,7 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
     record: dict[str, Any] = {
         **names,
         "n": cell.n,
+        "failed": cell.failed,
         **record_of(cell),
         "worst_state": worst,
         "worst_stall": stall,
@@ -259,7 +263,7 @@ SEGMENTS = ViewSpec(
     aliases=("segment-matrix",),
     show=show_segments,
     keys=("flow", "segment"),
-    columns=(*columns.keys(("flow", "segment")), columns.N, *columns.STATE_METRICS, *_WORST),
+    columns=(*columns.keys(("flow", "segment")), columns.FAILED_HERE, columns.N, *columns.STATE_METRICS, *_WORST),
     order_by="-stall",
     # A phase's worst member stands where it is seen, whatever else has no room.
     last=("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),

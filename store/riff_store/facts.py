@@ -37,10 +37,13 @@ class StateAspects(msgspec.Struct, gc=False):
 
 
 class Failure(msgspec.Struct, gc=False):
-    """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
+    """Say what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
-    `last_ok` is the state before, `None` at the start; `first_failed` is `None` where no event tells, and `kind` is
-    then `none`. `detail` names the guard or the tool, `error` is its message without numbers, ids and quotes.
+    `last_ok` is the state before, `None` at the start; `first_failed` the state that is blamed, `None` where nothing
+    tells, and `kind` is then `none`. `detail` names the guard, tool or slot, `error` is its message without numbers,
+    ids and quotes; `who` is `agent`, `caller` or `backend`. It happened `t` seconds into the call, in or after the turn
+    `turn` (from 1), and is the entry `place` of the `list` (`events`, `tool_calls`, `turns`) of what happened in the
+    call; without a list it is its end.
     """
 
     last_ok: str | None
@@ -48,6 +51,13 @@ class Failure(msgspec.Struct, gc=False):
     kind: str
     detail: str | None = None
     error: str | None = None
+    who: str = "agent"
+    tool: str | None = None
+    segment: str | None = None
+    turn: int | None = None
+    t: float | None = None
+    list: str | None = None
+    place: int | None = None
 
 
 class ExpectedStep(msgspec.Struct, gc=False):
@@ -102,6 +112,7 @@ class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
 class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     """Describe one scored call, identified by (run, flow, agent, conversation, trial).
 
+    `success` says whether it was served, correct and complete, `None` where that is not known.
     `aspects` maps the computed aspect to its value. `terminals` names the outcomes (state name → `success` or
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
     it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
@@ -110,6 +121,7 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
 
     run_id: str
     line: int = 0
+    success: bool | None = None
     error_count: int = 0
     defects: int = 0
     aspects: dict[str, float | None] = {}

@@ -311,9 +311,10 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "lost", "lost", kind="state", unit="calls", better="lower", decimals=0, strong=True, pasted=False,
-        help="Calls that ended here without being served: they stalled, or went to a human from here.",
-        definition="1 if the call ended here without being served: it stalled here, or its last working state was this "
-        "one and it went to a human. A cell shows the number of calls lost",
+        shown=False,
+        help="Failed calls that ended here: they stalled, or went to a human from here.",
+        definition="1 if the call failed and ended here: it stalled here, or its last working state was this one and "
+        "it went to a human. A cell shows the number of calls lost",
     ),
     Metric(
         "escalation", "escal", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True,

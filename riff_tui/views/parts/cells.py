@@ -20,7 +20,8 @@ from riff_tui.views.spec import ViewSpec
 if TYPE_CHECKING:
     from riff_store.measure import Measure, PooledMeasure
     from riff_store.queries.flows import FlowCell
-    from riff_store.queries.steps import FirstToMend, StepCounts
+    from riff_store.queries.steps import StepCounts
+    from riff_store.queries.worklist import FirstToFix, Totals
 
 
 Keys = Mapping[str, str | None]
@@ -245,10 +246,10 @@ def plain_table(spec: ViewSpec, answers: Iterable[Any], notes: Sequence[str] = (
 
 FAILURE_DETAIL = Column(
     "failure_detail",
-    "Guard, tool or code",
+    "Detail",
     kind="name",
     shown=False,
-    help="The guard or tool that failed there, or the code that a person gave.",
+    help="The guard, tool or slot that failed there, what was to be said, or the code that a person gave.",
 )
 
 
@@ -321,33 +322,46 @@ def calls_text(n: int, which: str = "") -> str:
     return f"{n:,} {which}call{'' if n == 1 else 's'}"
 
 
-_OF_FIRST = "flow state lost n completion completion_at_most agents losing"
+_OF_FIRST = "flow state failed n success success_at_most agents failing"
 
 
-def what_is_first(first: FirstToMend | None) -> dict[str, Any]:
-    """Return what a table says of the state behind most failed calls, and what mending it could bring."""
+def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> dict[str, Any]:
+    """Return what a table says of the state to fix first, and what fixing it could bring; `scope` is the filter."""
+    within = f" ({scope})" if scope else ""
     if first is None:
-        return {"extras": {"first": None}}
+        said = _nothing_first(totals)
+        return {"headline": said, "lead": f"{said}{within}.", "extras": {"first": None}}
     place, record = f"{first.flow}/{first.state}", values_of(first, _OF_FIRST)
     if first.steps is None:
-        headline = said = f"{place} lost {first.lost:,} of {first.n:,} calls"
-        what, before, after = "completion", first.completion, first.completion_at_most
+        happened = f"{first.failed:,} of {calls_text(first.n)} {'fails' if first.n == 1 else 'fail'} there"
     else:
-        headline = f"{place} {short_step_text(first.steps)}"
-        said = f"{place} was {failed_step_text(first.steps)}"
-        what, before, after = "success", first.success_rate, first.success_rate_at_most
-        record |= values_of(first, "success_rate success_rate_at_most") | step_record(first.steps)
-    least, most = (percent(share).replace("%", " %") for share in (before, after))
-    rise = "" if before is None else f"; mended, {what} could rise from {least} to at most {most}"
-    return {"headline": headline, "lead": f"{said} ({_by_whom(first)}){rise}.", "extras": {"first": record}}
+        happened = failed_step_text(first.steps)
+        record |= step_record(first.steps)
+    least, most = (percent(share).replace("%", " %") for share in (first.success, first.success_at_most))
+    rise = f"if fixed, success could rise from {least} to at most {most}"
+    return {
+        "headline": f"{place} · {happened}",
+        "lead": f"Fix first{within}: {place}. {happened[:1].upper()}{happened[1:]} ({_by_whom(first)}); {rise}.",
+        "extras": {"first": record},
+    }
 
 
-def _by_whom(first: FirstToMend) -> str:
+def _nothing_first(totals: Totals) -> str:
+    """Return what is said where no state stands out."""
+    if not totals.calls and not totals.excluded:
+        return "No calls yet"
+    if not totals.failed:
+        return "No call failed"
+    flows = f"in {totals.flows:,} flow{'' if totals.flows == 1 else 's'}"
+    return f"Nothing stands out: {totals.failed:,} of {calls_text(totals.measured)} failed, {flows}"
+
+
+def _by_whom(first: FirstToFix) -> str:
     if len(first.agents) == 1:
         return f"agent {first.agents[0]}"
-    if len(first.losing) == len(first.agents):
+    if len(first.failing) == len(first.agents):
         return "all agents"
-    return f"{len(first.losing)} of {len(first.agents)} agents"
+    return f"{len(first.failing)} of {len(first.agents)} agents"
 
 
 def quality_columns(judge: str, path: Sequence[str], title: str = "", short: str = "") -> list[Column]:

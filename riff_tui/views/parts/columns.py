@@ -42,6 +42,11 @@ KEYS = {column.key: column for column in _NAMES}
 HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
 
 N = Column("n", "n", kind="count", thin=True, help="Calls behind the row; below 5 it is thin and carries `~`.")
+FAILED = Column(
+    "failed", "failed", kind="count", better="lower", strong=True,
+    help="Calls that were not served, correct and complete, as far as that is known.",
+)  # fmt: skip
+FAILED_HERE = dataclasses.replace(FAILED, help="Failed calls that are blamed on this place: what went wrong first.")
 EXCLUDED = Column(
     "excluded",
     "excluded",

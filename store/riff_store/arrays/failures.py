@@ -16,11 +16,14 @@ from riff_store.chunks import FAILURES, KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.schema import COMPUTED_JUDGE
+from riff_store.vocabulary import CLASSES_OF_FAILURE, DEAD_END
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark
 
 _ENDS, _PLACED = ("from_state", "to_state"), ("state", "position")
+_CLASSES = sorted(set(CLASSES_OF_FAILURE.values()))
+_OF_GROUPS = ("class", "detail of class")
 MARKED = 0
 """The place among the kinds of failure of what a person marked."""
 
@@ -126,6 +129,8 @@ class FailedCalls:
         """Read a column, with what people marked in place of what events tell."""
         if name == "code":
             column = np.zeros(len(self), np.int64)
+        elif name in _OF_GROUPS:
+            return self._of_group(name)
         elif name in FAILURES:
             column = _joined([block.keys_of("failure", name, rows) for block, rows, _ in self._parts])
         else:
@@ -134,10 +139,19 @@ class FailedCalls:
         for place, mark in self._marked.items() if name != "id" else ():
             told = {
                 "kind": MARKED, "detail": 0, "error": 0, "ending": 0, "last_ok": mark.last_ok or 0,
-                "first_failed": mark.first_failed, "code": self.codes.index(mark.code),
+                "state": mark.first_failed, "code": self.codes.index(mark.code),
             }  # fmt: skip
             column[place] = told.get(name, column[place])
         return column
+
+    def _of_group(self, name: str) -> Keys:
+        """Return the class of each kind of failure, or the detail where calls are grouped by it."""
+        kinds = self.column("kind")
+        if name == "class":
+            return np.array([_CLASSES.index(CLASSES_OF_FAILURE[kind]) for kind in KINDS_OF_FAILURE])[kinds]
+        # How a call stopped at a dead end is counted in a group, and does not divide it.
+        grouped = np.array([CLASSES_OF_FAILURE[kind] != DEAD_END for kind in KINDS_OF_FAILURE])
+        return np.where(grouped[kinds], self.column("detail"), 0)
 
     def groups(self, *names: str) -> FailureGroups:
         """Return the groups of calls that share these keys."""
@@ -207,7 +221,7 @@ class FailureEnds:
     """
 
     def __init__(self, sides: Sequence[tuple[Keys, FailedCalls]]) -> None:
-        columns = [_joined([calls.column(name) for _, calls in sides]) for name in ("last_ok", "first_failed")]
+        columns = [_joined([calls.column(name) for _, calls in sides]) for name in ("last_ok", "state")]
         first, numbers = numbered(columns)
         self.ends: list[tuple[int, int]] = list(zip(*(column[first].tolist() for column in columns), strict=True))
         self._of_calls: list[Keys] = []

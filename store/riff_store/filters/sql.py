@@ -20,7 +20,7 @@ from riff_store.filters.dimensions import FAILURE
 from riff_store.filters.matching import compared, fold, satisfies
 from riff_store.filters.predicates import InState, Predicate, Term, leaves, of_calls, some, terms
 from riff_store.metrics import Pooled
-from riff_store.vocabulary import field_of
+from riff_store.vocabulary import SPELLED, field_of
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
 STATE_COLUMNS = {
@@ -111,11 +111,11 @@ class Scope(CallTerms[Condition]):
 
     def failed(self, name: str, found: Iterable[int | str] | None, *, or_none: bool) -> Condition:
         row: Any = m.CallFailure.alias()
-        column = row.kind if name == "failure" else getattr(row, FAILURE[name].key)
+        column = getattr(row, SPELLED[name][0] if name in SPELLED else FAILURE[name].key)
         wanted = list(found or ())
         if found is None:
             held = ALWAYS if or_none else column.is_null(False)
-        elif name == "failure":
+        elif name in SPELLED:
             held = column.in_(wanted) if wanted else NEVER
         else:
             held = one_of(column, map(int, wanted))

@@ -210,8 +210,8 @@ def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool 
 
     with store.snapshot():
         scope = CallsInScope(store, calls)
-        groups = scope.failed(turns_aspect(store), marks(store)).groups("flow", "last_ok", "first_failed")
-        cells = [(keys["flow"], keys["last_ok"], keys["first_failed"]) for keys in groups.keys]
+        groups = scope.failed(turns_aspect(store), marks(store)).groups("flow", "last_ok", "state")
+        cells = [(keys["flow"], keys["last_ok"], keys["state"]) for keys in groups.keys]
         taken, places = (scope.steps_taken(), scope.places_of_states()) if cells and whole else ({}, {})
         kinds, examples, count = groups.kinds(), Examples(store).shortest_of(groups), scope.by_flow("flow")
         flows, states = (dict(names_of(store, DIMENSIONS[name])) for name in ("flow", "state"))

@@ -20,8 +20,6 @@ from riff_store.scoring import PARTS, operability_of
 
 TREND = 10
 
-WEAK_CORRECTNESS = 7.0
-
 
 @dataclass(frozen=True, slots=True)
 class FlowCell:
@@ -29,7 +27,7 @@ class FlowCell:
 
     `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
     seconds. `success` is the rate of calls that were correct and complete, `quality` the mean quality of calls,
-    `computed_quality` that without judges, `lost` counts the calls that ended without being served. `blend` is
+    `computed_quality` that without judges, `lost` counts the failed calls that ended unserved. `blend` is
     operability before its caps. `trend` holds success rates. `last_edit` is the flow's last before the latest run
     of the cell. Of the excluded calls `caller_failed` are those whose caller failed; `overall` is the success with
     these counted as they ended, `None` where there are none. `interaction` sums how the sides of the calls in `n`
@@ -53,6 +51,11 @@ class FlowCell:
     overall: Measure | None = None
     interaction: Interaction | None = None
     interaction_all: Interaction | None = None
+
+    @property
+    def failed(self) -> int:
+        """Return how many calls are known to be no success."""
+        return 0 if self.success.mean is None else self.success.n - round(self.success.mean * self.success.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +227,3 @@ def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
         *rising(cell.blend),
         tuple(name or "" for name in cell.keys.values()),
     )
-
-
-def is_weak_flow(cell: FlowCell) -> bool:
-    """Return whether a flow stands on the worklist."""
-    correctness = mean(cell.aspects, "correctness")
-    return correctness is not None and correctness < WEAK_CORRECTNESS

@@ -77,7 +77,7 @@ def candidates(store: Store, calls: Predicate | None = None) -> list[Candidate]:
         .join(m.Flow, on=(m.Flow.id == call.flow))
         .join(m.Agent, on=(m.Agent.id == call.agent))
         .join(failure, pw.JOIN.LEFT_OUTER, on=(failure.conversation == call.id))
-        .join(m.State, pw.JOIN.LEFT_OUTER, on=(m.State.id == failure.first_failed))
+        .join(m.State, pw.JOIN.LEFT_OUTER, on=(m.State.id == failure.state))
     )  # fmt: skip
     for name, score in zip(_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)

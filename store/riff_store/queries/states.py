@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from riff_store import schema as m
@@ -12,22 +12,14 @@ from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate, both, terms
 from riff_store.measure import (
-    GUARD_ERRORS,
-    HEALTHY_PROGRESS,
-    HIGH,
-    LONG_DWELL,
-    SLOW,
     Measure,
-    at_least,
     falling,
     is_thin,
-    less_than,
     mean,
-    more_than,
     rising,
 )
-from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
-from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
+from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
+from riff_store.queries.sums import NO_ROWS, Blames, add, blame_counts, ordering_sums, state_sums, step_counts
 from riff_store.schema.sums import StateSums
 
 UNKNOWN_SEGMENT = "other"
@@ -43,6 +35,7 @@ class StateCell:
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
     and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the
     calls whose task asks for the state, `None` where none does; `asks_steps` says that tasks of its flow name steps.
+    `blames` counts the failed calls that are blamed on the state, by kind of failure, the most first.
     """
 
     keys: Mapping[str, str | None]
@@ -53,6 +46,12 @@ class StateCell:
     lost: int | None = None
     steps: StepCounts | None = None
     asks_steps: bool = False
+    blames: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """Return how many failed calls are blamed on the state."""
+        return sum(self.blames.values())
 
     def figure(self, metric: str) -> float | None:
         """Return what a metric shows: its mean, of lost calls their number."""
@@ -73,6 +72,12 @@ class SegmentCell:
     least: StateCell
     most: StateCell
     lost: int | None = None
+    blames: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """Return how many failed calls are blamed on the states of the segment."""
+        return sum(self.blames.values())
 
     def figure(self, metric: str) -> float | None:
         """Return what a metric shows: its mean, of lost calls their number."""
@@ -100,6 +105,7 @@ def state_cells(
         sums = (state_sums if whole else ordering_sums)(store, rows, group)
         steps = step_counts(store, rows, group) if whole else {}
         expected = expected_steps(store, rows, group)
+        blames = blame_counts(store, rows, group)
         asking = flows_with_steps(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
     cells = [
@@ -111,8 +117,9 @@ def state_cells(
             asking,
             segment,
             whole,
+            blames.get(names, {}),
         )
-        for names, segment in (dict.fromkeys([*sums, *expected], UNKNOWN_SEGMENT) | described).items()
+        for names, segment in (dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described).items()
     ]
     return sorted(cells, key=worst_first)
 
@@ -125,6 +132,7 @@ def _cell(
     asking: Set[str],
     described: str,
     whole: bool,
+    blames: Blames,
 ) -> StateCell:
     total = NO_ROWS
     for sums in segments.values():
@@ -132,14 +140,27 @@ def _cell(
     measures = total.measures()
     return StateCell(
         keys=keys,
-        segment=min(segments, key=lambda name: (-segments[name].n, name)) if segments else described,
+        segment=(
+            min(segments, key=lambda name: (-segments[name].n, name))
+            if segments
+            else next((segment for segment, _ in blames), described)
+        ),
         n=total.n,
         measures=measures if whole else {name: measures[name] for name in ORDERED_BY},
         to_states=dict(sorted(steps.items())),
         lost=total.lost if total.lost_n else None,
         steps=expected,
         asks_steps=keys.get("flow") in asking,
+        blames=by_kind(blames),
     )
+
+
+def by_kind(blames: Blames) -> dict[str, int]:
+    """Return how many failed calls are blamed, by kind of failure, the most first."""
+    found: dict[str, int] = {}
+    for (_, kind), n in blames.items():
+        found[kind] = found.get(kind, 0) + n
+    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
 
 
 def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
@@ -177,6 +198,7 @@ def segment_cells(
     keys = tuple(dict.fromkeys((*(("flow", *apart) if "flow" not in apart else apart), "state")))
     with store.snapshot():
         sums = state_sums(store, both(calls, facts), Grouping(keys))
+        blames = blame_counts(store, both(calls, facts), Grouping(keys))
     members: dict[Names, list[tuple[StateCell, StateSums]]] = {}
     for names, segments in sums.items():
         member = dict(zip(keys, names, strict=True))
@@ -191,11 +213,25 @@ def segment_cells(
                 lost=found.lost if found.lost_n else None,
             )
             members.setdefault(cell, []).append((row, found))
-    cells = [_segment_cell(dict(zip(by, names, strict=True)), found) for names, found in members.items()]
+    blamed: dict[Names, dict[tuple[str, str], int]] = {}
+    for names, of_state in blames.items():
+        member = dict(zip(keys, names, strict=True))
+        for (segment, kind), n in of_state.items():
+            cell = tuple(segment if name == "segment" else member[name] for name in by)
+            counted = blamed.setdefault(cell, {})
+            counted[segment, kind] = counted.get((segment, kind), 0) + n
+            # A segment that no call came to can be blamed: a step of the task was never taken.
+            members.setdefault(cell, [(StateCell(member, segment, 0, NO_ROWS.measures(), {}), NO_ROWS)])
+    cells = [
+        _segment_cell(dict(zip(by, names, strict=True)), found, by_kind(blamed.get(names, {})))
+        for names, found in members.items()
+    ]
     return sorted(cells, key=worst_first)
 
 
-def _segment_cell(keys: dict[str, str | None], members: Sequence[tuple[StateCell, StateSums]]) -> SegmentCell:
+def _segment_cell(
+    keys: dict[str, str | None], members: Sequence[tuple[StateCell, StateSums]], blames: Mapping[str, int]
+) -> SegmentCell:
     total = NO_ROWS
     for _, sums in members:
         total = add(total, sums)
@@ -210,6 +246,7 @@ def _segment_cell(keys: dict[str, str | None], members: Sequence[tuple[StateCell
         least=min(compared, key=_by_progress),
         most=max(compared, key=_by_progress),
         lost=total.lost if total.lost_n else None,
+        blames=blames,
     )
 
 
@@ -233,44 +270,3 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
         -cell.n,
         tuple(name or "" for name in cell.keys.values()),
     )
-
-
-def is_weak_segment(cell: SegmentCell) -> bool:
-    """Return whether a segment stands on the worklist."""
-    return at_least(cell.measures, "stall", HIGH) or at_least(cell.measures, "escalation", HIGH)
-
-
-def reasons(cell: StateCell) -> tuple[str, ...]:
-    """Return the metrics that make a state a root cause, the gravest kind first; none where it is none.
-
-    Where tasks ask for steps, a state that a call ended in says nothing of why it failed, and handing over is an end
-    as well (docs/metrics.md, section 9).
-    """
-    if cell.asks_steps and is_handover(cell.keys.get("state") or ""):
-        return ()
-    measures, steps = cell.measures, cell.steps
-    stuck = less_than(measures, "progress", HEALTHY_PROGRESS)
-    found = {
-        "stall": not cell.asks_steps and at_least(measures, "stall", HIGH),
-        "escalation": not cell.asks_steps and at_least(measures, "escalation", HIGH),
-        "missed": steps is not None and steps.missed_failed > 0,
-        "wrong_args": steps is not None and steps.wrong_failed > 0,
-        "dwell_turns": stuck and more_than(measures, "dwell_turns", LONG_DWELL),
-        "latency_p95": more_than(measures, "latency_p95", SLOW),
-        "guard_error": at_least(measures, "guard_error", GUARD_ERRORS),
-        # With healthy progress a slot that stays empty is one that the caller had filled before.
-        "slot_fill_rate": stuck and less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS),
-    }
-    return tuple(metric for metric, holds in found.items() if holds)
-
-
-def loss(cell: StateCell | SegmentCell) -> tuple[float, ...]:
-    """Return by what root causes are ranked, the gravest first: calls lost, then stall and half of escalation.
-
-    In a flow whose tasks ask for steps the failed calls that missed the step count instead (docs/metrics.md,
-    section 9).
-    """
-    if isinstance(cell, StateCell) and cell.asks_steps:
-        return (0.0,) if cell.steps is None else loss_by_step(cell.steps)
-    share = (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
-    return -float(cell.lost or 0), -share

@@ -98,6 +98,11 @@ class CallSums(NamedTuple):
     caller_success_n: Annotated[int, Sum("known", "success", "caller failed")]
     caller_success: Annotated[int, Sum("total", "success", "caller failed")]
 
+    @property
+    def failed(self) -> int:
+        """Return how many calls are known to be no success."""
+        return self.success_n - self.success
+
     def success_measure(self) -> Measure:
         """Return the share of calls that were correct and complete."""
         return Measure(self.success_n, self.success * UNIT, float(self.success), rate=True)
@@ -176,6 +181,12 @@ class StateSums(NamedTuple):
         }
 
 
+class BlameSums(NamedTuple):
+    """Hold how many failed calls are blamed on a state."""
+
+    failed: Annotated[int, Sum("count")]
+
+
 def _sums_of(fields: type[tuple[Any, ...]]) -> tuple[Sum, ...]:
     """Return the sums that the fields of a tuple are annotated with."""
     hints = get_type_hints(fields, include_extras=True)
@@ -196,7 +207,7 @@ class Summed(NamedTuple):
 
     `rollup` is the table of their sums by (flow, agent, run), `total` of those over all runs where there is one.
     `keys` are what rows of a cell are told apart by. A sum over nothing is `empty`. Rows of errored calls are left out
-    unless `has_errored`.
+    unless `has_errored`, and so are those of which `some` does not hold, in SQL.
     """
 
     rows: Any
@@ -207,6 +218,7 @@ class Summed(NamedTuple):
     keys: tuple[str, ...] = ()
     empty: str = "n = 0"
     has_errored: bool = False
+    some: str = ""
 
 
 _PAIR = {"flow": tables.Flow, "agent": tables.Agent}
@@ -215,6 +227,7 @@ _OF_CALLS = _sums_of(CallSums)
 _OF_ASPECTS = _sums_of(AspectSums)
 _OF_STATES = _sums_of(StateSums)
 _OF_STEPS = (Sum("total", "n", name="n"),)
+_OF_BLAMES = _sums_of(BlameSums)
 _OF_INTERACTION = (
     Sum("count", name="calls"),
     *(Sum("billionths" if name in TIMED else "total", name, name=name) for name in EVENTS),
@@ -225,6 +238,7 @@ _KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *
 _ASPECT = {"aspect": tables.Aspect, "judge": tables.Judge}
 _STATE = {"state": tables.State, "segment": tables.Segment}
 _STEP = {"from_state": tables.State, "to_state": tables.State}
+_BLAME = {"state": tables.State, "segment": tables.Segment, "kind": pw.TextField}
 CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
 InteractionRollup = _table("InteractionRollup", {**_CELL, "errored": pw.BooleanField}, _OF_INTERACTION)
 AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
@@ -233,6 +247,8 @@ StateRollup = _table("StateRollup", {**_CELL, **_STATE}, _OF_STATES)
 StateTotal = _table("StateTotal", {**_PAIR, **_STATE}, _OF_STATES)
 TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
 TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
+BlameRollup = _table("BlameRollup", {**_CELL, **_BLAME}, _OF_BLAMES)
+BlameTotal = _table("BlameTotal", {**_PAIR, **_BLAME}, _OF_BLAMES)
 
 CALLS = Summed(tables.Conversation, "c", _KEPT_OF_CALLS, CallRollup, has_errored=True)
 INTERACTION = Summed(
@@ -243,9 +259,20 @@ ASPECTS = Summed(
 )
 STATES = Summed(tables.StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
 STEPS = Summed(tables.Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
-SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS)
+BLAMES = Summed(
+    tables.CallFailure,
+    "f",
+    _OF_BLAMES,
+    BlameRollup,
+    BlameTotal,
+    tuple(_BLAME),
+    "failed = 0",
+    some="f.state_id IS NOT NULL",
+)
+SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS, BLAMES)
 
 ROLLUPS = (
-    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal
+    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup,
+    TransitionTotal, BlameRollup, BlameTotal,
 )  # fmt: skip
 ALL = (*tables.ROWS, *ROLLUPS, tables.ColumnChunk)

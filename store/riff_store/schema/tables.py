@@ -6,7 +6,7 @@ import peewee as pw
 
 from riff_store.interaction import EVENTS, TIMED
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 COMPUTED_JUDGE = 1
 
 
@@ -245,18 +245,27 @@ class OutcomeVisit(BaseModel):
 
 
 class CallFailure(BaseModel):
-    """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
+    """Hold what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
-    `last_ok` is the state before, null at the start; `first_failed` is null where no event tells. `kind` is what
-    went wrong there, `detail` the guard or tool, `error` its message without numbers, ids and quotes.
+    `last_ok` is the state before, null at the start; `state`, which is blamed, is null where nothing
+    tells. `kind` is what went wrong there, `detail` the guard, tool or slot, `error` its message without numbers, ids
+    and quotes, `who` whose fault it is. It was `t` seconds into the call, in or after a turn (from 1), and is the entry
+    `place` of the `list` of what happened.
     """
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
     last_ok = pw.ForeignKeyField(State, null=True, index=False)
-    first_failed = pw.ForeignKeyField(State, null=True, index=False)
+    state = pw.ForeignKeyField(State, null=True, index=False)
     kind = pw.TextField()
     detail = pw.ForeignKeyField(Label, null=True, index=False)
     error = pw.ForeignKeyField(Label, null=True, index=False)
+    who = pw.TextField()
+    tool = pw.ForeignKeyField(Label, null=True, index=False)
+    segment = pw.ForeignKeyField(Segment, null=True, index=False)
+    turn = pw.IntegerField(null=True)
+    t = pw.DoubleField(null=True)
+    list = pw.TextField(null=True)
+    place = pw.IntegerField(null=True)
 
 
 class Transition(BaseModel):

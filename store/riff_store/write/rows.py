@@ -15,7 +15,6 @@ from riff_store.chunks import drop_calls
 from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
-from riff_store.scoring import succeeded
 from riff_store.write.names import Keys, Names, encodable
 from riff_store.write.notes import merge_notes, row_of
 from riff_store.write.quality import computed_quality
@@ -258,7 +257,6 @@ class Rows:
         row[_AT["error"]] = _text(facts.error)
         row[_AT["origin"]] = None if facts.origin == "observed" else facts.origin
         row[_AT["source_file"]] = self._source_file
-        row[_AT["success"]] = succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion"))
         row[_AT["quality"]] = row[_AT["computed_quality"]] = computed_quality(facts.aspects)
         row[_AT["lost"]] = max((state.lost for state in facts.states if state.lost is not None), default=None)
         self._tables[m.Conversation] += row
@@ -287,7 +285,8 @@ class Rows:
             labels, failure = names.labels, facts.failure
             self._tables[m.CallFailure] += (
                 key, _key(states, failure.last_ok), _key(states, failure.first_failed), failure.kind,
-                _key(labels, failure.detail), _key(labels, failure.error),
+                _key(labels, failure.detail), _key(labels, failure.error), failure.who, _key(labels, failure.tool),
+                _key(segments, failure.segment), failure.turn, failure.t, failure.list, failure.place,
             )  # fmt: skip
         for position, step in enumerate(facts.expected):
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))

@@ -486,4 +486,4 @@ def test_assistant_and_user_are_agent_and_caller_wherever_a_side_is_named(tmp_pa
     assert reasons == []
     assert [turn.role for turn in call.turns] == ["agent", "caller", "system"]
     assert [tool.by for tool in call.tool_calls] == ["agent", "caller"]
-    assert [step.by for step in call.expected_steps or ()] == ["caller", "agent"]
+    assert [step.by for step in (call.expected_steps or ())] == ["caller", "agent"]
