@@ -122,7 +122,8 @@ def test_a_call_of_a_tool_knows_its_state_and_its_place() -> None:
 @pytest.mark.parametrize(
     "name",
     ["get_user", "get-user", "getUserDetails", "GetUser", "GET_USER", "user.get", "crm__find_user", "lookup", "look_up",
-     "search", "CheckCoverage", "crm/list_orders", "GET /users", "Search the docs", "think", "verify_identity"],
+     "search", "CheckCoverage", "crm/list_orders", "GET /users", "Search the docs", "think", "verify_identity",
+     "transfer_to_human_agents"],
 )  # fmt: skip
 def test_a_tool_that_only_reads_is_known_by_its_first_word(name: str) -> None:
     assert not tool_changes(name, None, None)
