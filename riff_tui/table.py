@@ -13,6 +13,8 @@ from functools import partial
 from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
+from riff_store.measure import THIN
+
 Better: TypeAlias = Literal["higher", "lower"]
 ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
 Severity: TypeAlias = Literal["bad", "warn", "ok", "good", "capped"]
@@ -78,7 +80,8 @@ class Row:
     `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
     marks the row. `where` is the filter expression that leads from here to what lies below, `order` the column (`-`
     before it for downwards) by which the calls there show why the row is listed. What lies below may be other calls
-    than those that the row is about: `leads` is the filter that leads there then.
+    than those that the row is about: `leads` is the filter that leads there then. `counts` has, by column,
+    how many calls a value was measured of, where these are fewer than the row's.
     """
 
     id: str
@@ -89,6 +92,11 @@ class Row:
     where: str = ""
     order: str = ""
     leads: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def is_thin(self, key: str) -> bool:
+        """Return whether too few calls stand behind the value of a column."""
+        return self.thin or self.counts.get(key, THIN) < THIN
 
 
 class Figure(Protocol):

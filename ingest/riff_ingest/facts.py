@@ -12,11 +12,12 @@ import msgspec
 
 from riff_ingest.conversation import DERIVED, HIGHEST, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.flow_aspects import added_aspects, call_aspects
+from riff_ingest.flow_aspects import added_aspects, call_aspects, turn_latencies
 from riff_ingest.lenient_json import parse_time
 from riff_ingest.segments import segment_of
 from riff_ingest.state_aspects import Stream, read_stream, says_something, state_rows, was_served
 from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Failure, Skipped, StateAspects
+from riff_store.measure import TYPING, slow_share
 from riff_store.metrics import COMPUTED, OF_STATES
 from riff_store.transcript_columns import EventColumns, spell
 from riff_store.voice import KEY as VOICE
@@ -40,6 +41,8 @@ def facts_of(
     aspects = call_aspects(call, stream)
     if added:
         aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
+    latencies = turn_latencies(call, stream)
+    aspects.setdefault("slow", slow_share(latencies))
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
     defects = _added_up(call.defects, stream.defects)
     head = dict(zip(_HEAD, _head_of(call), strict=True))
@@ -51,6 +54,7 @@ def facts_of(
         line=line,
         error_count=call.error_count(),
         defects=sum(defects.values()),
+        typed=sum(1 if latency > TYPING * 1000 else -1 for latency in latencies) if latencies else None,
         aspects=aspects,
         states=states,
         terminals=stream.outcomes,
@@ -101,6 +105,7 @@ def _brought_states(call: Conversation) -> list[StateAspects]:
             else {},
             _whole(_number(brought, "lost")),
             _whole(_number(brought, "position")),
+            _number(brought, "slow"),
         )
     return list(rows.values())
 

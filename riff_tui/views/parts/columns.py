@@ -42,6 +42,9 @@ KEYS = {column.key: column for column in _NAMES}
 HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
 
 N = Column("n", "n", kind="count", thin=True, help="Calls behind the row; below 5 it is thin and carries `~`.")
+MEASURED = Column(
+    "measured", "measured", kind="count", shown=False, help="Calls of which it is known whether they succeeded."
+)
 EXCLUDED = Column(
     "excluded",
     "excluded",

@@ -14,7 +14,7 @@ from riff_store.filters.dimensions import judges_shown
 from riff_store.filters.notes import Note, notes_on
 from riff_store.interaction import Interaction
 from riff_store.queries.conversations import Call, calls_of
-from riff_store.queries.sums import call_interaction
+from riff_store.queries.sums import call_interaction, typed_flows
 from riff_store.transcripts import Transcripts
 
 
@@ -51,6 +51,7 @@ class VisitedState:
     guard_error: int
     slot_fill_rate: float | None
     to_states: Mapping[str, int]
+    slow: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class CallDetail:
 
     `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, expected_steps, errors.
     `interaction` is None where there is no record of who spoke when. `steps` are those of the task, in its order.
+    Where turns of its flow are `typed` no latency is a flaw.
     """
 
     call: Call
@@ -89,6 +91,7 @@ class CallDetail:
     notes: Sequence[Note] = ()
     interaction: Interaction | None = None
     steps: Sequence[AskedStep] = ()
+    typed: bool = False
 
 
 def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:
@@ -119,6 +122,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
             source_line=line,
             notes=notes_on(store, key),
             interaction=call_interaction(store, key),
+            typed=call.flow in typed_flows(store),
         )
 
 
@@ -198,14 +202,14 @@ def _states(store: Store, key: int) -> list[VisitedState]:
     query = (
         row.select(
             m.State.name, m.Segment.name, row.progress, row.stall, row.escalation, row.revisit, row.dwell_turns,
-            row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
+            row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.slow,
         )
         .join(m.State, on=(m.State.id == row.state))
         .join(m.Segment, on=(m.Segment.id == row.segment))
         .where(row.conversation == key)
         .order_by(m.State.name)
     )  # fmt: skip
-    return [VisitedState(*(*values, steps.get(values[0], {}))) for values in store.execute(query)]
+    return [VisitedState(*values, steps.get(values[0], {}), slow) for *values, slow in store.execute(query)]
 
 
 def _steps(store: Store, key: int) -> list[AskedStep]:

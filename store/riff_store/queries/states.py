@@ -27,7 +27,7 @@ from riff_store.measure import (
     rising,
 )
 from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
-from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
+from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts, typed_flows
 from riff_store.schema.sums import StateSums
 
 UNKNOWN_SEGMENT = "other"
@@ -43,6 +43,7 @@ class StateCell:
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
     and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the
     calls whose task asks for the state, `None` where none does; `asks_steps` says that tasks of its flow name steps.
+    Where its turns were `typed`, `slow` is not measured and latency is no reason.
     """
 
     keys: Mapping[str, str | None]
@@ -53,6 +54,7 @@ class StateCell:
     lost: int | None = None
     steps: StepCounts | None = None
     asks_steps: bool = False
+    typed: bool = False
 
     def figure(self, metric: str) -> float | None:
         """Return what a metric shows: its mean, of lost calls their number."""
@@ -73,6 +75,7 @@ class SegmentCell:
     least: StateCell
     most: StateCell
     lost: int | None = None
+    typed: bool = False
 
     def figure(self, metric: str) -> float | None:
         """Return what a metric shows: its mean, of lost calls their number."""
@@ -101,6 +104,7 @@ def state_cells(
         steps = step_counts(store, rows, group) if whole else {}
         expected = expected_steps(store, rows, group)
         asking = flows_with_steps(store)
+        typed = typed_flows(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
     cells = [
         _cell(
@@ -109,6 +113,7 @@ def state_cells(
             steps.get(names, {}),
             expected.get(names),
             asking,
+            typed,
             segment,
             whole,
         )
@@ -123,13 +128,15 @@ def _cell(
     steps: Mapping[str, int],
     expected: StepCounts | None,
     asking: Set[str],
+    typed: Set[str],
     described: str,
     whole: bool,
 ) -> StateCell:
     total = NO_ROWS
     for sums in segments.values():
         total = add(total, sums)
-    measures = total.measures()
+    flow = keys.get("flow")
+    measures = _measures(total, typed=flow in typed)
     return StateCell(
         keys=keys,
         segment=min(segments, key=lambda name: (-segments[name].n, name)) if segments else described,
@@ -138,8 +145,14 @@ def _cell(
         to_states=dict(sorted(steps.items())),
         lost=total.lost if total.lost_n else None,
         steps=expected,
-        asks_steps=keys.get("flow") in asking,
+        asks_steps=flow in asking,
+        typed=flow in typed,
     )
+
+
+def _measures(sums: StateSums, *, typed: bool) -> dict[str, Measure]:
+    """Return the means of a cell; nobody waits on the line for what is typed."""
+    return {**sums.measures(), **({"slow": Measure(0, 0)} if typed else {})}
 
 
 def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
@@ -177,6 +190,7 @@ def segment_cells(
     keys = tuple(dict.fromkeys((*(("flow", *apart) if "flow" not in apart else apart), "state")))
     with store.snapshot():
         sums = state_sums(store, both(calls, facts), Grouping(keys))
+        typed = typed_flows(store)
     members: dict[Names, list[tuple[StateCell, StateSums]]] = {}
     for names, segments in sums.items():
         member = dict(zip(keys, names, strict=True))
@@ -186,9 +200,10 @@ def segment_cells(
                 keys=member,
                 segment=segment,
                 n=found.n,
-                measures=found.measures(),
+                measures=_measures(found, typed=member["flow"] in typed),
                 to_states={},
                 lost=found.lost if found.lost_n else None,
+                typed=member["flow"] in typed,
             )
             members.setdefault(cell, []).append((row, found))
     cells = [_segment_cell(dict(zip(by, names, strict=True)), found) for names, found in members.items()]
@@ -200,16 +215,18 @@ def _segment_cell(keys: dict[str, str | None], members: Sequence[tuple[StateCell
     for _, sums in members:
         total = add(total, sums)
     cells = [member for member, _ in members]
+    typed = all(member.typed for member in cells)
     # A thin member says little of how far members differ, but is better than none.
     compared = [cell for cell in cells if not is_thin(cell)] or cells
     return SegmentCell(
         keys=keys,
         n=total.n,
-        measures=total.measures(),
+        measures=_measures(total, typed=typed),
         worst=min(cells, key=worst_first),
         least=min(compared, key=_by_progress),
         most=max(compared, key=_by_progress),
         lost=total.lost if total.lost_n else None,
+        typed=typed,
     )
 
 
@@ -256,7 +273,7 @@ def reasons(cell: StateCell) -> tuple[str, ...]:
         "missed": steps is not None and steps.missed_failed > 0,
         "wrong_args": steps is not None and steps.wrong_failed > 0,
         "dwell_turns": stuck and more_than(measures, "dwell_turns", LONG_DWELL),
-        "latency_p95": more_than(measures, "latency_p95", SLOW),
+        "latency_p95": not cell.typed and more_than(measures, "latency_p95", SLOW),
         "guard_error": at_least(measures, "guard_error", GUARD_ERRORS),
         # With healthy progress a slot that stays empty is one that the caller had filled before.
         "slot_fill_rate": stuck and less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS),
