@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 UNITS = (
     "Units: 0-10, higher is better: (computed) is the mean quality of calls without any judge, a judge's column the"
-    " mean of its own scores, (n) of them where not all calls of the row have one; · where it scored none."
+    " mean of its own scores, of so many where not all calls of the row have one; · where it scored none."
 )
 
 _COMP = "comp"

@@ -106,6 +106,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
         if key is None:
             return None
         [call] = calls_of(store, [key])
+        typed = call.flow in typed_flows(store)
         path, line = store.execute(
             m.Conversation.select(m.SourceFile.path, m.Conversation.line)
             .join(m.SourceFile, on=(m.SourceFile.id == m.Conversation.source_file))
@@ -113,16 +114,16 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
         )[0]
         return CallDetail(
             call=call,
-            aspects=_aspects(store, key),
+            aspects={name: value for name, value in _aspects(store, key).items() if not typed or name != "slow"},
             verdicts=_verdicts(store, key),
-            states=_states(store, key),
+            states=_states(store, key, typed=typed),
             steps=_steps(store, key),
             document=transcript_of(store, key),
             source_path=path,
             source_line=line,
             notes=notes_on(store, key),
             interaction=call_interaction(store, key),
-            typed=call.flow in typed_flows(store),
+            typed=typed,
         )
 
 
@@ -187,7 +188,7 @@ def _turns(evidence: str | None) -> list[int] | None:
     return [turn for turn in found if type(turn) is int] if isinstance(found, list) else None
 
 
-def _states(store: Store, key: int) -> list[VisitedState]:
+def _states(store: Store, key: int, *, typed: bool) -> list[VisitedState]:
     row, start, end = m.StateScore, m.State.alias(), m.State.alias()
     steps: dict[str, dict[str, int]] = {}
     taken = (
@@ -209,7 +210,10 @@ def _states(store: Store, key: int) -> list[VisitedState]:
         .where(row.conversation == key)
         .order_by(m.State.name)
     )  # fmt: skip
-    return [VisitedState(*values, steps.get(values[0], {}), slow) for *values, slow in store.execute(query)]
+    return [
+        VisitedState(*values, steps.get(values[0], {}), None if typed else slow)
+        for *values, slow in store.execute(query)
+    ]
 
 
 def _steps(store: Store, key: int) -> list[AskedStep]:
