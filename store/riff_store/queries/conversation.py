@@ -211,7 +211,7 @@ def _states(store: Store, key: int, *, typed: bool) -> list[VisitedState]:
         .order_by(m.State.name)
     )  # fmt: skip
     return [
-        VisitedState(*values, steps.get(values[0], {}), None if typed else slow)
+        VisitedState(*(*values, steps.get(values[0], {}), None if typed else slow))
         for *values, slow in store.execute(query)
     ]
 
