@@ -13,8 +13,6 @@ from functools import partial
 from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
-from riff_store.measure import THIN
-
 Better: TypeAlias = Literal["higher", "lower"]
 ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
 Severity: TypeAlias = Literal["bad", "warn", "ok", "good", "capped"]
@@ -73,6 +71,13 @@ class Column:
         return found
 
 
+class OwnCount(NamedTuple):
+    """Hold how many calls a value was measured of, and whether these are too few to trust it."""
+
+    n: int
+    is_thin: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
@@ -92,11 +97,11 @@ class Row:
     where: str = ""
     order: str = ""
     leads: str = ""
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, OwnCount] = field(default_factory=dict)
 
     def is_thin(self, key: str) -> bool:
         """Return whether too few calls stand behind the value of a column."""
-        return self.thin or self.counts.get(key, THIN) < THIN
+        return self.thin or (key in self.counts and self.counts[key].is_thin)
 
 
 class Figure(Protocol):

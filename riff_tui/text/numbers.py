@@ -122,7 +122,7 @@ def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: boo
 def count_text(column: Column, row: Row, glyphs: Glyphs = UNICODE) -> str:
     """Return what stands behind a value that was measured of fewer calls than the row's; nothing behind any other."""
     count = row.counts.get(column.key)
-    return "" if count is None else f" of {count:,}{glyphs.thin if row.is_thin(column.key) else ''}"
+    return "" if count is None else f" of {count.n:,}{glyphs.thin if row.is_thin(column.key) else ''}"
 
 
 def screen_text(column: Column, value: Any) -> str:

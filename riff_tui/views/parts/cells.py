@@ -12,7 +12,7 @@ from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL,
 from riff_store.scoring import FULL
 from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
-from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Severity, Table
+from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, OwnCount, Row, Severity, Table
 from riff_tui.text.numbers import ends_text, listed, percent, utc
 from riff_tui.views.parts import columns
 from riff_tui.views.spec import ViewSpec
@@ -195,9 +195,9 @@ def shown_where_failed(found: Sequence[Column], answers: Iterable[Counted]) -> l
     return [replace(column, shown=True) if column.key in told else column for column in found]
 
 
-def counts_of(n: int, measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, int]:
+def counts_of(n: int, measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, OwnCount]:
     """Return of how many calls each measure is that is of fewer than the `n` of its row, and of some."""
-    return {key: measure.n for key, measure in measures.items() if 0 < measure.n < n}
+    return {key: OwnCount(each.n, is_thin(each.n)) for key, each in measures.items() if 0 < each.n < n}
 
 
 def measured_note(answers: Sequence[OfSuccess]) -> Iterator[str]:

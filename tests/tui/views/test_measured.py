@@ -48,7 +48,7 @@ def test_one_good_call_of_forty_is_no_perfect_flow(one_of_forty: Store) -> None:
 def test_every_list_of_means_says_it(one_of_forty: Store, view: str) -> None:
     table = show(one_of_forty, view, Request())
     (row,) = table.rows
-    assert row.counts["success_rate"] == 1
+    assert row.counts["success_rate"].n == 1
     assert "Measured: success is known of 1 of 40 calls." in table.notes
 
 
@@ -58,7 +58,7 @@ def test_half_of_the_calls_are_enough_to_speak_of_quality(tmp_path: Path) -> Non
         put(store, "calls.jsonl", [*(call(f"good{n}", aspects=KNOWN) for n in range(5)), *rest])
         (row,) = show(store, "flows", Request()).rows
     assert (row.record["quality"], row.record["operability"]) == (10.0, 10.0)
-    assert row.counts["quality"] == 5
+    assert row.counts["quality"].n == 5
 
 
 def test_a_typed_flow_is_not_red_for_typing_and_a_spoken_one_is(tmp_path: Path) -> None:
