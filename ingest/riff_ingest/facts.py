@@ -11,11 +11,12 @@ import msgspec
 from riff_ingest.blame import blame_of
 from riff_ingest.conversation import HIGHEST, Conversation, ToolCall
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.flow_aspects import added_aspects, call_aspects
+from riff_ingest.flow_aspects import added_aspects, call_aspects, turn_latencies
 from riff_ingest.lenient_json import parse_time
 from riff_ingest.segments import segment_of
 from riff_ingest.state_aspects import Stream, read_stream, state_rows
 from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Skipped, StateAspects
+from riff_store.measure import TYPING, slow_share
 from riff_store.metrics import COMPUTED, OF_STATES
 from riff_store.scoring import FULL, succeeded
 from riff_store.transcript_columns import EventColumns, spell
@@ -40,6 +41,8 @@ def facts_of(
     if added:
         aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
     success = succeeded(_was_served(call, stream), aspects.get("correctness"), aspects.get("completion"))
+    latencies = turn_latencies(call, stream)
+    aspects.setdefault("slow", slow_share(latencies))
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
     if success is not False or call.is_excluded():
         # A call is lost in a state only where it failed.
@@ -56,6 +59,7 @@ def facts_of(
         success=success,
         error_count=call.error_count(),
         defects=sum(defects.values()),
+        typed=sum(1 if latency > TYPING * 1000 else -1 for latency in latencies) if latencies else None,
         aspects=aspects,
         states=states,
         terminals=stream.outcomes if call.events else {},
@@ -119,6 +123,7 @@ def _brought_states(call: Conversation) -> list[StateAspects]:
             else {},
             _whole(_number(brought, "lost")),
             _whole(_number(brought, "position")),
+            _number(brought, "slow"),
         )
     return list(rows.values())
 

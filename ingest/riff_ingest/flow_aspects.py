@@ -39,11 +39,8 @@ def compute_flow_aspects(conversation: Conversation | Mapping[str, Any]) -> dict
 
 def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
     """Compute the aspects of a call whose stream was read before."""
-    latencies, turns = stream.latencies, stream.turns
-    if not call.events:
-        spoken = [turn for turn in call.turns if turn.role == "agent"]
-        latencies = [turn.latency_ms for turn in spoken if turn.latency_ms is not None and turn.latency_ms >= 0]
-        turns = len(spoken)
+    latencies = turn_latencies(call, stream)
+    turns = stream.turns if call.events else len([turn for turn in call.turns if turn.role == "agent"])
     p95 = percentile(sorted(latencies), 0.95) if latencies else None
     measured: dict[str, float | None] = {
         "correctness": _correctness(call, stream),
@@ -59,6 +56,14 @@ def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
             if brought is not None:
                 measured[name] = float(brought)
     return {**measured, **call.measured} if call.measured else measured
+
+
+def turn_latencies(call: Conversation, stream: Stream) -> list[float]:
+    """Return the latencies of the agent's turns in milliseconds, of what was said where there are no events."""
+    if call.events:
+        return stream.latencies
+    known = (turn.latency_ms for turn in call.turns if turn.role == "agent")
+    return [latency for latency in known if latency is not None and latency >= 0]
 
 
 def added_aspects(call: Conversation) -> tuple[dict[str, float | None], list[str]]:

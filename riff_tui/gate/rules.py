@@ -94,18 +94,19 @@ def _named(name: str, source: str) -> tuple[Metric, str | None]:
 def _amount(metric: Metric, amount: str | float) -> float | None:
     text = str(amount).strip()
     percent = text.endswith("%")
-    if percent and not metric.is_rate:
+    is_share = metric.unit == "share"
+    if percent and not (metric.is_rate or is_share):
         return None
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
         return None
-    return value * metric.bounds[1] / 100 if percent else value
+    return value * (1.0 if is_share else metric.bounds[1]) / 100 if percent else value
 
 
 def _takes(metric: Metric) -> str:
     if metric.unit == "share":
-        return "it takes a share from 0 to 1, such as 0.05" + (" or 5%" if metric.is_rate else "")
+        return "it takes a share from 0 to 1, such as 0.05 or 5%"
     if metric.unit == "0-1":
         return "it takes points from 0 to 1, such as 0.05"
     if metric.unit != "0-10":

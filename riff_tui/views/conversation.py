@@ -115,7 +115,7 @@ def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
     return named if len(named) == 1 else []
 
 
-_OF_VISIT = "state segment progress stall escalation revisit dwell_turns latency_p95_ms guard_error slot_fill_rate"
+_OF_VISIT = "state segment progress stall escalation revisit dwell_turns latency_p95_ms guard_error slot_fill_rate slow"
 
 
 def _names_id(part: Predicate) -> TypeGuard[Term]:
@@ -212,11 +212,11 @@ def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list
     rows = []
     for number_, moment in enumerate(found, 1):
         turns += moment.kind == "turn"
-        rows.append(_row(number_, moment, words, named.get(turns)))
+        rows.append(_row(number_, moment, words, named.get(turns), typed=detail.typed))
     return rows
 
 
-def _row(number_: int, moment: Moment, words: CallWords, named: str | None) -> Row:
+def _row(number_: int, moment: Moment, words: CallWords, named: str | None, *, typed: bool) -> Row:
     entry = moment.entry
     turn = moment.kind == "turn"
     record = {
@@ -231,12 +231,12 @@ def _row(number_: int, moment: Moment, words: CallWords, named: str | None) -> R
     blank = {key: "" for key, value in record.items() if value is None and key not in {"t", "state", *can_have}}
     if moment.kind == "tool" and (result := words(entry.get("result"))) is not None:
         record["result"] = result
-    return Row(str(number_), record, display=blank, severity=_marks(moment, record))
+    return Row(str(number_), record, display=blank, severity=_marks(moment, record, typed=typed))
 
 
-def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
+def _marks(moment: Moment, record: Mapping[str, Any], *, typed: bool) -> dict[str, Severity]:
     latency = record["latency_ms"]
-    mark = cells.latency_mark(None if latency is None else latency / 1000)
+    mark = cells.latency_mark(None if latency is None or typed else latency / 1000)
     if mark:
         return {"latency_ms": mark, "": mark}
     is_bad = moment.kind in ("guard", "tool") and failed(moment.entry.get("error"))

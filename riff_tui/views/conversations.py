@@ -142,12 +142,14 @@ def _list_of(
     """Return the list of calls of some keys, which are read page by page as they are touched."""
     from riff_store.filters.notes import notes_by_call
     from riff_store.queries.conversations import calls_of, count_conversations, has_any
+    from riff_store.queries.sums import typed_flows
 
     store, limit = query.store, query.request.limit
 
     def fetch(offset: int, limit: int) -> list[Row]:
         wanted = keys[offset : offset + limit]
-        found = {call.id: row(call) for call in calls_of(store, wanted)}
+        typed = typed_flows(store)
+        found = {call.id: row(call, typed=call.flow in typed) for call in calls_of(store, wanted)}
         # A key may be gone since it was read, and since they were counted even its place.
         lost = (gone(place) for place in range(offset + len(wanted), offset + limit))
         return [*(found.get(key) or gone(key) for key in wanted), *lost]
@@ -188,11 +190,11 @@ def conversations(calls: Sequence[Row], *, noted: bool = True) -> Table:
     return Table(view="conversations", title="Conversations", columns=shown, rows=calls, identity=identity)
 
 
-def row(call: Call) -> Row:
-    """Return one call as a line of the list."""
+def row(call: Call, *, typed: bool = False) -> Row:
+    """Return one call as a line of the list, its latency marked unless it was `typed`."""
     record = record_of(call)
     where = cells.call_where(call)
-    return Row(where, record, severity=_marks(call, record), where=where)
+    return Row(where, record, severity=_marks(call, record, typed=typed), where=where)
 
 
 def gone(key: int) -> Row:
@@ -228,7 +230,7 @@ def caller_texts(call: Mapping[str, Any]) -> list[str]:
     return [named] if call.get("caller") else []
 
 
-def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
+def _marks(call: Call, record: dict[str, Any], *, typed: bool) -> dict[str, Severity]:
     marks: dict[str, Severity] = {}
     if call.errored:
         # An errored call says nothing about the flow, so nothing of it is held against it.
@@ -236,7 +238,7 @@ def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
     marks |= cells.score_marks(record, ("correctness",))
     if call.completed is False:
         marks["completed"] = "bad"
-    latency = cells.latency_mark(call.latency_p95)
+    latency = None if typed else cells.latency_mark(call.latency_p95)
     if latency:
         marks["latency_p95"] = latency
     if call.error_count:

@@ -17,6 +17,7 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
+    from riff_store.measure import Measure
     from riff_store.queries.flows import FlowCell
     from riff_store.queries.worklist import FirstToFix
 
@@ -42,7 +43,9 @@ LOST = replace(
     columns.LOST, shown=False, help="Failed calls that ended where nobody served them: given up, or handed over."
 )
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
-_OF_CALLS = (columns.SUCCESS, columns.FAILED, columns.QUALITY, columns.N, LOST, columns.BLEND, columns.EXCLUDED)
+_OF_CALLS = (
+    columns.SUCCESS, columns.FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
+)  # fmt: skip
 _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
 
@@ -115,6 +118,8 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
         rows=[_row(cell, keys, judges, aspects, interaction, bounds) for cell in answers],
         notes=[
             _units([*columns.ASPECTS, *added]),
+            *cells.measured_note(answers),
+            *cells.typed_note(answers),
             *cells.caller_note(answers),
             *columns.interaction_notes(answers),
             *([CAPPED.format(capped=capped, rows=len(answers))] if capped else []),
@@ -138,22 +143,25 @@ def _row(
     bounds: Bounds,
 ) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
-    record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend}
+    record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "measured": cell.success.n}
+    record |= {
+        "operability": cell.operability,
+        "success_rate": cell.success.mean,
+        "quality": cell.quality.mean,
+        "blend": cell.blend,
+    }
     record |= {"failed": cell.failed if cell.success.n else None, "lost": cell.lost}
     record |= cells.caller_values(cell)
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
     record |= columns.interaction_values(cell, interaction)
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
-    record["intervals"] = cells.intervals(
-        {
-            **{aspect: cell.aspects[aspect] for aspect in aspects if aspect in cell.aspects},
-            **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
-            "success_rate": cell.success,
-            "quality": cell.quality,
-            **cells.caller_intervals(cell),
-        }
-    )
+    measures: dict[str, Measure] = {
+        **{aspect: cell.aspects[aspect] for aspect in aspects if aspect in cell.aspects},
+        **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
+        "success_rate": cell.success,
+        "quality": cell.quality,
+    }
+    record["intervals"] = cells.intervals(measures | cells.caller_intervals(cell))
     if cell.trend:
         record["trend"] = list(cell.trend)
     display = columns.interaction_texts(cell.interaction)
@@ -164,7 +172,13 @@ def _row(
         display["last_edit"] = changes.edit_in_short(cell.last_edit)
     where = cells.where(names)
     return Row(
-        where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where
+        where,
+        record,
+        display,
+        severity=_marks(cell, record, judges, aspects, bounds),
+        thin=is_thin(cell),
+        where=where,
+        counts=cells.counts_of(cell.n, measures),
     )
 
 
@@ -180,7 +194,7 @@ def _marks(
             marks["operability"] = "capped"
         elif cell.operability < bounds.warn:
             marks["operability"] = "bad" if cell.operability < bounds.bad else "warn"
-    for key in ("latency_p95", "latency_mean"):
+    for key in () if cell.typed else ("latency_p95", "latency_mean"):
         slow = cells.latency_mark(record[key])
         if slow:
             marks[key] = slow

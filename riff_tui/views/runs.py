@@ -53,15 +53,16 @@ def runs(answers: Sequence[RunSummary]) -> Table:
         title="Runs (latest first)",
         columns=cells.shown_where_failed(_COLUMNS, answers),
         rows=[_row(run) for run in sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))],
-        notes=[UNITS, *cells.caller_note(answers)],
+        notes=[UNITS, *cells.measured_note(answers), *cells.caller_note(answers)],
     )
 
 
 def _row(run: RunSummary) -> Row:
     row = cells.plain_row(_PLAIN, run, ("run",))
-    measures = {"success_rate": run.success, "quality": run.quality, **cells.caller_intervals(run)}
-    record = {**row.record, "intervals": cells.intervals(measures)}
-    return dataclasses.replace(row, record=record, display=cells.interval_texts(_COLUMNS, record))
+    measures = {"success_rate": run.success, "quality": run.quality}
+    record = {**row.record, "intervals": cells.intervals(measures | cells.caller_intervals(run))}
+    display, counts = cells.interval_texts(_COLUMNS, record), cells.counts_of(run.n, measures)
+    return dataclasses.replace(row, record=record, display=display, counts=counts)
 
 
 SPEC = ViewSpec(

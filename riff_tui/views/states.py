@@ -24,7 +24,7 @@ NO_STATES = "No call that counts has events, and states come from those."
 TITLE = "Per-state quality: {scope} (worst first)"
 UNITS = (
     "Units: progress, stall, escal, slot_fill shares of calls · revisit entries · dwell agent turns per entry"
-    " · lat_p95 seconds, mean over calls."
+    " · lat_p95 seconds, mean over calls · slow share of turns over 4 s."
 )
 
 STEPS = (
@@ -104,7 +104,7 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
             columns.TO_STATES,
         ],
         rows=[_row(cell, keys, has_steps) for cell in answers],
-        notes=[UNITS, *([STEPS] if has_steps else [])],
+        notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers)],
     )
 
 
@@ -125,9 +125,10 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     return Row(
         where,
         record,
-        severity=cells.state_marks(record),
+        severity=cells.state_marks(record, typed=cell.typed),
         thin=is_thin(cell),
         where=where,
+        counts=cells.counts_of(cell.n, cell.measures),
         order="correctness" if leads else "",
         leads=leads,
     )
@@ -214,7 +215,7 @@ def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str 
         title=SEGMENTS_TITLE.format(scope=scope),
         columns=[*columns.keys(keys), columns.FAILED_HERE, columns.N, *columns.STATE_METRICS, *_WORST],
         rows=[_segment_row(cell, keys) for cell in answers],
-        notes=[UNITS],
+        notes=[UNITS, *cells.typed_note(answers)],
     )
 
 
@@ -236,7 +237,7 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         "intervals": cells.intervals(cell.measures),
     }
     where = cells.where(names)
-    marks = cells.state_marks(record)
+    marks = cells.state_marks(record, typed=cell.typed)
     ill = cells.stall_mark(stall) if not is_thin(cell.worst) else None
     if ill:
         marks["worst_state"] = ill
@@ -248,6 +249,7 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         severity=marks,
         thin=is_thin(cell),
         where=where,
+        counts=cells.counts_of(cell.n, cell.measures),
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."
 UNITS = (
     "Units: success share of calls · others 0-10, higher is better: (computed) is the mean quality of calls without any"
-    " judge, a judge's column the mean of its own scores, (n) of them where not all calls have one."
+    " judge, a judge's column the mean of its own scores, of so many where not all calls have one."
 )
 CHANGE = (
     "change: success rate less that of the run before, within the same flows and agents; moved: the flows behind it."
@@ -81,6 +81,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         rows=[_row(run, (COMPUTED, *judges), answers[max(0, at - TREND) : at]) for at, run in enumerate(answers, 1)],
         notes=[
             UNITS,
+            *cells.measured_note(answers),
             *([CHANGE] if compared else []),
             *([DOWN_ONLY] if judges else []),
             *changes.edit_notes(run.edit for run in answers),
@@ -117,8 +118,8 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
         "edit": changes.edit_record(run.edit),
         "trend": [each.success.mean for each in lately],
     }
-    counts = {key: text for key, found in measures.items() if (text := cells.quality_in_short(found, run.n))}
-    display = cells.interval_texts(_QUALITY, record) | counts
+    counts = cells.counts_of(run.n, {"success_rate": run.success, **measures})
+    display = cells.interval_texts(_QUALITY, record)
     if run.change:
         display["change"] = changes.change_in_short(run.change.effect, run.change)
     if run.moved:
@@ -126,7 +127,8 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
     if run.edit:
         display["edit"] = changes.edit_in_short(run.edit, with_flow=run.flows > 1)
     where = cells.where({"run": run.run})
-    return Row(where, record, display, severity=_marks(run), thin=cells.is_thin(run.n), where=where)
+    thin = cells.is_thin(run.n)
+    return Row(where, record, display, severity=_marks(run), thin=thin, where=where, counts=counts)
 
 
 def _marks(run: RunQuality) -> dict[str, Severity]:

@@ -13,8 +13,8 @@ from riff_store.measure import (
     HEALTHY_PROGRESS,
     HIGH,
     LONG_DWELL,
+    OFTEN_SLOW,
     SLOW,
-    SLOW_SHARE,
     THIN,
     at_least,
     is_thin,
@@ -176,11 +176,11 @@ _REASONS: Mapping[str, tuple[Callable[[StateCell], bool], Callable[[StateCell], 
         lambda cell: f"dwell {_tenths(cell, 'dwell_turns')}",
     ),
     "latency_p95": (
-        lambda cell: more_than(cell.measures, "latency_p95", SLOW),
+        lambda cell: not cell.typed and more_than(cell.measures, "latency_p95", SLOW),
         lambda cell: f"lat_p95 {_tenths(cell, 'latency_p95')} s",
     ),
     "slow": (
-        lambda cell: at_least(cell.measures, "slow", SLOW_SHARE),
+        lambda cell: at_least(cell.measures, "slow", OFTEN_SLOW),
         lambda cell: f"slow {_share(cell, 'slow')}",
     ),
     "guard_error": (

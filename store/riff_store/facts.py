@@ -18,7 +18,8 @@ Time = TypeVar("Time")
 class StateAspects(msgspec.Struct, gc=False):
     """Hold the metrics of one state in one conversation (docs/metrics.md, section 2).
 
-    `position` is the place of its first visit among the visits of the call, from 0.
+    `position` is the place of its first visit among the visits of the call, from 0, `slow` the share of its turns that
+    callers wait long for, of those with a latency.
     """
 
     state: str
@@ -34,6 +35,7 @@ class StateAspects(msgspec.Struct, gc=False):
     to_states: dict[str, int]
     lost: int | None = None
     position: int | None = None
+    slow: float | None = None
 
 
 class Failure(msgspec.Struct, gc=False):
@@ -116,7 +118,8 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     `aspects` maps the computed aspect to its value. `terminals` names the outcomes (state name → `success` or
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
     it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
-    where text is not kept.
+    where text is not kept. `typed` is by how many more of its turns took as long as typing does than did not, `None`
+    without latencies: calls whose sum is above 0 have a median turn that did.
     """
 
     run_id: str
@@ -124,6 +127,7 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     success: bool | None = None
     error_count: int = 0
     defects: int = 0
+    typed: int | None = None
     aspects: dict[str, float | None] = {}
     states: list[StateAspects] = []
     terminals: dict[str, str] = {}

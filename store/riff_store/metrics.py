@@ -285,6 +285,11 @@ METRICS: tuple[Metric, ...] = (
         definition="seconds per agent turn over the call, mean",
     ),
     Metric(
+        "slow", "slow", unit="share", better="lower", bounds=SHARE, shown=False, pasted=False, compared=False,
+        help="Share of the agent's turns in a call that took more than 4 s, averaged over calls.",
+        definition="agent turns slower than 4 s ÷ agent turns with a latency",
+    ),
+    Metric(
         "turn_count", "turn_count", unit="turns", better=None, short="turns", aliases=("turns",),
         help="Agent turns in a call.",
         definition="agent turns",
@@ -348,6 +353,12 @@ METRICS: tuple[Metric, ...] = (
         "slot_fill_rate", "slot_fill", short="slots", kind="state", unit="share", bounds=SHARE, aliases=("slot_fill",),
         help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
         definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
+    ),
+    Metric(
+        "slow", "slow", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True, pasted=False,
+        help="Share of the agent's turns in the state that took more than 4 s, averaged over calls.",
+        definition="agent turns slower than 4 s ÷ agent turns with a latency; not measured in a flow whose median turn "
+        "takes more than 10 s, which is typed",
     ),
     Metric(
         "agent_cost", "agent_cost", unit="USD", better="lower", short="cost", aliases=("cost",), decimals=4,

@@ -77,7 +77,7 @@ _ALL = [
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),
     *_fields("row", "name", "path kind aspect"),
-    *_fields("row", "number", "n excluded caller_failed operability blend success_rate success_overall flows"),
+    *_fields("row", "number", "n measured excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
     *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed wrong_failed"),
     *_fields("row", "number", "count share rank mean unscored line"),

@@ -135,6 +135,7 @@ def _state(chance: random.Random, name: str) -> StateAspects:
         latency_p95_ms=chance.choice((None, 333.3, 1234.5)),
         guard_error=chance.randrange(3),
         slot_fill_rate=chance.choice((None, 0.0, 2 / 3)),
+        slow=chance.choice((None, 0.0, 1 / 3, 1.0)),
     )
 
 
@@ -250,7 +251,9 @@ def quality(made: World, calls: Iterable[ConversationFacts], judge: str | None =
     elif judge == COMPUTED:
         found = [call_quality(facts) for facts in counted]
     else:
-        found = [made.judged(facts).get(judge) for facts in counted]
+        return [score for facts in counted if (score := made.judged(facts).get(judge)) is not None]
+    if 2 * sum(value is not None for value in found) < len(found):
+        return []
     return [value for value in found if value is not None]
 
 

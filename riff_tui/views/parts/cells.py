@@ -8,12 +8,12 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
-from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW, THIN
+from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, OFTEN_SLOW, SLOW, THIN, TYPING
 from riff_store.scoring import FULL
 from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
-from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Severity, Table
-from riff_tui.text.numbers import ends_text, fixed, percent, utc
+from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, OwnCount, Row, Severity, Table
+from riff_tui.text.numbers import ends_text, listed, percent, utc
 from riff_tui.views.parts import columns
 from riff_tui.views.spec import ViewSpec
 
@@ -38,8 +38,11 @@ class NamedCall(Protocol):
     def told_by(self) -> Mapping[str, str]: ...
 
 
+NEARLY_ALL = 0.8
+"""The share of a row's calls from which on a mean of its own is as good as one of all."""
 BAD_SCORE, WEAK_SCORE = 4, 7
 LATE = 5
+MOSTLY_SLOW = 0.5
 WATCHED = 0.15
 HARDLY = 0.3
 SLIGHT, FAIR = 0.2, 0.4
@@ -136,8 +139,8 @@ def stall_mark(stall: float | None) -> Severity | None:
     return "bad" if stall >= HIGH else "warn"
 
 
-def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
-    """Mark a state's or segment's metrics; the key `""` is the row's own."""
+def state_marks(record: Mapping[str, Any], *, typed: bool = False) -> dict[str, Severity]:
+    """Mark a state's or segment's metrics, latency unless turns were `typed`; the key `""` is the row's own."""
     marks = {key: lost for key in ("stall", "escalation") if (lost := stall_mark(record[key]))}
     stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
     # Where no call was lost, those that went nowhere from here had come to their end.
@@ -145,9 +148,11 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
         marks["progress"] = "bad" if record["progress"] < HARDLY else "warn"
     if record["dwell_turns"] is not None and record["dwell_turns"] > LONG_DWELL:
         marks["dwell_turns"] = "bad" if stuck else "warn"
-    latency = latency_mark(record["latency_p95"])
+    latency = None if typed else latency_mark(record["latency_p95"])
     if latency:
         marks["latency_p95"] = latency
+    if record["slow"] is not None and record["slow"] >= OFTEN_SLOW:
+        marks["slow"] = "bad" if record["slow"] >= MOSTLY_SLOW else "warn"
     if record["guard_error"]:
         marks["guard_error"] = "bad" if record["guard_error"] >= GUARD_ERRORS else "warn"
     if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < HEALTHY_PROGRESS:
@@ -165,17 +170,22 @@ def step_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     return {key: "bad" if share >= HIGH else "warn" for key, share in shares.items() if share}
 
 
-class Counted(Protocol):
-    """Describe what counts calls: `n` in its means, `excluded` in none, `caller_failed` of these for their caller."""
+class OfSuccess(Protocol):
+    """Describe what counts calls, of some of which it is known whether they succeeded."""
 
     @property
     def n(self) -> int: ...
     @property
+    def success(self) -> Measure: ...
+
+
+class Counted(OfSuccess, Protocol):
+    """Describe what counts calls: `n` in its means, `excluded` in none, `caller_failed` of these for their caller."""
+
+    @property
     def excluded(self) -> int: ...
     @property
     def caller_failed(self) -> int: ...
-    @property
-    def success(self) -> Measure: ...
     @property
     def overall(self) -> Measure | None: ...
 
@@ -186,6 +196,42 @@ def shown_where_failed(found: Sequence[Column], answers: Iterable[Counted]) -> l
         return list(found)
     told = (columns.CALLER_FAILED.key, columns.OVERALL.key)
     return [replace(column, shown=True) if column.key in told else column for column in found]
+
+
+def counts_of(n: int, measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, OwnCount]:
+    """Return of how many calls each measure is that is of clearly fewer than the `n` of its row, and of some."""
+    return {
+        key: OwnCount(each.n, is_thin(each.n))
+        for key, each in measures.items()
+        if 0 < each.n < n and (is_thin(each.n) or each.n < NEARLY_ALL * n)
+    }
+
+
+def measured_note(answers: Sequence[OfSuccess]) -> Iterator[str]:
+    """Yield of how many calls it is known how they went, where it is of some and not of all."""
+    known, calls = sum(each.success.n for each in answers), sum(each.n for each in answers)
+    if 0 < known < calls:
+        yield f"Measured: success is known of {known:,} of {calls_text(calls)}."
+
+
+class Typed(Protocol):
+    """Describe a cell whose turns may have been typed."""
+
+    @property
+    def keys(self) -> Keys: ...
+    @property
+    def typed(self) -> bool: ...
+
+
+def typed_note(answers: Iterable[Typed]) -> Iterator[str]:
+    """Yield which flows are typed, where latency is no flaw."""
+    flows = list(dict.fromkeys(each.keys.get("flow") or "" for each in answers if each.typed))
+    if flows:
+        named = f" in {listed(flows)}" if any(flows) else ""
+        yield (
+            f"Typed: the median turn{named} takes more than {TYPING:g} s, as typing does; slow is not measured there,"
+            " and latency not marked."
+        )
 
 
 def caller_values(answer: Counted) -> dict[str, Any]:
@@ -383,10 +429,3 @@ def with_interval(found: Sequence[Column]) -> list[Column]:
     """Return the columns of a mean with that of its interval between them."""
     mean, *rest = found
     return [mean, columns.interval(mean), *rest]
-
-
-def quality_in_short(measure: Measure, n: int) -> str | None:
-    """Return a mean with the calls behind it where they are not the `n` of its row, `None` where it needs none."""
-    if measure.n in (0, n):
-        return None
-    return f"{fixed(measure.mean)} ({measure.n}{'~' if is_thin(measure.n) else ''})"

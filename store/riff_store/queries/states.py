@@ -19,7 +19,16 @@ from riff_store.measure import (
     rising,
 )
 from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
-from riff_store.queries.sums import NO_ROWS, Blames, add, blame_counts, ordering_sums, state_sums, step_counts
+from riff_store.queries.sums import (
+    NO_ROWS,
+    Blames,
+    add,
+    blame_counts,
+    ordering_sums,
+    state_sums,
+    step_counts,
+    typed_flows,
+)
 from riff_store.schema.sums import StateSums
 
 UNKNOWN_SEGMENT = "other"
@@ -36,6 +45,7 @@ class StateCell:
     and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the
     calls whose task asks for the state, `None` where none does; `asks_steps` says that tasks of its flow name steps.
     `blames` counts the failed calls that are blamed on the state, by kind of failure, the most first.
+    Where its turns were `typed`, `slow` is not measured and latency is no reason.
     """
 
     keys: Mapping[str, str | None]
@@ -46,6 +56,7 @@ class StateCell:
     lost: int | None = None
     steps: StepCounts | None = None
     asks_steps: bool = False
+    typed: bool = False
     blames: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -72,6 +83,7 @@ class SegmentCell:
     least: StateCell
     most: StateCell
     lost: int | None = None
+    typed: bool = False
     blames: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -107,6 +119,7 @@ def state_cells(
         expected = expected_steps(store, rows, group)
         blames = blame_counts(store, rows, group)
         asking = flows_with_steps(store)
+        typed = typed_flows(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
     cells = [
         _cell(
@@ -115,6 +128,7 @@ def state_cells(
             steps.get(names, {}),
             expected.get(names),
             asking,
+            typed,
             segment,
             whole,
             blames.get(names, {}),
@@ -130,6 +144,7 @@ def _cell(
     steps: Mapping[str, int],
     expected: StepCounts | None,
     asking: Set[str],
+    typed: Set[str],
     described: str,
     whole: bool,
     blames: Blames,
@@ -137,7 +152,8 @@ def _cell(
     total = NO_ROWS
     for sums in segments.values():
         total = add(total, sums)
-    measures = total.measures()
+    flow = keys.get("flow")
+    measures = _measures(total, typed=flow in typed)
     return StateCell(
         keys=keys,
         segment=(
@@ -150,7 +166,8 @@ def _cell(
         to_states=dict(sorted(steps.items())),
         lost=total.lost if total.lost_n else None,
         steps=expected,
-        asks_steps=keys.get("flow") in asking,
+        asks_steps=flow in asking,
+        typed=flow in typed,
         blames=by_kind(blames),
     )
 
@@ -161,6 +178,11 @@ def by_kind(blames: Blames) -> dict[str, int]:
     for (_, kind), n in blames.items():
         found[kind] = found.get(kind, 0) + n
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _measures(sums: StateSums, *, typed: bool) -> dict[str, Measure]:
+    """Return the means of a cell; nobody waits on the line for what is typed."""
+    return {**sums.measures(), **({"slow": Measure(0, 0)} if typed else {})}
 
 
 def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
@@ -199,6 +221,7 @@ def segment_cells(
     with store.snapshot():
         sums = state_sums(store, both(calls, facts), Grouping(keys))
         blames = blame_counts(store, both(calls, facts), Grouping(keys))
+        typed = typed_flows(store)
     members: dict[Names, list[tuple[StateCell, StateSums]]] = {}
     for names, segments in sums.items():
         member = dict(zip(keys, names, strict=True))
@@ -208,9 +231,10 @@ def segment_cells(
                 keys=member,
                 segment=segment,
                 n=found.n,
-                measures=found.measures(),
+                measures=_measures(found, typed=member["flow"] in typed),
                 to_states={},
                 lost=found.lost if found.lost_n else None,
+                typed=member["flow"] in typed,
             )
             members.setdefault(cell, []).append((row, found))
     blamed: dict[Names, dict[tuple[str, str], int]] = {}
@@ -236,17 +260,19 @@ def _segment_cell(
     for _, sums in members:
         total = add(total, sums)
     cells = [member for member, _ in members]
+    typed = all(member.typed for member in cells)
     # A thin member says little of how far members differ, but is better than none.
     compared = [cell for cell in cells if not is_thin(cell)] or cells
     return SegmentCell(
         keys=keys,
         n=total.n,
-        measures=total.measures(),
+        measures=_measures(total, typed=typed),
         worst=min(cells, key=worst_first),
         least=min(compared, key=_by_progress),
         most=max(compared, key=_by_progress),
         lost=total.lost if total.lost_n else None,
         blames=blames,
+        typed=typed,
     )
 
 

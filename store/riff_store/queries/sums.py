@@ -29,6 +29,7 @@ _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 """The first of the sums of states, which their cells are ordered by and which say what was lost."""
 _COUNTS = m.CALLS.sums[:2]
 _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields)
+_TYPED = tuple(each for each in m.CALLS.sums if each.name == "typed")
 _LOST = tuple(each for each in m.STATES.sums if each.name in ("n", "lost"))
 
 
@@ -59,6 +60,18 @@ def _sums_of_calls(
             cell = names(row[:-size])
             found[cell] = tuple(_added(found.get(cell), row[-size:]))
     return found
+
+
+def typed_flows(store: Store) -> frozenset[str]:
+    """Return the flows whose median turn takes as long as typing does: nobody waited on the line for it."""
+
+    def found() -> frozenset[str]:
+        sums = rows_of_sums(store, m.CALLS, _TYPED, None, (group := Grouping(("flow",))))
+        names = group.namer(store)
+        return frozenset(names(row[:-1])[0] or "" for row in sums if (row[-1] or 0) > 0)
+
+    typed: frozenset[str] = store.once((typed_flows,), found)
+    return typed
 
 
 def aspect_sums(

@@ -9,7 +9,7 @@ from math import exp, lgamma, log, log1p
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Predicate, of_calls
-from riff_store.measure import LONG_DWELL, SLOW_SHARE, THIN, at_least, is_thin, more_than
+from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, at_least, is_thin, more_than
 from riff_store.queries.flows import FlowCell, flow_cells
 from riff_store.queries.states import SegmentCell, StateCell, segment_cells, state_cells
 from riff_store.queries.steps import StepCounts, derived_flows, expected_steps, flows_with_steps, is_handover
@@ -159,7 +159,7 @@ def lacking(steps: StepCounts) -> int:
 
 def is_slow(cell: StateCell) -> bool:
     """Return whether so many turns of a state are slow that it is on the list though nobody fails there."""
-    return at_least(cell.measures, "slow", SLOW_SHARE)
+    return at_least(cell.measures, "slow", OFTEN_SLOW)
 
 
 def is_heavy(cell: StateCell) -> bool:

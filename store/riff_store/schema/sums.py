@@ -76,11 +76,15 @@ class Sum(NamedTuple):
         return _KINDS[self.kind].column(null=self.kind == "first")
 
 
+_NOTHING = Measure(0, 0)
+
+
 class CallSums(NamedTuple):
     """Hold the sums of calls: `n` count, `excluded` are errored.
 
     `caller_failed` are those of the excluded ones whose caller failed; of `caller_success_n` of these it is known how
-    they ended, and `caller_success` were correct and complete all the same.
+    they ended, and `caller_success` were correct and complete all the same. `typed` is above 0 where the median turn
+    took as long as only typing does.
     """
 
     n: Annotated[int, Sum("count", where="counts")]
@@ -97,6 +101,7 @@ class CallSums(NamedTuple):
     caller_failed: Annotated[int, Sum("count", where="caller failed")]
     caller_success_n: Annotated[int, Sum("known", "success", "caller failed")]
     caller_success: Annotated[int, Sum("total", "success", "caller failed")]
+    typed: Annotated[int, Sum("total", "typed", "counts")]
 
     @property
     def failed(self) -> int:
@@ -114,12 +119,19 @@ class CallSums(NamedTuple):
         n, good = self.success_n + self.caller_success_n, self.success + self.caller_success
         return Measure(n, good * UNIT, float(good), rate=True)
 
+    @property
+    def is_half_known(self) -> bool:
+        """Return whether correctness, and so quality, is known of half of the calls at least."""
+        return self.quality_n * 2 >= self.n
+
     def quality_measure(self) -> Measure:
-        """Return the mean quality of calls, with what judges say of them."""
-        return Measure(self.quality_n, self.quality, self.quality_squares)
+        """Return the mean quality of calls, with what judges say of them; nothing where it would be of a few."""
+        return Measure(self.quality_n, self.quality, self.quality_squares) if self.is_half_known else _NOTHING
 
     def computed_quality_measure(self) -> Measure:
-        """Return the mean quality of calls without any judge."""
+        """Return the mean quality of calls without any judge; nothing where it would be of a few."""
+        if not self.is_half_known:
+            return _NOTHING
         return Measure(self.quality_n, self.computed_quality, self.computed_quality_squares)
 
 
@@ -166,6 +178,9 @@ class StateSums(NamedTuple):
     slot_n: Annotated[int, Sum("known", "slot_fill_rate")]
     slot: Annotated[int, Sum("billionths", "slot_fill_rate")]
     slot_squares: Annotated[float, Sum("squares", "slot_fill_rate")]
+    slow_n: Annotated[int, Sum("known", "slow")]
+    slow: Annotated[int, Sum("billionths", "slow")]
+    slow_squares: Annotated[float, Sum("squares", "slow")]
 
     def measures(self) -> dict[str, Measure]:
         """Return the means of a cell of the state matrix (docs/metrics.md, section 2)."""
@@ -178,6 +193,7 @@ class StateSums(NamedTuple):
             "latency_p95": Measure(self.latency_n, self.latency, self.latency_squares),
             "guard_error": Measure(self.n, self.guard_error * UNIT, self.guard_error_squares),
             "slot_fill_rate": Measure(self.slot_n, self.slot, self.slot_squares),
+            "slow": Measure(self.slow_n, self.slow, self.slow_squares),
         }
 
 

@@ -125,7 +125,7 @@ class Conversation(BaseModel):
     `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality`
     the same without what judges say of it (docs/metrics.md, section 5); `lost` says if it ended without being served.
     One whose caller failed is not `caller_ok` and errored, whatever its line says of the latter. `filled` says how much
-    of what its source may tell is filled in.
+    of what its source may tell is filled in. `typed` is above 0 where most of its turns took as long as typing does.
     """
 
     id = pw.AutoField()
@@ -155,6 +155,7 @@ class Conversation(BaseModel):
     lost = pw.IntegerField(null=True)
     caller = pw.ForeignKeyField(Caller, null=True, index=False)
     caller_ok = pw.BooleanField(null=True)
+    typed = pw.IntegerField(null=True)
     filled = pw.IntegerField(constraints=[pw.SQL("DEFAULT 0")])
 
     class Meta:
@@ -226,6 +227,7 @@ class StateScore(BaseModel):
     slot_fill_rate = pw.DoubleField(null=True)
     lost = pw.IntegerField(null=True)
     position = pw.IntegerField(null=True)
+    slow = pw.DoubleField(null=True)
 
     class Meta:
         primary_key = pw.CompositeKey("conversation", "state")

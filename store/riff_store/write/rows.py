@@ -276,6 +276,7 @@ class Rows:
             visited += (
                 key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
                 row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.lost, row.position,
+                row.slow,
             )  # fmt: skip
             for target, count in row.to_states.items():
                 transitions += (key, origin, states[target], count)
