@@ -262,10 +262,14 @@ def _left_without(call: Conversation, stream: Stream, visits: Sequence[Visit]) -
     if not terms.required_slots and not terms.tools:
         return
     filled = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
-    called = {tool.name for tool in call.tool_calls}
+    called = {state_of(tool) for tool in call.tool_calls}
     states = {} if call.contract is None else call.contract.states
     for place, visit in enumerate(visits):
-        if visit.to is None or visit.to == visit.state or visit.to in terms.escalations:
+        # Where events stop short of it, the final state is what the last visit led to.
+        to = visit.to or (
+            call.final_state if place == len(visits) - 1 and call.final_state in terms.successes else None
+        )
+        if to is None or to == visit.state or to in terms.escalations:
             continue
         if visit.state in terms.required_slots:
             for slot in states[visit.state].required_slots:
@@ -292,7 +296,7 @@ def _end_of_call(call: Conversation, stream: Stream, visit: Visit, last: int) ->
     filled = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
     wanted = () if contract is None else (*(contract.required_slots or ()), *(contract.completion_slots or ()))
     yield from (_Found(last, "missing slot", moment, slot) for slot in wanted if slot not in filled)
-    called = {tool.name for tool in call.tool_calls}
+    called = {state_of(tool) for tool in call.tool_calls}
     tools = () if contract is None else contract.required_tools or ()
     yield from (_Found(last, "missing action", moment, tool) for tool in tools if tool not in called)
     if contract is not None and contract.final_statuses and call.final_status not in contract.final_statuses:

@@ -87,16 +87,18 @@ def causes(answer: Causes) -> Table:
     )
 
 
-def _row(rank: int, cause: Cause) -> Row:
-    keys = {
-        **cells.values_of(cause, "flow first_failed"),
-        "failure_error": cause.error,
-    }
+def _where(cause: Cause) -> str:
+    """Return the filter that selects the calls of a group."""
+    keys = {**cells.values_of(cause, "flow first_failed"), "failure_error": cause.error}
     if cause.detail is not None or CLASSES_OF_FAILURE[cause.kind] != DEAD_END:
         keys["failure_detail"] = cause.detail
     alike = [kind for kind, of_kind in CLASSES_OF_FAILURE.items() if of_kind == CLASSES_OF_FAILURE[cause.kind]]
     kinds = " | ".join(cells.where({"failure": kind}) for kind in alike)
-    where = f"{cells.where(keys)} {f'({kinds})' if len(alike) > 1 else kinds}"
+    return f"{cells.where(keys)} {f'({kinds})' if len(alike) > 1 else kinds}"
+
+
+def _row(rank: int, cause: Cause) -> Row:
+    where = " | ".join(f"({_where(part)})" for part in cause.parts) or _where(cause)
     record: dict[str, Any] = {
         "rank": rank,
         "signature": signature(cause),
@@ -122,6 +124,8 @@ def _row(rank: int, cause: Cause) -> Row:
 
 def kinds_text(cause: Cause) -> str:
     """Return what went wrong in a group, the most first: `hand-off, dead end` or `tool error book`."""
+    if cause.parts:
+        return f"{len(cause.parts)} causes of one call each"
     if cause.kind == MARKED and cause.detail:
         return f'"{cause.detail}"'
     if len(cause.kinds) == 1 or cause.detail:

@@ -10,7 +10,7 @@ from riff_store import metrics
 FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
 
-START, NONE_FOUND = "(start)", "(none found)"
+START, NONE_FOUND, SEVERAL = "(start)", "(none found)", "(several)"
 FAILURES_OF_STEPS = (
     "wrong action", "refused action", "missing action", "missing answer", "missing step", "wrong arguments"
 )  # fmt: skip
@@ -142,7 +142,7 @@ CLASSES_OF_FAILURE = {
     "guard error": "tool or guard", "tool error": "tool or guard",
     "wrong slot": "slot", "missing slot": "slot",
     "loop": DEAD_END, "hand-off": DEAD_END, DEAD_END: DEAD_END,
-    "off contract": "off contract",
+    "off contract": DEAD_END,
     "none": "none",
 }  # fmt: skip
 """What can go wrong in a failed call, with the class by which causes are grouped.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -15,13 +15,16 @@ from riff_store.interruption import check_interrupted
 from riff_store.queries.calls import Example, Examples, turns_aspect
 from riff_store.statistics.distributions import hypergeometric
 from riff_store.statistics.significance import benjamini_hochberg
-from riff_store.vocabulary import MARKED, NONE_FOUND, START, WHO
+from riff_store.vocabulary import MARKED, NONE_FOUND, SEVERAL, START, WHO
 
 if TYPE_CHECKING:
     from riff_store.arrays.failures import CallsInScope
 
 
 SURE = 0.05
+MANY = 40
+"""Beyond so many groups those of one call each are put together."""
+_COUNTED = ("stop_reasons", "last_ok", "kinds", "who", "agents", "scenarios", "personas", "commits")
 LEAST = 5
 """A group or name with fewer calls is not tested: it would cost the others certainty and has none itself."""
 _DIMENSIONS: Sequence[Dimension] = ("agent", "persona", "scenario", "commit")
@@ -55,7 +58,8 @@ class Cause:
     """Describe the failed calls of a flow that went wrong in the same way; `share` is of all failed calls.
 
     `kind` is the one of most of them, `kinds`, `stop_reasons`, `last_ok`, `agents`, `scenarios`, `personas`, `commits`
-    and `who` count calls by name, the most first. `lift` is ordered by how sure it is.
+    and `who` count calls by name, the most first. `lift` is ordered by how sure it is. One with `parts` stands for
+    several of a flow that have one call each, and names no state.
     """
 
     flow: str
@@ -77,6 +81,7 @@ class Cause:
     last_run: str
     example: Example
     lift: Sequence[Lift] = ()
+    parts: Sequence[Cause] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +143,35 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
             )
         )
     found.sort(key=_largest_first)
+    found = _folded(found)
     flows = {names["flow"][flow]: n for flow, n in counts.items()}
     return Causes(_with_lifts(found, known, flows) if whole else found, len(failed), sum(counts.values()))
+
+
+def _folded(found: Sequence[Cause]) -> list[Cause]:
+    """Put the groups of one call each of a flow into one, where there are more groups than anybody reads."""
+    if len(found) <= MANY:
+        return list(found)
+    single: dict[str, list[Cause]] = {}
+    for cause in found:
+        if cause.n == 1:
+            single.setdefault(cause.flow, []).append(cause)
+    folded = [_as_one(parts) for parts in single.values() if len(parts) > 1]
+    kept = [cause for cause in found if cause.n > 1 or len(single[cause.flow]) == 1]
+    return sorted([*kept, *folded], key=_largest_first)
+
+
+def _as_one(parts: Sequence[Cause]) -> Cause:
+    def added(counts: Iterable[Mapping[Any, int]]) -> dict[Any, int]:
+        total = sum((Counter(each) for each in counts), Counter[Any]())
+        return dict(sorted(total.items(), key=lambda each: (-each[1], each[0] is None, each[0] or "")))
+
+    counted: dict[str, Any] = {name: added(getattr(part, name) for part in parts) for name in _COUNTED}
+    return replace(
+        parts[0], first_failed=SEVERAL, kind=next(iter(counted["kinds"])), detail=None, error=None, n=len(parts),
+        share=sum(part.share for part in parts), first_run=parts[0].first_run, last_run=parts[-1].last_run,
+        parts=tuple(parts), **counted,
+    )  # fmt: skip
 
 
 def _name(names: Mapping[int, str | None], key: int) -> str | None:
