@@ -116,7 +116,8 @@ class _Walk:
         self._move(name, at)
         error = error_of(answer.tool_response) if answer is not None else None
         arguments = None if is_deep(entry.parameters) else entry.parameters
-        self.found.tool_calls.append(ToolCall(name, at, arguments, error))
+        place = len(self.found.events) + len(self.found.turns)
+        self.found.tool_calls.append(ToolCall(name, at, arguments, error, state=name, seq=place))
         if error is not None and answer is not None:
             self._guard(name, error, self._moments.of(answer))
 

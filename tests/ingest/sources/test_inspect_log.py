@@ -49,7 +49,9 @@ def test_a_sample_is_a_call_with_its_times(tmp_path: Path) -> None:
         Turn("caller", "Tuesday", 5.25, "opening"),
         Turn("agent", "Booked.", 11.0, "book_viewing", 2000.0),
     ]
-    assert call.tool_calls == [ToolCall("book_viewing", 7.5, {"day": "Tuesday"}, None, "agent", "ok")]
+    assert call.tool_calls == [
+        ToolCall("book_viewing", 7.5, {"day": "Tuesday"}, None, "agent", "ok", "book_viewing", seq=7)
+    ]
     assert (states(call), call.origin, call.final_state) == (["opening", "book_viewing"], "derived", "book_viewing")
     assert (call.run_id, call.run_label, call.commit, call.branch) == ("r1/viewing", logs.at(0), "abc1234", "main")
     assert (call.flow, call.agent_model, call.persona) == ("viewing", "acme/agent", "hurried")

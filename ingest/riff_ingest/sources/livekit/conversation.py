@@ -26,6 +26,7 @@ _SUCCESS, _FAIL = "lk.success", "lk.fail"
 _JUDGE = "lk.judge."
 _SCORES = {"pass": 10.0, "maybe": 5.0, "fail": 0.0}
 _STOPS = {
+    "job_shutdown": "job_shutdown",
     "participant_disconnected": "hangup",
     "user_initiated": "terminal",
     "task_completed": "terminal",
@@ -50,6 +51,7 @@ def conversation_of(
         started_at=_iso(report.begins_at),
         duration_s=report.duration_s,
         stop_reason=_STOPS.get(reason or "", reason),
+        unknown_end=reason is not None and reason not in _STOPS and "error" not in reason,
         final_state=states.state,
         final_status=report.close_reason,
         errored=(error := _error(report, reason)) is not None,
@@ -86,7 +88,9 @@ def _complete(call: Conversation, reason: str | None) -> None:
     if call.completed is None and reason == "task_completed":
         call.completed = True
     if call.completed is None and contract is not None and contract.success_terminals:
-        call.completed = read_stream(call.events, contract).succeeded
+        stream = read_stream(call.events, contract)
+        if stream.succeeded or stream.escalated or not call.unknown_end:
+            call.completed = stream.succeeded
     if call.completed is None:
         call.measured = {"completion": None}
     elif call.completed and "error" not in (reason or ""):
