@@ -1,4 +1,4 @@
-"""Put a kept transcript into the order of time: turns, states, slots, guards, tool calls and retries of one call.
+"""Put a kept transcript into one order: turns, states, slots, guards, tool calls and retries of one call.
 
 The document comes out of a store that anybody may have sent, so every value is looked at before it is used.
 """

@@ -1,4 +1,4 @@
-"""Show one call in the order of time: the proof behind a cell of a matrix."""
+"""Show one call as it went: the proof behind a cell of a matrix."""
 
 from __future__ import annotations
 
@@ -386,7 +386,7 @@ SPEC = ViewSpec(
     name="conversation",
     title="One conversation",
     help=(
-        "One call in the order of time: turns, states, slots, guards, tool calls; of a voice call its sound.",
+        "One call as it went: turns, states, slots, guards, tool calls; of a voice call its sound.",
         "The filter has to select it, such as run=R conversation=C; the beginning of an id is enough.",
         "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
     ),

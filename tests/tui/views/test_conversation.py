@@ -1,4 +1,4 @@
-"""A conversation is told in the order of time, and nobody's words leave it unasked."""
+"""A conversation is told as it went, and nobody's words leave it unasked."""
 
 from __future__ import annotations
 
