@@ -10,7 +10,7 @@ import pytest
 
 from riff_ingest import read_source
 from tests.support import eva_runs, inspect_logs, pipecat_runs, tau_runs
-from tests.support.livekit_reports import assistant, report, user
+from tests.support.livekit_reports import assistant, handoff, report, tool, user
 from tests.support.retell_calls import greeting, retell_call, retell_flow, written
 from tests.support.vapi_calls import vapi_call
 from tests.surface.ingest import Conversation, facts_of
@@ -150,6 +150,18 @@ def test_a_tool_says_in_which_state_and_after_how_many_turns_and_events_it_was_c
     (call,) = read_source(written(tmp_path / "c.json", vapi_call()))
     # opening, greeting and its end, the wish, and the exit and entry that are the call of the tool.
     assert [(tool.name, tool.state, tool.seq) for tool in call.tool_calls] == [("check_day", "check_day", 6)]
+
+
+def test_a_tool_that_hands_over_was_called_by_the_agent_that_was_there(tmp_path: Path) -> None:
+    items = [
+        handoff(None, "greeter", 0),
+        assistant("Hi", 1),
+        handoff("greeter", "desk", 2),
+        tool("transfer_to_human", 3),
+    ]
+    (call,) = read_source(written(tmp_path / "session_report.json", report(*items)))
+    assert call.final_state == "escalated"
+    assert [(each.name, each.state) for each in call.tool_calls] == [("transfer_to_human", "desk")]
 
 
 def _with_figures(folder: Path) -> Path:

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation
 from riff_ingest.platforms import ESCALATED, with_escalation
 from riff_ingest.segments import OPENING, ToolSegments, hands_over
@@ -149,7 +151,7 @@ def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *,
         states.move(item.new_agent, t)
     elif item.kind in ("function_call", "function_call_output"):
         states.begin(t)
-        name = item.name or UNNAMED
+        name, by, place = item.name or UNNAMED, states.state, len(states.events) + len(states.turns)
         states.call(
             name,
             t=t,
@@ -158,6 +160,8 @@ def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *,
             error=None if output is None or not output.is_error else str(output.output or "error"),
             state=None if not by_agent else ESCALATED if hands_over(name) else states.state,
         )
+        if by_agent:  # the agent called it that was there before it led anywhere
+            states.tool_calls[-1] = msgspec.structs.replace(states.tool_calls[-1], state=by, seq=place)
 
 
 def _error(report: Report, reason: str | None) -> str | None:
