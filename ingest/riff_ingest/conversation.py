@@ -148,10 +148,33 @@ SCHEMA = "riff.flow-transcript/1"
 RETRIED = "retried"
 """The kind of those `errors` that are of the infrastructure: a request failed, and was sent again."""
 
+ENDS = frozenset(
+    {
+        *("terminal", "hangup", "agent_hangup", "transfer", "voicemail", "timeout", "max_turns", "loop", "silence"),
+        *("unsafe", "too_many_errors", "context", "caller", "diverged", "bot", "error"),
+        *("job_shutdown", "task_completed", "user_initiated", "participant_disconnected"),
+        *("cost", "custom", "limit", "message", "operator", "time", "token", "turn", "working"),
+    }
+)
+"""The words for the end of a call that mean something here: any other says nothing of whether it was completed."""
+
+TIMES_RUN_BACK = "times run back"
+"""The defect of a time that lies before the one before it; the order stays that of the source."""
+
 ROLES = {"assistant": "agent", "user": "caller"}
 """What others call the two sides of a call, and what they are called here."""
 
-BEYOND_LINES = ("passed", "measured", "voice", "interaction", "filled", "unique")
+BEYOND_LINES = (
+    "passed",
+    "measured",
+    "voice",
+    "interaction",
+    "filled",
+    "unique",
+    "stored",
+    "needs_verdict",
+    "unknown_end",
+)
 """What conversations of other sources have and a native transcript line has no place for."""
 
 DERIVED = "derived"
@@ -222,7 +245,10 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
     computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
     call. `expected_steps` is `None` where the source does not know the task, and empty where the task asks for no step.
-    `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`.
+    `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`. `stored` are figures
+    that the source kept itself, by our name where they are the same figure on the same scale, else by its own.
+    `needs_verdict` says that only a reward or a scorer can tell whether the task was done, and that there is none,
+    `unknown_end` that its source has no such word as `stop_reason`, although others have it.
     """
 
     errors: list[Any] | int = []
@@ -241,6 +267,14 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     passed: bool | None = None
     measured: Mapping[str, float | None] = {}
     voice: Voice | None = None
+    stored: Mapping[str, float | bool | None] = {}
+    needs_verdict: bool = False
+    unknown_end: bool = False
+
+    def ends_in_unknown_word(self) -> bool:
+        """Tell whether the word for its end is none that is known, and nothing says that it was not completed."""
+        is_unknown = self.unknown_end or (self.stop_reason is not None and self.stop_reason not in ENDS)
+        return is_unknown and self.completed is not False
 
     def error_count(self) -> int:
         """Return how many errors the call met; a request that was sent again is no error of the agent."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from riff_ingest.blame import blame_of
-from riff_ingest.conversation import HIGHEST, Conversation, ToolCall
+from riff_ingest.conversation import HIGHEST, TIMES_RUN_BACK, Conversation, ToolCall
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.flow_aspects import added_aspects, call_aspects, turn_latencies
 from riff_ingest.lenient_json import parse_time
@@ -23,6 +24,7 @@ from riff_store.transcript_columns import EventColumns, spell
 from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
+UNKNOWN_END = "it ended with {word}, which is no word that is known, so completion is not measured"
 _HEAD = CallHead.__struct_fields__
 _head_of = attrgetter(*_HEAD)
 _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)
@@ -49,6 +51,9 @@ def facts_of(
         for row in states:
             row.lost = 0 if success and row.lost is not None and not call.is_excluded() else None
     defects = _added_up(call.defects, stream.defects)
+    if back := _times_that_run_back(call):
+        defects = _added_up(defects, {TIMES_RUN_BACK: back})
+    stored = _stored(call, aspects, states)
     head = dict(zip(_HEAD, _head_of(call), strict=True))
     head["run_id"] = call.run_id or default_run
     head["archetype"] = call.archetype or (call.contract.archetype if call.contract else None)
@@ -66,12 +71,15 @@ def facts_of(
         outcome_positions=stream.outcome_positions,
         failure=blame_of(call, stream) if success is False and not call.is_excluded() else None,
         expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps or ()],
-        transcript=transcript_text(call) if with_text else None,
+        transcript=transcript_text(call, stored) if with_text else None,
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
     if call.aspects or call.state_aspects:
         differences = _mismatches(call, aspects, states)
         notes += [Skipped("mismatch", line, reason, call.conversation_id) for reason in differences]
+    if call.ends_in_unknown_word() and not call.is_excluded():
+        reason = UNKNOWN_END.format(word=call.stop_reason)
+        notes.append(Skipped("defect", line, reason, call.conversation_id))
     if defects:
         listed = ", ".join(f"{name} {count}" for name, count in sorted(defects.items()))
         notes.append(Skipped("defect", line, f"stream defects: {listed}", call.conversation_id))
@@ -80,7 +88,7 @@ def facts_of(
 
 def _was_served(call: Conversation, stream: Stream) -> bool | None:
     """Return whether the task was done where its source knows, else how the call ended; `None` where nothing tells."""
-    if call.passed is not None:
+    if call.passed is not None or call.needs_verdict:
         return call.passed
     if stream.succeeded:
         return True
@@ -155,6 +163,44 @@ def _mismatches(call: Conversation, aspects: Mapping[str, float | None], states:
     return found
 
 
+def _times_that_run_back(call: Conversation) -> int:
+    """Return how often a time lies before the one before it, in that list of the call in which it is most often."""
+    most = 0
+    for items in (call.turns, call.events, call.tool_calls):
+        times = [item.t for item in items if item.t is not None]
+        if times != sorted(times):
+            most = max(most, sum(later < earlier for earlier, later in pairwise(times)))
+    return most
+
+
+def _stored(
+    call: Conversation, aspects: Mapping[str, float | None], states: list[StateAspects]
+) -> dict[str, float | bool]:
+    """Return the figures of the source that are others than ours, or that we have none of.
+
+    A yes or no is held against whether the task was done, else whether the call was completed.
+    """
+    done = call.completed if call.passed is None else call.passed
+    ours: dict[str, float | None] = dict(aspects)
+    brought: dict[str, float | bool | None] = {**call.stored}
+    if call.events:
+        brought |= {name: value for name, value in call.aspects.items() if name in COMPUTED}
+        by_state = {row.state: row for row in states}
+        for row in call.state_aspects:
+            if isinstance(state := row.get("state"), str):
+                brought |= {f"{state}.{name}": _number(row, name) for name in _STATE_METRICS}
+                ours |= {f"{state}.{name}": getattr(by_state.get(state), name, None) for name in _STATE_METRICS}
+    return {
+        name: value for name, value in brought.items() if value is not None and _differs(value, ours.get(name), done)
+    }
+
+
+def _differs(value: float | bool, ours: float | None, done: bool | None) -> bool:
+    if isinstance(value, bool):
+        return done is not None and value != done
+    return ours is None or abs(value - ours) > MISMATCH
+
+
 def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> list[str]:
     if row is None:
         return [f"state {brought.get('state')} brought, never visited"]
@@ -172,9 +218,9 @@ LONGEST_RESULT = 4096
 _encoder = msgspec.json.Encoder()
 
 
-def transcript_text(call: Conversation) -> bytes:
-    """Return what was said and what happened in a call."""
-    parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors}
+def transcript_text(call: Conversation, stored: Mapping[str, float | bool] | None = None) -> bytes:
+    """Return what was said and what happened in a call, with figures of its source that are `stored` beside ours."""
+    parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors, "stored": stored}
     parts["expected_steps"] = [step for step in call.expected_steps or () if step.arguments is not None]
     others: dict[str, Any] = {name: value for name, value in parts.items() if value}
     if call.voice is not None:

@@ -165,7 +165,7 @@ def _status(call: Conversation, contract: Contract) -> float:
 
 
 def _completion(call: Conversation) -> float | None:
-    if call.completed is None and call.stop_reason is None:
+    if (call.completed is None and call.stop_reason is None) or call.ends_in_unknown_word():
         return None
     return 10.0 if call.completed and call.stop_reason == "terminal" else 0.0
 

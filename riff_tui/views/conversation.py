@@ -1,4 +1,4 @@
-"""Show one call in the order of time: the proof behind a cell of a matrix."""
+"""Show one call as it went: the proof behind a cell of a matrix."""
 
 from __future__ import annotations
 
@@ -254,6 +254,7 @@ def _extras(
         "aspects": {
             "computed": dict(detail.aspects),
             "judged": [notes.verdict_record(verdict, words) for verdict in detail.verdicts],
+            "stored": _stored(detail.document),
         },
         **({"interaction": interaction} if interaction else {}),
         "annotations": [notes.note_record(note, words) for note in detail.notes],
@@ -314,23 +315,40 @@ def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], word
     return [{"t": None, "state": None, "slot": slot, "value": words(value)} for slot, value in at_the_end.items()]
 
 
+def _stored(document: Mapping[str, object] | None) -> dict[str, float | bool]:
+    """Return the figures that the source of a call kept itself and that are others than ours."""
+    found = document.get("stored") if document else None
+    given = found.items() if isinstance(found, Mapping) else ()
+    return {key: value for key, value in given if isinstance(value, bool) or number(value) is not None}
+
+
 def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     """Return who took part and how the call ended, what it scored, and which steps of its task it took."""
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
     metrics = {aspect: metric_of(aspect) for aspect in detail.aspects}
     decimals = {aspect: 1 if metric is None else metric.decimals for aspect, metric in metrics.items()}
-    scores = (f"{aspect} {fixed(value, decimals[aspect])}" for aspect, value in detail.aspects.items())
+    stored = {key: _figure(value) for key, value in _stored(detail.document).items()}
+    scores = (
+        f"{aspect} {fixed(value, decimals[aspect])}" + (f" (source says {stored[aspect]})" if aspect in stored else "")
+        for aspect, value in detail.aspects.items()
+    )
+    beside = [f"{key} {value}" for key, value in stored.items() if key not in detail.aspects]
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
     heard = columns.interaction_text(columns.interaction_record(detail.interaction))
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     return [
         " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
         f"Computed: {' · '.join(scores)}",
+        *([f"Source says: {' · '.join(beside)}"] if beside else []),
         *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
         *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
+
+
+def _figure(value: float | bool) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else fixed(value, 3, trim=True)
 
 
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords) -> list[str]:
@@ -368,7 +386,7 @@ SPEC = ViewSpec(
     name="conversation",
     title="One conversation",
     help=(
-        "One call in the order of time: turns, states, slots, guards, tool calls; of a voice call its sound.",
+        "One call as it went: turns, states, slots, guards, tool calls; of a voice call its sound.",
         "The filter has to select it, such as run=R conversation=C; the beginning of an id is enough.",
         "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
     ),

@@ -267,7 +267,8 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "completion", "completion", bounds=_TEN, short="comp", aliases=("comp",), rate_of="completion", gated=True,
         help="10 where the flow ran to its own end, 0 where the call was cut or given up.",
-        definition="10 if the call is flagged completed and stopped at a terminal, else 0",
+        definition="10 if the call is flagged completed and stopped at a terminal, else 0; not measured where the word "
+        "for its end is none that is known, unless it is flagged as not completed",
     ),
     Metric(
         "errors", "errors", bounds=_TEN, short="errs", aliases=("errs",), gated=True,

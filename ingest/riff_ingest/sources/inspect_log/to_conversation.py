@@ -52,6 +52,7 @@ _TO_A_HUMAN = re.compile(r"transfer.*(human|person|operator|representative|agent
 LONGEST_ERROR = 1000
 
 _TERMINAL, _ERROR = "terminal", "error"
+_LIMITS = frozenset({"context", "cost", "custom", "limit", "message", "operator", "time", "token", "turn", "working"})
 
 
 def conversation_of(
@@ -66,7 +67,8 @@ def conversation_of(
     began = happenings.first if began is None else began
     told = transcript_of(sample, happenings, began, segments)
     metadata = object_of(sample.metadata)
-    error, limit = _error(sample), _limit(sample.limit)
+    error, limit, passed = _error(sample), _limit(sample.limit), _passed(sample, header, scales)
+    is_unknown = error is None and limit is not None and limit not in _LIMITS
     return Conversation(
         conversation_id=name,
         flow=text_of(metadata.get("flow")) or header.flow,
@@ -80,7 +82,8 @@ def conversation_of(
         trial=epoch - 1,
         started_at=_first_time(sample, happenings) or header.created,
         duration_s=_duration(sample, began, happenings.last),
-        completed=error is None and limit is None,
+        completed=None if is_unknown else error is None and limit is None,
+        unknown_end=is_unknown,
         stop_reason=_ERROR if error is not None else limit or _TERMINAL,
         final_state=told.state,
         errored=error is not None,
@@ -92,7 +95,8 @@ def conversation_of(
         events=told.events,
         tool_calls=told.tool_calls,
         origin="observed" if happenings.has_agents else DERIVED,
-        passed=_passed(sample, header, scales),
+        passed=passed,
+        stored=_headline(sample, header, scales),
         filled=len(object_of(sample.scores)),
     )
 
@@ -148,12 +152,22 @@ def _contract(told: ToolStates) -> Contract | None:
 
 def _passed(sample: Sample, header: Header, scales: Scales) -> bool | None:
     """Tell whether the task was done by the score that stands for the whole, unless that is a model's opinion."""
+    share = _share(sample, header, scales)
+    return None if share is None else share >= 1
+
+
+def _share(sample: Sample, header: Header, scales: Scales) -> float | None:
     name = header.headline
     score = object_of(sample.scores).get(name) if name else None
     if name is None or score is None or header.grader(name) is not None:
         return None
-    share = scales.share(Part(name, name), object_of(score).get("value"))
-    return None if share is None else share >= 1
+    return scales.share(Part(name, name), object_of(score).get("value"))
+
+
+def _headline(sample: Sample, header: Header, scales: Scales) -> dict[str, float]:
+    """Return the score that stands for the whole where it is in part met, which a yes or no does not tell."""
+    share = _share(sample, header, scales)
+    return {header.headline: share} if header.headline and share is not None and 0 < share < 1 else {}
 
 
 # Put the messages, tool calls and agents of a sample into one order, with the times that its events tell.
@@ -367,6 +381,7 @@ def _read_sample(
     happenings = happenings_of(sample)
     call = conversation_of(sample, happenings, header, scales, context.tool_segments)
     call.contract = context.contracts.get(call.flow, call.contract)
+    call.needs_verdict = call.passed is None and not (call.contract and call.contract.success_terminals)
     del defects[NOT_FINITE]  # Inspect AI writes NaN for what is unscored
     call.defects = dict(defects)
     yield place, call

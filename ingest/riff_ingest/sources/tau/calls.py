@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation, ExpectedAnswer, ReferenceStep, ToolCall
+from riff_ingest.conversation import (
+    DERIVED, ROLES, TIMES_RUN_BACK, Contract, Conversation, ExpectedAnswer, ReferenceStep, ToolCall
+)  # fmt: skip
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import is_deep, parse_time
 from riff_ingest.lines import BrokenInput
@@ -63,6 +65,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
     is_voice = has_ticks(simulation)
     solo = run.is_solo or (not is_voice and bool(simulation.messages) and not walked.has_caller)
     reward = simulation.reward_info.reward if simulation.reward_info else None
+    passed = None if reward is None else abs(reward - 1) <= _PASSED
     errored = ending.errored or simulation.reward_info is None
     scenario = None if simulation.task_id is None else str(simulation.task_id)
     call = Conversation(
@@ -79,6 +82,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         duration_s=walked.duration_s if is_voice else _seconds(simulation.duration),
         completed=ending.completed,
         stop_reason=ending.stop_reason,
+        unknown_end=ending.completed is None and ending.stop_reason is not None,
         final_state=states.state,
         final_status=final_status(simulation.termination_reason, walked.last_words),
         errored=errored,
@@ -99,7 +103,9 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         channel="voice" if is_voice else "text",
         origin=DERIVED,
         defects=dict(walked.defects),
-        passed=None if reward is None else abs(reward - 1) <= _PASSED,
+        passed=passed,
+        needs_verdict=passed is None,
+        stored={"reward": reward} if reward and not passed else {},
         measured=_measured(simulation),
         voice=walked.voice,
         interaction=walked.interaction,
@@ -325,6 +331,8 @@ def walk_messages(messages: Sequence[Message], start: int | None, walked: Walked
         side = ROLES.get(message.role or "")
         if side is not None:
             t = (at - first) / _SECOND if at is not None and first is not None and at >= first else None
+            if at is not None and first is not None and at < first:
+                walked.defects[TIMES_RUN_BACK] += 1
             walked.states.begin(t)
             if side == "caller":
                 walked.has_caller = True
