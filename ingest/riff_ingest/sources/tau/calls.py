@@ -9,7 +9,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from riff_ingest.conversation import (
-    DERIVED, ROLES, TIMES_RUN_BACK, Contract, Conversation, ExpectedAnswer, ReferenceStep, ToolCall
+    DERIVED,
+    ROLES,
+    TIMES_RUN_BACK,
+    Contract,
+    Conversation,
+    ExpectedAnswer,
+    ReferenceStep,
+    ToolCall,
 )  # fmt: skip
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import is_deep, parse_time
