@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.vocabulary import CLASSES_OF_FAILURE, DEAD_END, MARKED
+from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL, MARKED
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, counts_text, in_two_parts, shown
@@ -90,7 +90,7 @@ def causes(answer: Causes) -> Table:
 def _where(cause: Cause) -> str:
     """Return the filter that selects the calls of a group."""
     keys = {**cells.values_of(cause, "flow first_failed"), "failure_error": cause.error}
-    if cause.detail is not None or CLASSES_OF_FAILURE[cause.kind] != DEAD_END:
+    if cause.kind == MARKED or CLASSES_OF_FAILURE[cause.kind] in DIVIDED_BY_DETAIL:
         keys["failure_detail"] = cause.detail
     alike = [kind for kind, of_kind in CLASSES_OF_FAILURE.items() if of_kind == CLASSES_OF_FAILURE[cause.kind]]
     kinds = " | ".join(cells.where({"failure": kind}) for kind in alike)

@@ -149,6 +149,8 @@ CLASSES_OF_FAILURE = {
 
 `none` is where nothing tells, `marked` where a person did.
 """
+DIVIDED_BY_DETAIL = ("tool or guard", "slot")
+"""The classes of failures of which the detail is a name that several calls share."""
 FAILURE_KINDS = tuple(CLASSES_OF_FAILURE)
 WHO = ("agent", "caller", "backend")
 """Whose fault a failed call can be."""

@@ -16,7 +16,7 @@ from riff_store.chunks import FAILURES, KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.schema import COMPUTED_JUDGE
-from riff_store.vocabulary import CLASSES_OF_FAILURE, DEAD_END
+from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark
@@ -149,8 +149,8 @@ class FailedCalls:
         kinds = self.column("kind")
         if name == "class":
             return np.array([_CLASSES.index(CLASSES_OF_FAILURE[kind]) for kind in KINDS_OF_FAILURE])[kinds]
-        # How a call stopped at a dead end is counted in a group, and does not divide it.
-        grouped = np.array([CLASSES_OF_FAILURE[kind] != DEAD_END for kind in KINDS_OF_FAILURE])
+        # What tells one call from the next, such as how it stopped or what it did not say, does not divide a group.
+        grouped = np.array([CLASSES_OF_FAILURE[kind] in DIVIDED_BY_DETAIL for kind in KINDS_OF_FAILURE])
         return np.where(grouped[kinds], self.column("detail"), 0)
 
     def groups(self, *names: str) -> FailureGroups:
