@@ -89,9 +89,9 @@ def causes(answer: Causes) -> Table:
 
 def _where(cause: Cause) -> str:
     """Return the filter that selects the calls of a group."""
-    keys = {**cells.values_of(cause, "flow first_failed"), "failure_error": cause.error}
+    keys = cells.values_of(cause, "flow first_failed")
     if cause.kind == MARKED or CLASSES_OF_FAILURE[cause.kind] in DIVIDED_BY_DETAIL:
-        keys["failure_detail"] = cause.detail
+        keys |= {"failure_detail": cause.detail, "failure_error": cause.error}
     alike = [kind for kind, of_kind in CLASSES_OF_FAILURE.items() if of_kind == CLASSES_OF_FAILURE[cause.kind]]
     kinds = " | ".join(cells.where({"failure": kind}) for kind in alike)
     return f"{cells.where(keys)} {f'({kinds})' if len(alike) > 1 else kinds}"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _ENDS, _PLACED = ("from_state", "to_state"), ("state", "position")
 _CLASSES = sorted(set(CLASSES_OF_FAILURE.values()))
-_OF_GROUPS = ("class", "detail of class")
+OF_CLASS = " of class"
+_OF_GROUPS = ("class", f"detail{OF_CLASS}", f"error{OF_CLASS}")
 MARKED = 0
 """The place among the kinds of failure of what a person marked."""
 
@@ -145,13 +146,13 @@ class FailedCalls:
         return column
 
     def _of_group(self, name: str) -> Keys:
-        """Return the class of each kind of failure, or the detail where calls are grouped by it."""
+        """Return the class of each kind of failure, or the detail or error where calls are grouped by it."""
         kinds = self.column("kind")
         if name == "class":
             return np.array([_CLASSES.index(CLASSES_OF_FAILURE[kind]) for kind in KINDS_OF_FAILURE])[kinds]
         # What tells one call from the next, such as how it stopped or what it did not say, does not divide a group.
         grouped = np.array([CLASSES_OF_FAILURE[kind] in DIVIDED_BY_DETAIL for kind in KINDS_OF_FAILURE])
-        return np.where(grouped[kinds], self.column("detail"), 0)
+        return np.where(grouped[kinds], self.column(name.removesuffix(OF_CLASS)), 0)
 
     def groups(self, *names: str) -> FailureGroups:
         """Return the groups of calls that share these keys."""

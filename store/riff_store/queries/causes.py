@@ -31,7 +31,7 @@ _DIMENSIONS: Sequence[Dimension] = ("agent", "persona", "scenario", "commit")
 _Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
 _Counts: TypeAlias = Mapping[str | None, int]
 
-_SIGNATURE = ("flow", "state", "class", "code", "detail of class", "error")
+_SIGNATURE = ("flow", "state", "class", "code", "detail of class", "error of class")
 """What the calls of a group share; how they stopped, what was right last and who led them is counted in it."""
 
 Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
@@ -130,7 +130,7 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
                 kinds=kinds[at],
                 who=whose[at],
                 detail=marked if kind == MARKED else _name(names["stop_reason"], keys["detail of class"]),
-                error=_name(names["stop_reason"], keys["error"]),
+                error=_name(names["stop_reason"], keys["error of class"]),
                 n=n,
                 share=n / len(failed),
                 agents=of_group["agent"],
