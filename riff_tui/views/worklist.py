@@ -134,7 +134,8 @@ def reason_texts(cell: StateCell) -> dict[str, str]:
     found = {metric: said(cell) for metric, (holds, said) in _REASONS.items() if holds(cell)}
     ends_told = "stall" in found or "escalation" in found
     lacks = "missed" in found or "wrong_args" in found
-    kinds = [(kind, n) for kind, n in cell.blames.items() if not lacks and not (ends_told and kind in _ENDS)]
+    told = (*(_LACKING if lacks else ()), *(_ENDS if ends_told else ()))
+    kinds = [(kind, n) for kind, n in cell.blames.items() if kind not in told]
     return {**{kind: f"{kind} {n:,}" for kind, n in kinds}, **found}
 
 
@@ -148,6 +149,8 @@ def _tenths(cell: StateCell, metric: str) -> str:
 
 _ENDS = ("dead end", "hand-off")
 """The kinds of failure that a state's shares of stalls and escalations show as well."""
+_LACKING = ("missing action", "missing step", "wrong arguments")
+"""The kinds of failure that the counts of a step show as well."""
 
 
 def _is_stuck(cell: StateCell) -> bool:
@@ -248,15 +251,15 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
 
 
 def _state(rank: int, cell: StateCell) -> Row:
-    from riff_store.queries.worklist import weight
+    from riff_store.queries.worklist import lacking, weight
 
     flow, state = cell.keys.get("flow"), cell.keys.get("state")
     found, failed, n = reason_texts(cell), weight(cell), cell.n
     measured: dict[str, Any] = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS if key in found}
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
-    lacks = "missed" in found or "wrong_args" in found
-    if lacks and cell.steps is not None:
+    lacks = cell.steps is not None and lacking(cell.steps) == failed > 0
+    if cell.steps is not None and ("missed" in found or "wrong_args" in found):
         measured |= cells.step_record(cell.steps)
         # Calls that missed a step were never in its state.
         n = max(n, cell.steps.expected)
