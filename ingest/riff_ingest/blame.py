@@ -199,6 +199,8 @@ def _all_found(
     yield from _left_without(call, stream, visits)
     escalations = stream.terms.escalations
     for place, visit in enumerate(visits[: last + 1]):
+        if visit.state in stream.terms.outcomes:
+            continue
         if visit.loops and not derived:  # a tool that is called again and again is no place that a call comes back to
             yield _Found(place, "loop", Moment(visit.start, "events", visit.first))
         if visit.to in escalations:
@@ -262,10 +264,13 @@ def _left_without(call: Conversation, stream: Stream, visits: Sequence[Visit]) -
     if not terms.required_slots and not terms.tools:
         return
     filled = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
-    called = {tool.name for tool in call.tool_calls}
+    called = {state_of(tool) for tool in call.tool_calls}
     states = {} if call.contract is None else call.contract.states
     for place, visit in enumerate(visits):
-        if visit.to is None or visit.to == visit.state or visit.to in terms.escalations:
+        to = visit.to
+        if to is None and place == len(visits) - 1 and call.final_state in terms.successes:
+            to = call.final_state
+        if to is None or to == visit.state or to in terms.escalations:
             continue
         if visit.state in terms.required_slots:
             for slot in states[visit.state].required_slots:
@@ -292,7 +297,7 @@ def _end_of_call(call: Conversation, stream: Stream, visit: Visit, last: int) ->
     filled = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
     wanted = () if contract is None else (*(contract.required_slots or ()), *(contract.completion_slots or ()))
     yield from (_Found(last, "missing slot", moment, slot) for slot in wanted if slot not in filled)
-    called = {tool.name for tool in call.tool_calls}
+    called = {state_of(tool) for tool in call.tool_calls}
     tools = () if contract is None else contract.required_tools or ()
     yield from (_Found(last, "missing action", moment, tool) for tool in tools if tool not in called)
     if contract is not None and contract.final_statuses and call.final_status not in contract.final_statuses:

@@ -99,14 +99,16 @@ def correct(call: Call) -> bool | None:
         return None
     goals, statuses = set(contract.get("success_terminals") or ()), contract.get("final_statuses")
     wanted = {*(contract.get("required_slots") or ()), *(contract.get("completion_slots") or ())}
-    right = {slot for slot in filled(call["events"]) if not wrong_at_the_end(call, slot)}
+    wrong = {slot for slot in filled(call["events"]) if wrong_at_the_end(call, slot)}
+    of_states = [state.get("required_slots") or () for state in (contract.get("states") or {}).values()]
+    wanted |= wrong & {slot for slots in of_states for slot in slots}
     done = {tool["name"] for tool in call.get("tool_calls") or () if by_agent(tool) and not is_bad(tool)}
     deeds = set(contract.get("required_tools") or ())
     for visit in visits(call["events"]):
         deeds |= set(tools_of(call, visit["state"])) if is_forward(call, visit) else set()
     return (not goals or bool(goals & touched(call))) and (
         not statuses or call.get("final_status") in statuses
-    ) and wanted <= right and deeds <= done  # fmt: skip
+    ) and wanted <= filled(call["events"]) - wrong and deeds <= done  # fmt: skip
 
 
 def complete(call: Call) -> bool | None:
@@ -165,6 +167,8 @@ def troubles(call: Call, seen: list[Visit]) -> Iterator[tuple[int, str, str | No
                 for other in later
             ):  # fmt: skip
                 yield at, "wrong slot", event["slot"]
+        if visit["state"] in set.union(*terminals(call)):
+            continue
         entries = [each for each in seen[: at + 1] if each["state"] == visit["state"]]
         if len(entries) >= 3 and not new_slots(events, entries[-2]["index"], entries[-1]["index"]):
             yield at, "loop", None
@@ -224,7 +228,10 @@ def tools_of(call: Call, state: str) -> list[str]:
 
 def is_forward(call: Call, visit: Visit) -> bool:
     """Left for another state that is no escalation."""
-    return visit["to"] not in {None, visit["state"], *terminals(call)[1]}
+    to = visit["to"]
+    if to is None and visit["is last"] and call.get("final_state") in terminals(call)[0]:
+        to = call["final_state"]
+    return to not in {None, visit["state"], *terminals(call)[1]}
 
 
 def is_bad(tool: Call) -> bool:
@@ -305,4 +312,6 @@ def visits(events: Iterable[Call]) -> list[Visit]:
             last.update({"to": event.get("to_state"), "end": event.get("t"), "is open": False})
         elif last is not None:
             last["events"].append((index, event))
+    for visit in found:
+        visit["is last"] = visit is found[-1]
     return found
