@@ -199,6 +199,8 @@ def _all_found(
     yield from _left_without(call, stream, visits)
     escalations = stream.terms.escalations
     for place, visit in enumerate(visits[: last + 1]):
+        if visit.state in stream.terms.outcomes:
+            continue
         if visit.loops and not derived:  # a tool that is called again and again is no place that a call comes back to
             yield _Found(place, "loop", Moment(visit.start, "events", visit.first))
         if visit.to in escalations:
@@ -265,10 +267,9 @@ def _left_without(call: Conversation, stream: Stream, visits: Sequence[Visit]) -
     called = {state_of(tool) for tool in call.tool_calls}
     states = {} if call.contract is None else call.contract.states
     for place, visit in enumerate(visits):
-        # Where events stop short of it, the final state is what the last visit led to.
-        to = visit.to or (
-            call.final_state if place == len(visits) - 1 and call.final_state in terms.successes else None
-        )
+        to = visit.to
+        if to is None and place == len(visits) - 1 and call.final_state in terms.successes:
+            to = call.final_state
         if to is None or to == visit.state or to in terms.escalations:
             continue
         if visit.state in terms.required_slots:

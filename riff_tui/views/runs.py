@@ -21,6 +21,7 @@ _COLUMNS = (
     dataclasses.replace(columns.STARTED, get=lambda run: cells.moment(run.started_at)),
     columns.FLOWS,
     columns.N,
+    columns.FAILED,
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
     _SUCCESS,
     columns.interval(_SUCCESS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from riff_ingest import json_members, lines, loader, pipeline
+from riff_ingest.blame import LONGEST_MESSAGE, blame_of, error_class
 from riff_ingest.conversation import (
     DERIVED,
     HIGHEST,
@@ -131,7 +132,7 @@ from riff_ingest.events import (
     Subscriber,
     TurnComplete,
 )
-from riff_ingest.facts import LONGEST_MESSAGE, LONGEST_RESULT, error_class, event_columns, facts_of
+from riff_ingest.facts import LONGEST_RESULT, event_columns, facts_of
 from riff_ingest.flow_aspects import compute_flow_aspects
 from riff_ingest.json_members import Member, read_members
 from riff_ingest.lenient_json import clean, is_deep, loads, parse_time

@@ -18,7 +18,7 @@ from riff_store.vocabulary import PERSON, STEP_FIELDS
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """Describe a run: its calls that count, how many were correct and complete, and their mean quality.
+    """Describe a run: its calls that count, how many of them failed, the share of successes, and their mean quality.
 
     `written_by` says who stored its calls; `caller_failed` and `overall` are as in a cell of flows.
     """
@@ -33,6 +33,7 @@ class RunSummary:
     excluded: int
     success: Measure
     quality: Measure
+    failed: int | None = None
     caller_failed: int = 0
     overall: Measure | None = None
     written_by: str | None = None
@@ -151,6 +152,7 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
             excluded=whole.excluded,
             success=whole.success_measure(),
             quality=whole.quality_measure(),
+            failed=whole.failed if whole.success_n else None,
             caller_failed=whole.caller_failed,
             overall=whole.overall_measure(),
             written_by=written_by,
