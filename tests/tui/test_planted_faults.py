@@ -135,4 +135,4 @@ def test_the_gate_stops_it(path: Path, fault: Fault) -> None:
 def test_the_gate_stops_slow_turns_where_it_is_asked_to(path: Path) -> None:
     store_conversations(path, [*Fault().calls(run="before"), *SLOW.calls(run="after")])
     sides = ["--baseline", "before", "--candidate", "after", "--store", str(path)]
-    assert run(["gate", *sides, "--max-drop", "slow=5%"]) == ExitCode.GATE_FAILED
+    assert run(["gate", *sides, "--max-drop", "slow=2%"]) == ExitCode.GATE_FAILED
