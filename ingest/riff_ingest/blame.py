@@ -50,7 +50,9 @@ def blame_of(call: Conversation, stream: Stream) -> Failure:
     """Return what went wrong first in a failed call: what its task tells comes first where states are derived."""
     visits = visits_of(call.events)
     places = place_tools(call, visits)
-    blame = _of_task(call, visits, places) if call.origin == DERIVED else None
+    # A task that its source says was done tells nothing of a call that failed otherwise.
+    of_task = call.origin == DERIVED and call.passed is not True
+    blame = _of_task(call, visits, places) if of_task else None
     if blame is None:
         blame = _of_visits(call, stream, visits, places)
     state = blame.first_failed

@@ -93,7 +93,10 @@ def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") 
     flows = [_flow(rank, cell, answer.blamed) for rank, cell in enumerate(answer.flows, 1)]
     segments = [_segment(rank, cell) for rank, cell in enumerate(answer.segments, 1)]
     states = [_state(rank, cell) for rank, cell in enumerate(answer.states, 1)]
-    states += [_nowhere(rank, *each) for rank, each in enumerate(answer.nowhere.items(), len(states) + 1)]
+    segments += [
+        _nowhere("segment", rank, *each) for rank, each in enumerate(answer.nowhere.items(), len(segments) + 1)
+    ]
+    states += [_nowhere("state", rank, *each) for rank, each in enumerate(answer.nowhere.items(), len(states) + 1)]
     rows = states or segments or flows
     flow = answer.first.flow if answer.first else rows[0].record["flow"] if rows else None
     totals = answer.totals
@@ -280,13 +283,13 @@ def _state(rank: int, cell: StateCell) -> Row:
     )
 
 
-def _nowhere(rank: int, flow: str, failed: int) -> Row:
+def _nowhere(kind: str, rank: int, flow: str, failed: int) -> Row:
     """Return the failed calls of a flow that nothing is blamed for: they have no events."""
     where, said = cells.where({"flow": flow, "failure": "none"}), "no events show where"
-    names = {"flow": flow, "agent": None, "segment": None, "state": NONE_FOUND}
-    record = {"list": "states", "rank": rank, **names, "failed": failed, "n": failed, "share": 1.0, "reasons": [said]}
+    names = {"flow": flow, "agent": None, "segment": None, "state": None, kind: NONE_FOUND}
+    record = {"list": f"{kind}s", "rank": rank, **names, "failed": failed, "n": failed, "share": 1.0, "reasons": [said]}
     return Row(
-        f"states: {where}",
+        f"{kind}s: {where}",
         record,
         display={"place": f"{flow}/{NONE_FOUND}", "summary": f"{said}{_failed(failed, failed)}", "reasons": said},
         severity={"": "warn"},

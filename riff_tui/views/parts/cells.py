@@ -387,7 +387,7 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
     rise = f"if fixed, success could rise from {least} to at most {most}"
     return {
         "headline": f"{place} · {happened}",
-        "lead": f"Fix first{within}: {place}. {happened[:1].upper()}{happened[1:]} ({_by_whom(first)}); {rise}.",
+        "lead": f"Fix first{within}: {place}. {happened[:1].upper()}{happened[1:]}; {rise}.{_by_whom(first)}",
         "extras": {"first": record},
     }
 
@@ -403,11 +403,12 @@ def _nothing_first(totals: Totals) -> str:
 
 
 def _by_whom(first: FirstToFix) -> str:
-    if len(first.agents) == 1:
-        return f"agent {first.agents[0]}"
+    """Return which agents fail there, where that is not all of them."""
     if len(first.failing) == len(first.agents):
-        return "all agents"
-    return f"{len(first.failing)} of {len(first.agents)} agents"
+        return ""
+    if len(first.failing) == 1:
+        return f" Of {len(first.agents)} agents {first.failing[0]} alone fails there."
+    return f" Of {len(first.agents)} agents {len(first.failing)} fail there."
 
 
 def quality_columns(judge: str, path: Sequence[str], title: str = "", short: str = "") -> list[Column]:

@@ -249,10 +249,7 @@ class OutcomeVisit(BaseModel):
 class CallFailure(BaseModel):
     """Hold what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
-    `last_ok` is the state before, null at the start; `state`, which is blamed, is null where nothing
-    tells. `kind` is what went wrong there, `detail` the guard, tool or slot, `error` its message without numbers, ids
-    and quotes, `who` whose fault it is. It was `t` seconds into the call, in or after a turn (from 1), and is the entry
-    `place` of the `list` of what happened.
+    The columns are the fields of `facts.Failure`; `state`, which is blamed, is null where nothing tells.
     """
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
