@@ -39,7 +39,7 @@ async def test_the_screens_of_the_walk_look_as_they_did(tiny: Path, size: tuple[
             assert_golden("\n".join(lines) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
 
 
-async def test_the_top_line_names_what_to_mend_first_of_the_flows_that_the_filter_shows(tiny: Path) -> None:
+async def test_the_top_line_names_what_to_fix_first_of_the_flows_that_the_filter_shows(tiny: Path) -> None:
     first = "viewing/collect_details lost 4 of 9 calls"
     for where, rows, said in (("", 3, True), ("n>100", 0, False), ("flow!=viewing", 1, False), ("lost=0", 2, False)):
         async with exploring(tiny, (150, 30), start=stack_of("flows", where)) as at:
