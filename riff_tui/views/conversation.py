@@ -177,7 +177,7 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
     blame = {
         "state": call.first_failed,
         "kind": call.failure,
-        "detail": call.failure_detail if words.wanted or call.failure != "missing answer" else None,
+        "detail": _detail_of(call, words),
         "error": words(call.failure_error),
         "who": call.who,
         "tool": call.failed_tool,
@@ -189,6 +189,11 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
         rows[place] = replace(rows[place], severity={**rows[place].severity, "": "bad"})
     begin = table.begin or (blamed if place is not None else "")
     return replace(table, rows=rows, begin=begin, extras={**table.extras, "blame": blame})
+
+
+def _detail_of(call: Call, words: CallWords) -> str | None:
+    """Return what a call is blamed for in detail; what the agent should have said only where words are wanted."""
+    return words(call.failure_detail) if call.failure == "missing answer" else call.failure_detail
 
 
 def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[Moment]) -> int | None:
@@ -250,7 +255,8 @@ def _extras(
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": record_of(detail.call)
-        | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")},
+        | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")}
+        | {"detail": _detail_of(detail.call, words)},
         "aspects": {
             "computed": dict(detail.aspects),
             "judged": [notes.verdict_record(verdict, words) for verdict in detail.verdicts],
@@ -342,7 +348,11 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
         f"Computed: {' · '.join(scores)}",
         *([f"Source says: {' · '.join(beside)}"] if beside else []),
         *([f"Interaction: {heard}"] if heard else []),
-        *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
+        *(
+            [f"{failure_text(record_of(call) | {'detail': _detail_of(call, words)})}."]
+            if call.failure is not None
+            else []
+        ),
         *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
 
