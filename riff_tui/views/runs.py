@@ -61,7 +61,8 @@ def _row(run: RunSummary) -> Row:
     row = cells.plain_row(_PLAIN, run, ("run",))
     measures = {"success_rate": run.success, "quality": run.quality, **cells.caller_intervals(run)}
     record = {**row.record, "intervals": cells.intervals(measures)}
-    return dataclasses.replace(row, record=record, display=cells.interval_texts(_COLUMNS, record))
+    [marks] = cells.errored_marks([run])
+    return dataclasses.replace(row, record=record, display=cells.interval_texts(_COLUMNS, record), severity=marks)
 
 
 SPEC = ViewSpec(

@@ -152,9 +152,9 @@ from riff_store.statistics.distributions import (
     fair_binomial,
     hypergeometric,
     normal_tail,
-    rank_sums,
     student_quantile,
     student_tail,
+    sums_of_subsets,
 )
 from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, compare_judges, fit, overlap
 from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations

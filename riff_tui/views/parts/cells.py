@@ -9,6 +9,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
 from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW, THIN
+from riff_store.metrics import OF_STATES, metric_of
 from riff_store.scoring import FULL
 from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from riff_store.queries.steps import FirstToMend, StepCounts
 
 
+MANY_ERRORED, MOST_ERRORED = 0.1, 0.25
+"""The shares of errored calls from which a row is marked."""
 Keys = Mapping[str, str | None]
 
 
@@ -55,10 +58,19 @@ def call_where(call: NamedCall) -> str:
     return where({"run": call.run, "conversation": call.conversation, **call.told_by})
 
 
-def intervals(measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, list[float]]:
-    """Return the 95 % interval of each measure that has one."""
+def intervals(measures: Mapping[str, Measure | PooledMeasure], aspect: str = "") -> dict[str, list[float]]:
+    """Return the 95 % interval of each measure that has one, cut to the scale of its key, or of an aspect for all."""
     ends = ((key, measure.interval()) for key, measure in measures.items())
-    return {key: list(interval) for key, interval in ends if interval is not None}
+    return {key: _on_scale(interval, aspect or key) for key, interval in ends if interval is not None}
+
+
+def _on_scale(interval: tuple[float, float], key: str) -> list[float]:
+    name = key.partition(".")[0]
+    metric = metric_of(name) or OF_STATES.get(name)
+    if metric is None:
+        return list(interval)
+    low, high = metric.bounds
+    return [max(low, interval[0]), min(high, interval[1])]
 
 
 def interval_texts(shown: Iterable[Column], record: Mapping[str, Any]) -> dict[str, str]:
@@ -185,6 +197,14 @@ def shown_where_failed(found: Sequence[Column], answers: Iterable[Counted]) -> l
         return list(found)
     told = (columns.CALLER_FAILED.key, columns.OVERALL.key)
     return [replace(column, shown=True) if column.key in told else column for column in found]
+
+
+def errored_marks(answers: Iterable[Counted]) -> list[dict[str, Severity]]:
+    """Mark of each answer that too many of its calls errored to trust what is left."""
+    shares = [each.excluded / (each.n + each.excluded) if each.excluded else 0.0 for each in answers]
+    return [
+        {"excluded": "bad" if share >= MOST_ERRORED else "warn"} if share >= MANY_ERRORED else {} for share in shares
+    ]
 
 
 def caller_values(answer: Counted) -> dict[str, Any]:
