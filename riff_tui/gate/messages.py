@@ -51,10 +51,10 @@ def allowed(check: Check) -> str:
 
 
 def smallest_fall(check: Check) -> str:
-    """Return the smallest fall that would have been seen, `none` where none would."""
+    """Return the smallest fall that would have been seen."""
     if check.kind != "aspect" or check.status == "too few":
         return ""
-    return "none" if check.smallest_fall is None else _size(check, check.smallest_fall, 1)
+    return fixed(None) if check.smallest_fall is None else _size(check, check.smallest_fall, 1)
 
 
 def _size(check: Check, size: float, decimals: int = 3) -> str:
@@ -188,8 +188,8 @@ def _smallest_falls(decision: Decision) -> Iterator[str]:
         yield f"A fall of success_rate of less than {falls} could not be told from chance (power 80 %)."
     blind = len(decided) - len(seen)
     if blind:
-        whole = "the flow" if len(decided) == 1 else counted(blind, "flow")
-        yield f"Of {whole} there are too few calls to tell any fall of success_rate from chance."
+        where = "" if len(decided) == 1 else f" in {counted(blind, 'flow')}"
+        yield f"Not even a fall of success_rate to 0 % could be told from chance{where}."
 
 
 def _least(check: Check, *, named: bool) -> str:

@@ -333,7 +333,8 @@ def _smallest_fall(row: Difference, allowed: float, checks: int) -> float | None
     chance, n, m = SIGNIFICANT / checks, row.a.n, row.b.n
     if not row.rate:
         least = 2.0 ** (1 - n) if row.pairs is not None else 2 / math.comb(min(n + m, 1_000), min(n, m, 500))
-        return None if row.error is None else power.of_means(row.error, min(n, m), least, chance, allowed)
+        # Of calls that are all alike nothing tells how much they may differ.
+        return power.of_means(row.error, min(n, m), least, chance, allowed) if row.error else None
     metric = metric_of(row.aspect)
     scale = 1.0 if metric is None else metric.bounds[1]
     before = (row.a.mean or 0.0) / scale

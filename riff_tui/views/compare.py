@@ -156,6 +156,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
             "b": failures.side_record(answer.b),
             "tested": answer.tested,
             "flows": [cells.values_of(flow, "flow n_a n_b excluded_a excluded_b pairs") for flow in answer.flows],
+            "solved": None if answer.solved is None else cells.values_of(answer.solved, "more a b n_a n_b p"),
             "pairs": None if answer.counts is None else failures.pairs_record(answer.counts),
             "only_in_a": dict(answer.only_in_a),
             "only_in_b": dict(answer.only_in_b),

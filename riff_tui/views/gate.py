@@ -35,7 +35,7 @@ _COLUMNS = (
     Column("candidate", "candidate", help="The mean of the candidate's calls."),
     Column("change", "change", help="Candidate minus baseline."),
     Column("allowed", "allowed", help="How far it may go to the worse."),
-    Column("smallest_fall", "could see", help="The smallest fall that is surely seen in four of five such gates."),
+    Column("smallest_fall", "could see", help="The smallest fall that four of five such gates find; · for none."),
     Column("n_baseline", "n base", kind="count", help="Calls of the baseline that were measured."),
     Column("n_candidate", "n cand", kind="count", help="Calls of the candidate that were measured."),
     Column("pairs", "pairs", kind="count", shown=False, help="Calls of both that pair up, where the test is paired."),

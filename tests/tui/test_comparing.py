@@ -69,6 +69,8 @@ def test_the_record_of_a_row_has_everything_unrounded(store: Store) -> None:
     assert row["effect"] == pytest.approx(-10 / 19)
     assert row["low"] < row["effect"] < row["high"]
     assert (row["alone_a"], row["alone_b"]) == (2, 1)
+    solved = {"more": "A", "a": 37, "b": 27, "n_a": 39, "n_b": 39}
+    assert {key: document["solved"][key] for key in solved} == solved
     assert document["a"] == {"kind": "run", "name": "night-1", "n": 44, "excluded": 0}
     assert document["b"] == {"kind": "run", "name": "night-2", "n": 40, "excluded": 1}
     assert (document["only_in_a"], document["only_in_b"]) == ({"gone": 3}, {})

@@ -171,9 +171,11 @@ def latest_run(store: Store) -> str | None:
 
 def run_before(store: Store, run: str) -> str | None:
     """Return the run that began before a run, `None` for the first one and for one that is not there."""
-    order = list(run_order(store))
+    order, started = list(run_order(store)), run_starts(store)
     place = order.index(run) if run in order else 0
-    return order[place - 1] if place else None
+    # One that began at the same time was not before it.
+    earlier = [name for name in order[:place] if started[name] != started[run]]
+    return earlier[-1] if earlier else None
 
 
 def transcript_of_run(store: Store, run: str) -> str | None:
