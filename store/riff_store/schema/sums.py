@@ -15,7 +15,7 @@ import peewee as pw
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
-from riff_store.schema import tables
+from riff_store.schema import names, tables
 
 Kind: TypeAlias = Literal["count", "known", "total", "billionths", "squares", "first"]
 """What a row adds: 1, 1 where a value is known, a whole number, a value in billionths, its square; or the earliest."""
@@ -215,7 +215,7 @@ def _table(name: str, keys: Mapping[str, type[Any]], sums: Iterable[Sum]) -> Any
         key: of() if issubclass(of, pw.Field) else pw.ForeignKeyField(of, index=False) for key, of in keys.items()
     }
     meta = type("Meta", (), {"primary_key": pw.CompositeKey(*keys), "without_rowid": True})
-    return type(name, (tables.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
+    return type(name, (names.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
 
 
 class Summed(NamedTuple):
@@ -237,8 +237,8 @@ class Summed(NamedTuple):
     some: str = ""
 
 
-_PAIR = {"flow": tables.Flow, "agent": tables.Agent}
-_CELL = {**_PAIR, "run": tables.Run}
+_PAIR = {"flow": names.Flow, "agent": names.Agent}
+_CELL = {**_PAIR, "run": names.Run}
 _OF_CALLS = _sums_of(CallSums)
 _OF_ASPECTS = _sums_of(AspectSums)
 _OF_STATES = _sums_of(StateSums)
@@ -251,10 +251,10 @@ _OF_INTERACTION = (
 _KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *_OF_CALLS[2:])
 """The sums of calls with what is added to no other: when the first of all started."""
 
-_ASPECT = {"aspect": tables.Aspect, "judge": tables.Judge}
-_STATE = {"state": tables.State, "segment": tables.Segment}
-_STEP = {"from_state": tables.State, "to_state": tables.State}
-_BLAME = {"state": tables.State, "segment": tables.Segment, "kind": pw.TextField}
+_ASPECT = {"aspect": names.Aspect, "judge": names.Judge}
+_STATE = {"state": names.State, "segment": names.Segment}
+_STEP = {"from_state": names.State, "to_state": names.State}
+_BLAME = {"state": names.State, "segment": names.Segment, "kind": pw.TextField}
 CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
 InteractionRollup = _table("InteractionRollup", {**_CELL, "errored": pw.BooleanField}, _OF_INTERACTION)
 AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
