@@ -44,7 +44,7 @@ class Aspect(Named):
 
 
 class Label(Named):
-    """Hold stop reasons, final states and statuses, and what failed first."""
+    """Hold stop reasons, final states and statuses, what failed first, and tools."""
 
 
 class Run(Named):

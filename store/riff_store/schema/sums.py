@@ -43,6 +43,7 @@ CONDITIONS = {
     "caller failed": "NOT {0}.caller_ok",
     "at the top": "{0}.value >= 10",
     "unscored": "{0}.value IS NULL",
+    "called": "{0}.n > 0",
 }
 """What a sum may ask of its rows, in SQL, by `{0}` for the row; `columns.sums` has the same for arrays."""
 
@@ -203,6 +204,21 @@ class BlameSums(NamedTuple):
     failed: Annotated[int, Sum("count")]
 
 
+class ToolSums(NamedTuple):
+    """Hold the sums of the rows of tools: `calls` are those that called it, and latency is in seconds."""
+
+    n: Annotated[int, Sum("total", "n")]
+    calls: Annotated[int, Sum("count", where="called")]
+    errors: Annotated[int, Sum("total", "errors")]
+    unrecovered: Annotated[int, Sum("total", "unrecovered")]
+    bad_arguments_n: Annotated[int, Sum("known", "bad_arguments")]
+    bad_arguments: Annotated[int, Sum("total", "bad_arguments")]
+    latency_n: Annotated[int, Sum("known", "latency_p95_ms")]
+    latency: Annotated[int, Sum("billionths", "latency_p95_ms", per=1000.0)]
+    latency_squares: Annotated[float, Sum("squares", "latency_p95_ms", per=1000.0)]
+    failed: Annotated[int, Sum("total", "failed")]
+
+
 def _sums_of(fields: type[tuple[Any, ...]]) -> tuple[Sum, ...]:
     """Return the sums that the fields of a tuple are annotated with."""
     hints = get_type_hints(fields, include_extras=True)
@@ -242,6 +258,7 @@ _CELL = {**_PAIR, "run": names.Run}
 _OF_CALLS = _sums_of(CallSums)
 _OF_ASPECTS = _sums_of(AspectSums)
 _OF_STATES = _sums_of(StateSums)
+_OF_TOOLS = _sums_of(ToolSums)
 _OF_STEPS = (Sum("total", "n", name="n"),)
 _OF_BLAMES = _sums_of(BlameSums)
 _OF_INTERACTION = (
@@ -253,6 +270,7 @@ _KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *
 
 _ASPECT = {"aspect": names.Aspect, "judge": names.Judge}
 _STATE = {"state": names.State, "segment": names.Segment}
+_TOOL = {"tool": names.Label, "state": pw.IntegerField}
 _STEP = {"from_state": names.State, "to_state": names.State}
 _BLAME = {"state": names.State, "segment": names.Segment, "kind": pw.TextField}
 CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
@@ -261,6 +279,8 @@ AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
 AspectTotal = _table("AspectTotal", {**_PAIR, **_ASPECT}, _OF_ASPECTS)
 StateRollup = _table("StateRollup", {**_CELL, **_STATE}, _OF_STATES)
 StateTotal = _table("StateTotal", {**_PAIR, **_STATE}, _OF_STATES)
+ToolRollup = _table("ToolRollup", {**_CELL, **_TOOL}, _OF_TOOLS)
+ToolTotal = _table("ToolTotal", {**_PAIR, **_TOOL}, _OF_TOOLS)
 TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
 TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
 BlameRollup = _table("BlameRollup", {**_CELL, **_BLAME}, _OF_BLAMES)
@@ -274,6 +294,7 @@ ASPECTS = Summed(
     tables.AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple(_ASPECT), "n = 0 AND unscored = 0"
 )
 STATES = Summed(tables.StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
+TOOLS = Summed(tables.ToolScore, "t", _OF_TOOLS, ToolRollup, ToolTotal, tuple(_TOOL), "n = 0 AND failed = 0")
 STEPS = Summed(tables.Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
 BLAMES = Summed(
     tables.CallFailure,
@@ -285,10 +306,10 @@ BLAMES = Summed(
     "failed = 0",
     some="f.state_id IS NOT NULL",
 )
-SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS, BLAMES)
+SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, TOOLS, STEPS, BLAMES)
 
 ROLLUPS = (
     CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup,
-    TransitionTotal, BlameRollup, BlameTotal,
+    TransitionTotal, BlameRollup, BlameTotal, ToolRollup, ToolTotal,
 )  # fmt: skip
 ALL = (*tables.ROWS, *ROLLUPS, tables.ColumnChunk)

@@ -143,6 +143,24 @@ class StateScore(BaseModel):
         without_rowid = True
 
 
+class ToolScore(BaseModel):
+    """Hold how a tool fared in a state of a call; `state` is the key of it, 0 where it is not known."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    tool = pw.ForeignKeyField(Label, index=False)
+    state = pw.IntegerField()
+    n = pw.IntegerField()
+    errors = pw.IntegerField()
+    unrecovered = pw.IntegerField()
+    bad_arguments = pw.IntegerField(null=True)
+    latency_p95_ms = pw.DoubleField(null=True)
+    failed = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "tool", "state")
+        without_rowid = True
+
+
 class OutcomeVisit(BaseModel):
     """Say at which place among its visits a call first came to a terminal that ends the work."""
 
@@ -398,7 +416,7 @@ class ColumnChunk(BaseModel):
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
 OF_CALLS = (
-    AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
+    AspectScore, StateScore, ToolScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
 )  # fmt: skip
 FACTS = (Conversation, JudgedScore, TextDictionary, *OF_CALLS)
 ANNOTATIONS = (Annotation, Sample, SampledCall)

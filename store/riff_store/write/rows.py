@@ -280,6 +280,13 @@ class Rows:
             )  # fmt: skip
             for target, count in row.to_states.items():
                 transitions += (key, origin, states[target], count)
+        if facts.tools:
+            labels, called = names.labels, self._tables[m.ToolScore]
+            for tool in facts.tools:
+                called += (
+                    key, labels[tool.tool], _key(states, tool.state) or 0, tool.n, tool.errors, tool.unrecovered,
+                    tool.bad_arguments, tool.latency_p95_ms, tool.failed,
+                )  # fmt: skip
         for state, position in facts.outcome_positions.items():
             self._tables[m.OutcomeVisit].extend((key, states[state], position))
         if facts.failure is not None:
