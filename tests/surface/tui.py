@@ -138,6 +138,7 @@ from riff_tui.views.states import NO_STATES, segments, states, successors
 from riff_tui.views.states import SPEC as STATES_SPEC
 from riff_tui.views.timeline import LINES, runs, timeline
 from riff_tui.views.timeline import RUNS as RUNS_SPEC
+from riff_tui.views.tools import NO_TOOLS, tools
 from riff_tui.views.worklist import SPEC as WORKLIST_SPEC
 from riff_tui.views.worklist import reason_texts, worklist
 from riff_tui.watching.growing_run import GrowingRun, head_line, span, whole_head_line
