@@ -23,6 +23,8 @@ from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
 CHUNK = 500
+OTHER_SEGMENT = "other"
+"""The phase of a state of which nothing tells one."""
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
@@ -291,10 +293,11 @@ class Rows:
             self._tables[m.OutcomeVisit].extend((key, states[state], position))
         if facts.failure is not None:
             labels, failure = names.labels, facts.failure
+            segment = None if failure.first_failed is None else failure.segment or OTHER_SEGMENT
             self._tables[m.CallFailure] += (
                 key, _key(states, failure.last_ok), _key(states, failure.first_failed), failure.kind,
                 _key(labels, failure.detail), _key(labels, failure.error), failure.who, _key(labels, failure.tool),
-                _key(segments, failure.segment), failure.turn, failure.t, failure.list, failure.place,
+                _key(segments, segment), failure.turn, failure.t, failure.list, failure.place,
             )  # fmt: skip
         for position, step in enumerate(facts.expected):
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))
