@@ -26,8 +26,8 @@ class Request:
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
     `trend` adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its
     `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
-    `aspect` is explained instead of quality, `k` repeats of a call are drawn at a time. `predicate` is what `where`
-    says, if that is parsed already.
+    `store` is the one that commands name, empty where it goes without saying. `aspect` is explained instead of quality,
+    `k` repeats of a call are drawn at a time. `predicate` is what `where` says, if that is parsed already.
     """
 
     where: str = ""
@@ -41,6 +41,7 @@ class Request:
     sides: tuple[str, str] | None = None
     aspect: str | None = None
     k: int | None = None
+    store: str = ""
     predicate: Predicate | None = None
 
 
@@ -155,6 +156,8 @@ def dump_command(name: str, request: Request) -> str:
         parts.append(f"--k {request.k}")
     if request.text and spec.text and request.sides is None:
         parts.append("--text")
+    if request.store:
+        parts += ["--store", shell_quoted(request.store)]
     return " ".join(parts)
 
 

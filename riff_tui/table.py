@@ -71,6 +71,13 @@ class Column:
         return found
 
 
+class OwnCount(NamedTuple):
+    """Hold how many calls a value was measured of, and whether these are too few to trust it."""
+
+    n: int
+    is_thin: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
@@ -78,7 +85,8 @@ class Row:
     `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
     marks the row. `where` is the filter expression that leads from here to what lies below, `order` the column (`-`
     before it for downwards) by which the calls there show why the row is listed. What lies below may be other calls
-    than those that the row is about: `leads` is the filter that leads there then.
+    than those that the row is about: `leads` is the filter that leads there then. `counts` has, by column,
+    how many calls a value was measured of, where these are fewer than the row's.
     """
 
     id: str
@@ -89,6 +97,11 @@ class Row:
     where: str = ""
     order: str = ""
     leads: str = ""
+    counts: Mapping[str, OwnCount] = field(default_factory=dict)
+
+    def is_thin(self, key: str) -> bool:
+        """Return whether too few calls stand behind the value of a column."""
+        return self.thin or (key in self.counts and self.counts[key].is_thin)
 
 
 class Figure(Protocol):

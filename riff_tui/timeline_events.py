@@ -1,4 +1,4 @@
-"""Put a kept transcript into the order of time: turns, states, slots, guards, tool calls and retries of one call.
+"""Put a kept transcript into one order: turns, states, slots, guards, tool calls and retries of one call.
 
 The document comes out of a store that anybody may have sent, so every value is looked at before it is used.
 """
@@ -6,9 +6,9 @@ The document comes out of a store that anybody may have sent, so every value is 
 from __future__ import annotations
 
 import heapq
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -20,8 +20,17 @@ LARGEST = 1e12
 RETRIED = "retried"
 """The kind of the errors that are of the infrastructure: a request failed, and was sent again."""
 
-_KINDS = {"state_entered": "state", "slot_filled": "slot", "guard_evaluated": "guard"}
-_PRIORITY = {"state": 0, "turn": 1, "tool": 2, "guard": 3, "slot": 3, RETRIED: 3}
+EXIT, COMPLETE, UNKNOWN = "exit", "complete", "unknown"
+_UNSEEN = frozenset({EXIT, COMPLETE, UNKNOWN})
+"""What has a place among the events and no row."""
+_KINDS = {
+    "state_entered": "state",
+    "slot_filled": "slot",
+    "guard_evaluated": "guard",
+    "state_exited": EXIT,
+    "turn_complete": COMPLETE,
+}
+_PRIORITY = {"state": 0, "turn": 1, "tool": 2, "guard": 3, "slot": 3, RETRIED: 3, EXIT: 0, COMPLETE: 0, UNKNOWN: 0}
 _ANSWERED = 4
 """What happened at the time of an agent's turn led to it, and followed from a caller's."""
 
@@ -75,21 +84,15 @@ def name(value: object) -> str | None:
 
 
 def moments(document: Mapping[str, object] | None) -> list[Moment]:
-    """Return everything of the call in the order of time, each list in the order of its emission."""
+    """Return everything of the call; each list stays in the order of its source, whatever its times say."""
     turns, events = entries(document, "turns"), entries(document, "events")
-    happened = list(_happened(events))
-    tools = [Moment("tool", number(call.get("t")), None, call) for call in entries(document, "tool_calls")]
-    if turns and not any(number(turn.get("t")) is not None for turn in turns):
-        if not any(tool.t is not None for tool in tools):
-            happened, tools = _with_tools(happened, tools)
-        streams = [_interleaved(turns, events, happened)]
-    else:
-        said = [Moment("turn", number(turn.get("t")), name(turn.get("state")), turn) for turn in _spoken(turns, events)]
-        streams = [_keyed(moment for _, moment in happened), _keyed(said)]
+    tools = [
+        Moment("tool", number(tool.get("t")), name(tool.get("state")), tool) for tool in entries(document, "tool_calls")
+    ]
     again = [error for error in entries(document, "errors") if error.get("kind") == RETRIED]
     retried = [Moment(RETRIED, number(error.get("t")), None, error) for error in again]
-    merged = heapq.merge(*streams, _keyed(tools), _keyed(retried), key=lambda keyed: keyed[0])
-    return list(_placed(moment for _, moment in merged))
+    merged = heapq.merge(_with_tools(_together(turns, events), tools), _keyed(retried), key=lambda keyed: keyed[0])
+    return [moment for moment in _placed(moment for _, moment in merged) if moment.kind not in _UNSEEN]
 
 
 def spans(document: Mapping[str, object] | None, end: float | None) -> list[VisitSpan]:
@@ -113,37 +116,72 @@ def spans(document: Mapping[str, object] | None, end: float | None) -> list[Visi
     return found if latest > 0 else []
 
 
-def _happened(events: Sequence[Entry]) -> Iterator[tuple[int, Moment]]:
+def _together(turns: Sequence[Entry], events: Sequence[Entry]) -> list[_Keyed]:
+    """Join what was said and the events: by time where the times of both run forward, else as each turn completes."""
+    spoken, happened = _spoken(turns, events), list(_happened(events))
+    said = [Moment("turn", number(turn.get("t")), name(turn.get("state")), turn) for turn in spoken]
+    completed = sum(moment.kind == COMPLETE for moment in happened)
+    is_told = completed == sum(moment.entry.get("role") == "agent" for moment in said) > 0
+    is_timed = all(any(moment.t is not None for moment in found) for found in (said, happened))
+    if not turns or not is_timed or (is_told and not (_runs_forward(said) and _runs_forward(happened))):
+        return list(_interleaved(said, happened, is_told=completed > 0))
+    begin = min((moment.t for moment in (*said, *happened) if moment.t is not None), default=0.0)
+    return list(heapq.merge(_keyed(happened, begin), _keyed(said, begin), key=lambda keyed: keyed[0]))
+
+
+def _runs_forward(found: Sequence[Moment]) -> bool:
+    """Return whether all have times, and none lies before the one before it."""
+    times = [moment.t for moment in found if moment.t is not None]
+    return len(times) == len(found) and times == sorted(times)
+
+
+def _happened(events: Sequence[Entry]) -> Iterator[Moment]:
     left: tuple[str, str | None] | None = None
-    for position, event in enumerate(events):
-        kind, state = name(event.get("type")), name(event.get("state"))
-        if kind == "state_exited" and state is not None:
+    for event in events:
+        kind, state = _KINDS.get(name(event.get("type")) or "", UNKNOWN), name(event.get("state"))
+        if kind == EXIT and state is not None:
             left = (state, name(event.get("reason")))
-        elif kind in _KINDS:
-            entered = kind == "state_entered"
-            yield position, Moment(_KINDS[kind], number(event.get("t")), state, event, left if entered else None)
-            left = None if entered else left
+        yield Moment(kind, number(event.get("t")), state, event, left if kind == "state" else None)
+        left = None if kind == "state" else left
 
 
-def _with_tools(
-    happened: Sequence[tuple[int, Moment]], tools: Sequence[Moment]
-) -> tuple[list[tuple[int, Moment]], list[Moment]]:
-    """Place tools without times where the call entered the states that are named after them; the others stay over."""
+def _with_tools(found: Sequence[_Keyed], tools: Sequence[Moment]) -> Iterator[_Keyed]:
+    """Place tools in their own order: after as many turns and events as they say, else by time, else in their state.
+
+    Without any of these a tool stands in the next visit of the state that is named after it, else behind the tool
+    before it.
+    """
     waiting = deque(tools)
-    placed: list[tuple[int, Moment]] = []
-    for position, moment in happened:
-        placed.append((position, moment))
-        while moment.kind == "state" and moment.state is not None and waiting:
-            called = name(waiting[0].entry.get("name"))
-            if called is None or moment.state not in (called, f"user:{called}"):
-                break
-            placed.append((position, waiting.popleft()))
-    return placed, list(waiting)
+    entered = Counter(moment.state for _, moment in found if moment.kind == "state")
+    latest, current = (float("-inf"), 0), None
+    for place, (key, moment) in enumerate(found):
+        while waiting and _is_due(waiting[0], place, key, current, entered):
+            yield latest, waiting.popleft()
+        yield key, moment
+        latest = key
+        if moment.kind == "state":
+            current = moment.state
+            entered[current] -= 1
+    for tool in waiting:
+        yield latest, tool
 
 
-def _keyed(found: Iterable[Moment]) -> Iterator[_Keyed]:
+def _is_due(
+    tool: Moment, place: int, key: tuple[float, int], current: str | None, ahead: Mapping[str | None, int]
+) -> bool:
+    """Return whether a tool was called before what stands at a place; `ahead` counts the entries that are to come."""
+    seq = tool.entry.get("seq")
+    if isinstance(seq, int):
+        return seq <= place
+    if tool.t is not None:
+        return (tool.t, _PRIORITY["tool"]) < key
+    called = name(tool.entry.get("name"))
+    states = {tool.state} if tool.state else {called, f"user:{called}"}
+    return current in states or not any(ahead.get(state) for state in states)
+
+
+def _keyed(found: Iterable[Moment], latest: float = float("-inf")) -> Iterator[_Keyed]:
     """Give each moment a key that never falls, so that a clock that jumps back changes no order."""
-    latest = float("-inf")
     for moment in found:
         if moment.t is not None:
             latest = max(latest, moment.t)
@@ -166,38 +204,41 @@ def _spoken(turns: Sequence[Entry], events: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _interleaved(
-    turns: Sequence[Entry], events: Sequence[Entry], happened: Sequence[tuple[int, Moment]]
-) -> Iterator[_Keyed]:
-    """Place turns without times: each `turn_complete` stands for the agent's next turn and what came before it."""
-    by_position: dict[int, list[Moment]] = {}
-    for position, moment in happened:
-        by_position.setdefault(position, []).append(moment)
-    waiting = deque(_spoken(turns, events))
+def _interleaved(said: Sequence[Moment], happened: Sequence[Moment], *, is_told: bool) -> Iterator[_Keyed]:
+    """Place turns by the events: each `turn_complete` stands for the agent's next turn and what came before it.
 
-    def next_turn(t: float | None) -> Moment:
-        turn = waiting.popleft()
-        return Moment("turn", t, name(turn.get("state")), turn)
+    Where no event tells of turns, they stand in the states that they name.
+    """
+    waiting = deque(said)
 
     def in_order() -> Iterator[Moment]:
         state: str | None = None
-        for position, event in enumerate(events):
-            for moment in by_position.get(position, ()):
-                if moment.kind == "state":
-                    # What the caller said in the state before led out of it.
-                    while state and waiting and waiting[0].get("role") != "agent" and waiting[0].get("state") == state:
-                        yield next_turn(None)
-                    state = moment.state
-                yield moment
-            if event.get("type") == "turn_complete":
+        for moment in happened:
+            while waiting and waiting[0].state in (None, state) and _is_said_before(waiting[0], moment):
+                yield waiting.popleft()
+            if moment.kind == "state":
+                # What the caller said in the state before led out of it.
+                while state and waiting and waiting[0].state == state:
+                    if is_told and waiting[0].entry.get("role") == "agent":
+                        break
+                    yield waiting.popleft()
+                state = moment.state
+            if moment.kind == COMPLETE:
                 spoken = False
                 while waiting and not spoken:
-                    spoken = waiting[0].get("role") == "agent"
-                    yield next_turn(number(event.get("t")))
-        while waiting:
-            yield next_turn(None)
+                    spoken = waiting[0].entry.get("role") == "agent"
+                    turn = waiting.popleft()
+                    yield replace(turn, t=moment.t) if spoken and turn.t is None else turn
+            yield moment
+        yield from waiting
 
     return _keyed(in_order())
+
+
+def _is_said_before(turn: Moment, moment: Moment) -> bool:
+    """Return whether a turn of the caller, which no event stands for, was said by the time of an event."""
+    by_agent = turn.entry.get("role") == "agent"
+    return not by_agent and turn.t is not None and moment.t is not None and turn.t <= moment.t
 
 
 def _placed(found: Iterable[Moment]) -> Iterator[Moment]:
@@ -206,4 +247,4 @@ def _placed(found: Iterable[Moment]) -> Iterator[Moment]:
     for moment in found:
         if moment.kind == "state":
             current = moment.state
-        yield moment if moment.state else Moment(moment.kind, moment.t, current, moment.entry, moment.left)
+        yield moment if moment.state else replace(moment, state=current)

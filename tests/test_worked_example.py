@@ -23,9 +23,21 @@ def test_the_worked_example_comes_out_as_its_page_says(tmp_path: Path) -> None:
 def test_what_was_planted_stands_first() -> None:
     told = section("What to mend first?")
     roots = told.partition("Root-cause states\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split()[1] for line in roots] == ["leaky_tap/which_unit", "leaky_tap/read_back"]
-    causes = re.findall(r"^ *\d+ +\d+% +leaky_tap +(\w+) +(\w+) +(\w+) ", told, re.MULTILINE)
-    assert causes == [("which_tap", "which_unit", "stall"), ("read_back", "offer_visit", "loop")]
+    assert [line.split()[1] for line in roots] == ["leaky_tap/which_unit", "leaky_tap/offer_visit"]
+    assert "Fix first: leaky_tap/which_unit. 21 of 40 calls fail there" in told
+    assert causes(told) == [("which_unit", "dead end"), ("offer_visit", "loop")]
+
+
+def test_what_is_wrong_with_calls_that_book_a_visit_is_found() -> None:
+    told = section("Booked, and still wrong")
+    assert "leaky_tap  40 calls, 40 completed\n" in told
+    assert "Fix first (run=wednesday): leaky_tap/call_back. " in told
+    assert causes(told) == [("call_back", "missing slot phone"), ("greeting", "wrong slot phone")]
+
+
+def causes(told: str) -> list[tuple[str, str]]:
+    """Return the state and what went wrong there of each cause that is shown."""
+    return re.findall(r"^! *\d+ +\d+% +leaky_tap +(\w+) +(\w+(?: \w+)*)  ", told, re.MULTILINE)
 
 
 def test_the_mended_agent_is_better_beyond_chance_and_the_gate_keeps_it_so() -> None:

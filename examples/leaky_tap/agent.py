@@ -1,6 +1,6 @@
 """Answer the phone of a plumber, over JSON lines on stdin and stdout (docs/runner.md).
 
-Two things are wrong with it, on purpose. docs/worked-example.md finds them, and mended.py mends them.
+Two things are wrong with it, on purpose. docs/worked-example.md finds them, mended.py mends them, hasty.py has others.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Receptionist:
     """Hold one call: the state that it is in and what was heard."""
 
     name = "drip-and-sons"
+    steps = STEPS
     unit = re.compile(r"(?<!-)\b(?:unit )?\d{2,3}\b(?!-)")
 
     def __init__(self) -> None:
@@ -57,8 +58,12 @@ class Receptionist:
         """Note what the caller said of anything that is still open."""
         for slot, form in {"tap": TAP, "unit": self.unit, "phone": PHONE, "day": DAY, "time": TIME}.items():
             if slot not in self.heard and (found := form.search(text)):
-                self.heard[slot] = found[0]
-                tell("slot_filled", slot=slot, value=found[0], state=self.state)
+                self.note(slot, found[0])
+
+    def note(self, slot: str, value: str) -> None:
+        """Note what a slot holds."""
+        self.heard[slot] = value
+        tell("slot_filled", slot=slot, value=value, state=self.state)
 
     def move(self, text: str) -> None:
         """Go where the caller's words lead."""
@@ -70,12 +75,12 @@ class Receptionist:
 
     def go_on(self) -> None:
         """Go on to the first step that something is open of."""
-        names = list(STEPS)
-        begun = names.index(self.state) if self.state in STEPS else 0
+        names = list(self.steps)
+        begun = names.index(self.state) if self.state in names else 0
         for step in names[begun:]:
             if step != self.state:
                 self.enter(step)
-            if not all(slot in self.heard for slot in STEPS[step][0]):
+            if not all(slot in self.heard for slot in self.steps[step][0]):
                 return
 
     def book(self) -> None:
@@ -99,7 +104,7 @@ class Receptionist:
 
     def speak(self) -> None:
         """Say what the state asks for."""
-        text = STEPS[self.state][1] if self.state in STEPS else "It's booked. Thank you for calling, goodbye."
+        text = self.steps[self.state][1] if self.state in self.steps else "It's booked. Thank you for calling, goodbye."
         send("say", text=text.format_map(self.heard), final=True)
 
 

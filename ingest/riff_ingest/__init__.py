@@ -9,7 +9,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from riff_ingest.conversation import Contract, Conversation, ReferenceStep, StateContract, ToolCall, Turn
+    from riff_ingest.conversation import (
+        Contract,
+        Conversation,
+        ExpectedAnswer,
+        ReferenceStep,
+        StateContract,
+        ToolCall,
+        Turn,
+    )
     from riff_ingest.driver import Driver
     from riff_ingest.events import (
         Event,
@@ -36,6 +44,7 @@ __all__ = [
     "Driver",
     "Event",
     "EventBus",
+    "ExpectedAnswer",
     "FileHead",
     "GuardEvaluated",
     "JudgedScore",
@@ -60,7 +69,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "conversation": ("Contract", "Conversation", "ReferenceStep", "StateContract", "ToolCall", "Turn"),
+    "conversation": (
+        "Contract",
+        "Conversation",
+        "ExpectedAnswer",
+        "ReferenceStep",
+        "StateContract",
+        "ToolCall",
+        "Turn",
+    ),
     "driver": ("Driver",),
     "events": ("Event", "EventBus", "GuardEvaluated", "SlotFilled", "StateEntered", "StateExited", "TurnComplete"),
     "flow_aspects": ("compute_flow_aspects",),

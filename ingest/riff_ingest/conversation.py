@@ -44,7 +44,8 @@ class Terms(msgspec.Struct, frozen=True):
 
     `outcomes` maps the terminals that are no working states to `success` or `escalation`;
     `segments` has the states whose segment is told, `required_slots` those that have to fill some, `tools` those that
-    are there to call some; `state_of_tool` names the state of a tool that only one state calls.
+    are there to call some; `state_of_tool` names the state of a tool that only one state calls. `changing` has the
+    tools that the contract says change something or only read.
     """
 
     successes: frozenset[str]
@@ -55,6 +56,7 @@ class Terms(msgspec.Struct, frozen=True):
     required_slots: dict[str, frozenset[str]]
     tools: dict[str, tuple[str, ...]]
     state_of_tool: dict[str, str]
+    changing: dict[str, bool]
 
 
 class Contract(msgspec.Struct, frozen=True, dict=True):
@@ -70,6 +72,8 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     required_slots: list[str] | None = None
     completion_slots: list[str] | None = None
     required_tools: list[str] | None = None
+    changing_tools: list[str] | None = None
+    reading_tools: list[str] | None = None
     archetype: str | None = None
     states: dict[str, StateContract] = {}
 
@@ -89,7 +93,16 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
 
     def defines_success(self) -> bool:
         """Tell whether any part says what a call has to reach, fill or report."""
-        return bool(self.success_terminals or self.wanted_slots() or self.final_statuses)
+        return bool(self.success_terminals or self.wanted_slots() or self.final_statuses or self.required_tools)
+
+    def with_tools(self, tools: Mapping[str, str | None]) -> Contract:
+        """Return the contract with these tools for the states that name none of their own."""
+        states = dict(self.states)
+        for name, tool in tools.items():
+            state = states.get(name, StateContract())
+            if tool and state.tool is None:
+                states[name] = msgspec.structs.replace(state, tool=tool)
+        return msgspec.structs.replace(self, states=states)
 
     @cached_property
     def terms(self) -> Terms:
@@ -109,6 +122,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
             {name: frozenset(state.required_slots) for name, state in self.states.items() if state.required_slots},
             tools,
             {tool: states[0] for tool, states in callers.items() if len(states) == 1},
+            dict.fromkeys(self.reading_tools or (), False) | dict.fromkeys(self.changing_tools or (), True),
         )
 
 
@@ -134,10 +148,33 @@ SCHEMA = "riff.flow-transcript/1"
 RETRIED = "retried"
 """The kind of those `errors` that are of the infrastructure: a request failed, and was sent again."""
 
+ENDS = frozenset(
+    {
+        *("terminal", "hangup", "agent_hangup", "transfer", "voicemail", "timeout", "max_turns", "loop", "silence"),
+        *("unsafe", "too_many_errors", "context", "caller", "diverged", "bot", "error"),
+        *("job_shutdown", "task_completed", "user_initiated", "participant_disconnected"),
+        *("cost", "custom", "limit", "message", "operator", "time", "token", "turn", "working"),
+    }
+)
+"""The words for the end of a call that mean something here: any other says nothing of whether it was completed."""
+
+TIMES_RUN_BACK = "times run back"
+"""The defect of a time that lies before the one before it; the order stays that of the source."""
+
 ROLES = {"assistant": "agent", "user": "caller"}
 """What others call the two sides of a call, and what they are called here."""
 
-BEYOND_LINES = ("passed", "measured", "voice", "interaction", "filled", "unique")
+BEYOND_LINES = (
+    "passed",
+    "measured",
+    "voice",
+    "interaction",
+    "filled",
+    "unique",
+    "stored",
+    "needs_verdict",
+    "unknown_end",
+)
 """What conversations of other sources have and a native transcript line has no place for."""
 
 DERIVED = "derived"
@@ -208,7 +245,10 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
     computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
     call. `expected_steps` is `None` where the source does not know the task, and empty where the task asks for no step.
-    `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`.
+    `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`. `stored` are figures
+    that the source kept itself, by our name where they are the same figure on the same scale, else by its own.
+    `needs_verdict` says that only a reward or a scorer can tell whether the task was done, and that there is none,
+    `unknown_end` that its source has no such word as `stop_reason`, although others have it.
     """
 
     errors: list[Any] | int = []
@@ -227,6 +267,14 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     passed: bool | None = None
     measured: Mapping[str, float | None] = {}
     voice: Voice | None = None
+    stored: Mapping[str, float | bool | None] = {}
+    needs_verdict: bool = False
+    unknown_end: bool = False
+
+    def ends_in_unknown_word(self) -> bool:
+        """Tell whether the word for its end is none that is known, and nothing says that it was not completed."""
+        is_unknown = self.unknown_end or (self.stop_reason is not None and self.stop_reason not in ENDS)
+        return is_unknown and self.completed is not False
 
     def error_count(self) -> int:
         """Return how many errors the call met; a request that was sent again is no error of the agent."""

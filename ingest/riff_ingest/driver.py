@@ -32,6 +32,8 @@ class SessionFacts(TypedDict, total=False):
     caller_ok: bool | None
     contract: Contract | None
     expected_steps: list[ReferenceStep]
+    facts: dict[str, Any]
+    channel: str | None
 
 
 class Driver:
@@ -77,9 +79,18 @@ class Driver:
         error: Any = None,
         by: Literal["agent", "caller"] = "agent",
         result: Any = None,
+        latency_ms: float | None = None,
+        changes: bool | None = None,
+        fits: bool | None = None,
     ) -> None:
-        """Note a tool call; `error` is `None` unless it failed."""
-        self._tool_calls.append(ToolCall(name, t, arguments, error, by, result))
+        """Note a tool call, in the state entered last; `error` is `None` unless it failed.
+
+        `changes` says whether the tool changes something, `fits` whether the arguments fit its schema.
+        """
+        seq = len(self._events) + len(self._turns)
+        self._tool_calls.append(
+            ToolCall(name, t, arguments, error, by, result, self._state, seq, latency_ms, changes, fits)
+        )
 
     def slot(self, name: str, value: Any) -> None:
         """Set what a slot holds, as after a correction that fills it no second time."""

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
-from riff_ingest.conversation import DERIVED, HIGHEST, Conversation, ReferenceStep, ToolCall
+from riff_ingest.blame import blame_of
+from riff_ingest.conversation import HIGHEST, TIMES_RUN_BACK, Conversation, ToolCall
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.flow_aspects import added_aspects, call_aspects
+from riff_ingest.flow_aspects import added_aspects, call_aspects, turn_latencies
 from riff_ingest.lenient_json import parse_time
 from riff_ingest.segments import segment_of
-from riff_ingest.state_aspects import Stream, read_stream, says_something, state_rows, was_served
-from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Failure, Skipped, StateAspects
+from riff_ingest.state_aspects import Stream, read_stream, says_something, state_rows
+from riff_ingest.visits import is_good, place_tools, state_of, visits_of
+from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Failure, Skipped, StateAspects, ToolAspects
+from riff_store.measure import TYPING, percentile, slow_share
 from riff_store.metrics import COMPUTED, OF_STATES
+from riff_store.scoring import FULL, succeeded
 from riff_store.transcript_columns import EventColumns, spell
 from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
+UNKNOWN_END = "it ended with {word}, which is no word that is known, so completion is not measured"
 _HEAD = CallHead.__struct_fields__
 _head_of = attrgetter(*_HEAD)
 _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)
@@ -32,41 +37,70 @@ def facts_of(
 ) -> tuple[ConversationFacts, list[Skipped]]:
     """Return the scored facts of a call, and the places where brought-along scores differ from them."""
     stream = read_stream(call.events, call.contract)
-    if call.events:
-        stream.end_in(call.final_state)
-        if stream.succeeded and call.completed is False:
-            stream.defects["success terminal of a call that is not completed"] = 1
+    stream.end_in(call.final_state)
+    if call.events and stream.succeeded and call.completed is False:
+        stream.defects["success terminal of a call that is not completed"] = 1
     added, problems = added_aspects(call)
     aspects = call_aspects(call, stream)
     if added:
         aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
+    success = succeeded(_was_served(call, stream), aspects.get("correctness"), aspects.get("completion"))
+    latencies = turn_latencies(call, stream)
+    aspects.setdefault("slow", slow_share(latencies))
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
+    if success is not False or call.is_excluded():
+        # A call is lost in a state only where it failed.
+        for row in states:
+            row.lost = 0 if success and row.lost is not None and not call.is_excluded() else None
     defects = _added_up(call.defects, stream.defects)
+    if back := _times_that_run_back(call):
+        defects = _added_up(defects, {TIMES_RUN_BACK: back})
+    stored = _stored(call, aspects, states)
     head = dict(zip(_HEAD, _head_of(call), strict=True))
     head["run_id"] = call.run_id or default_run
     head["archetype"] = call.archetype or (call.contract.archetype if call.contract else None)
     head["started_at"] = parse_time(call.started_at) if call.started_at else None
+    failure = blame_of(call, stream) if success is False and not call.is_excluded() else None
     facts = ConversationFacts(
         **head,
         line=line,
+        success=success,
         error_count=call.error_count(),
         defects=sum(defects.values()),
+        typed=sum(1 if latency > TYPING * 1000 else -1 for latency in latencies) if latencies else None,
         aspects=aspects,
         states=states,
-        terminals=stream.outcomes,
+        tools=tool_rows(call, failure) if call.tool_calls or (failure and failure.tool) else [],
+        terminals=stream.outcomes if call.events else {},
         outcome_positions=stream.outcome_positions,
-        failure=first_failure(call, stream),
+        failure=failure,
         expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps or ()],
-        transcript=transcript_text(call) if with_text else None,
+        transcript=transcript_text(call, stored) if with_text else None,
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
     if call.aspects or call.state_aspects:
         differences = _mismatches(call, aspects, states)
         notes += [Skipped("mismatch", line, reason, call.conversation_id) for reason in differences]
+    if call.ends_in_unknown_word() and not call.is_excluded():
+        reason = UNKNOWN_END.format(word=call.stop_reason)
+        notes.append(Skipped("defect", line, reason, call.conversation_id))
     if defects:
         listed = ", ".join(f"{name} {count}" for name, count in sorted(defects.items()))
         notes.append(Skipped("defect", line, f"stream defects: {listed}", call.conversation_id))
     return facts, notes
+
+
+def _was_served(call: Conversation, stream: Stream) -> bool | None:
+    """Return whether the task was done where its source knows, else how the call ended; `None` where nothing tells."""
+    if call.passed is not None or call.needs_verdict:
+        return call.passed
+    if stream.succeeded:
+        return True
+    if stream.escalated:
+        return False
+    if call.completed is None and not call.events and (brought := call.aspects.get("correctness")) is not None:
+        return brought >= FULL
+    return call.completed
 
 
 def _added_up(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
@@ -101,6 +135,7 @@ def _brought_states(call: Conversation) -> list[StateAspects]:
             else {},
             _whole(_number(brought, "lost")),
             _whole(_number(brought, "position")),
+            _number(brought, "slow"),
         )
     return list(rows.values())
 
@@ -132,6 +167,44 @@ def _mismatches(call: Conversation, aspects: Mapping[str, float | None], states:
     return found
 
 
+def _times_that_run_back(call: Conversation) -> int:
+    """Return how often a time lies before the one before it, in that list of the call in which it is most often."""
+    most = 0
+    for items in (call.turns, call.events, call.tool_calls):
+        times = [item.t for item in items if item.t is not None]
+        if times != sorted(times):
+            most = max(most, sum(later < earlier for earlier, later in pairwise(times)))
+    return most
+
+
+def _stored(
+    call: Conversation, aspects: Mapping[str, float | None], states: list[StateAspects]
+) -> dict[str, float | bool]:
+    """Return the figures of the source that are others than ours, or that we have none of.
+
+    A yes or no is held against whether the task was done, else whether the call was completed.
+    """
+    done = call.completed if call.passed is None else call.passed
+    ours: dict[str, float | None] = dict(aspects)
+    brought: dict[str, float | bool | None] = {**call.stored}
+    if call.events:
+        brought |= {name: value for name, value in call.aspects.items() if name in COMPUTED}
+        by_state = {row.state: row for row in states}
+        for row in call.state_aspects:
+            if isinstance(state := row.get("state"), str):
+                brought |= {f"{state}.{name}": _number(row, name) for name in _STATE_METRICS}
+                ours |= {f"{state}.{name}": getattr(by_state.get(state), name, None) for name in _STATE_METRICS}
+    return {
+        name: value for name, value in brought.items() if value is not None and _differs(value, ours.get(name), done)
+    }
+
+
+def _differs(value: float | bool, ours: float | None, done: bool | None) -> bool:
+    if isinstance(value, bool):
+        return done is not None and value != done
+    return ours is None or abs(value - ours) > MISMATCH
+
+
 def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> list[str]:
     if row is None:
         return [f"state {brought.get('state')} brought, never visited"]
@@ -143,191 +216,33 @@ def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> l
     return found
 
 
-# Find where a call that was not served first went wrong (docs/metrics.md, section 15).
-LOOPING = 3
-
-
-class Visit(msgspec.Struct, gc=False):
-    """Hold one visit to a state; times in seconds, `None` where the source has no clock.
-
-    `guard` is the first that raised; `loops` says that it is a third or later entry and that no slot was filled for
-    the first time since the entry before. `open` says that nothing has left it.
-    """
-
-    state: str
-    start: float | None
-    loops: bool
-    end: float | None = None
-    to: str | None = None
-    guard: GuardEvaluated | None = None
-    open: bool = True
-
-
-def first_failure(call: Conversation, stream: Stream) -> Failure | None:
-    """Return where a call first went wrong, `None` for one that was served, was errored or does not tell."""
-    ended_well = was_served(stream, call.contract, call.completed) if call.events else call.completed
-    # The last tool of a call says nothing of its task: where states are derived, whether that was done decides.
-    derived = call.origin == DERIVED
-    served = call.passed if derived and call.passed is not None else ended_well
-    if call.is_excluded() or served is not False:
-        return None
-    if derived and (missed := _first_missed(call.expected_steps or ())) is not None:
-        return missed
-    outcomes, escalations = stream.terms.outcomes, stream.terms.escalations
-    visits = visits_of(call.events)
-    last = max((place for place, visit in enumerate(visits) if visit.state not in outcomes), default=-1)
-    broken = _broken_tools(call.tool_calls, visits)
-    for place, visit in enumerate(visits[: last + 1]):
-        if visit.state in outcomes:
-            continue
-        before = visits[place - 1].state if place else None
-        if visit.guard is not None:
-            return Failure(before, visit.state, "guard error", visit.guard.guard, error_class(visit.guard.error))
-        if place in broken:
-            tool = broken[place]
-            return Failure(before, visit.state, "tool error", _name(tool), error_class(tool.error))
-        if place == last and ended_well:
-            break
-        if place == last and not stream.escalated:
-            return Failure(before, visit.state, "stall")
-        if place == last or visit.to in escalations:
-            return Failure(before, visit.state, "escalation")
-        if visit.loops and not derived:
-            return Failure(before, visit.state, "loop")
-    return Failure(None, None, "none")
-
-
-def _first_missed(steps: Iterable[ReferenceStep]) -> Failure | None:
-    """Return the first step of the task that was missed or taken with other arguments, after the last right one."""
-    before: str | None = None
-    for step in steps:
-        if not step.called:
-            return Failure(before, step.state, "missed step")
-        if step.matched is False:
-            return Failure(before, step.state, "wrong arguments")
-        before = step.state
-    return None
-
-
-def visits_of(events: Iterable[Event]) -> list[Visit]:
-    """Return the visits of a call in their order, as docs/metrics.md, section 1, parts them."""
-    visits: list[Visit] = []
-    filled: set[str] = set()
-    entries: dict[str, int] = {}
-    known: dict[str, int] = {}
-    for event in events:
-        if type(event) is TurnComplete:
-            continue
-        current = visits[-1] if visits and visits[-1].open else None
-        if type(event) is StateEntered:
-            if current is not None:
-                _close(current, event.t, event.state)
-            entries[event.state] = entries.get(event.state, 0) + 1
-            loops = entries[event.state] >= LOOPING and known[event.state] == len(filled)
-            known[event.state] = len(filled)
-            visits.append(Visit(event.state, event.t, loops))
-        elif type(event) is StateExited:
-            if current is not None and event.state == current.state:
-                _close(current, event.t, event.to_state)
-        elif type(event) is SlotFilled:
-            if event.value is not None:
-                filled.add(event.slot)
-        elif type(event) is GuardEvaluated and current is not None and current.guard is None:
-            current.guard = event if says_something(event.error) else None
-    return visits
-
-
-def _close(visit: Visit, t: float | None, to: str | None) -> None:
-    visit.end, visit.to, visit.open = t, to, False
-
-
-def _broken_tools(calls: Sequence[ToolCall], visits: Sequence[Visit]) -> dict[int, ToolCall]:
-    """Return the first failed call of a tool in each visit that no good call of the same tool follows there."""
-    if not any(says_something(each.error) for each in calls):
-        return {}
-    found: dict[int, dict[str, ToolCall]] = {}
-    for each in sorted((each for each in calls if each.t is not None), key=lambda each: each.t or 0.0):
-        place = _place(each, visits)
-        if place is None:
-            continue
-        failed = found.setdefault(place, {})
-        if says_something(each.error):
-            failed.setdefault(_name(each), each)
-        else:
-            failed.pop(_name(each), None)
-    return {place: next(iter(failed.values())) for place, failed in found.items() if failed}
-
-
-def _place(tool: ToolCall, visits: Sequence[Visit]) -> int | None:
-    """Return the place of the visit that a tool was called in, `None` where no clock tells.
-
-    Where one visit ends as another begins it was the first, whose work moved the call on, unless the second is named
-    after the tool; between two visits it was the one that had ended.
-    """
-    t, before, holding = tool.t, None, []
-    for place, visit in enumerate(visits):
-        if t is None or visit.start is None or visit.start > t:
-            continue
-        before = place
-        if visit.open or (visit.end is not None and t <= visit.end):
-            holding.append(place)
-    named = [place for place in holding if visits[place].state == tool.name]
-    return named[-1] if named else holding[0] if holding else before
-
-
-def _name(tool: ToolCall) -> str:
-    return tool.name if tool.by == "agent" else f"user:{tool.name}"
-
-
-# Reduce the message of an error to what all errors of its kind say.
-LONGEST_MESSAGE = 80
-REMOVED = "*"
-_READ_OF_MESSAGE = 2000
-_MESSAGES = ("message", "error", "detail", "reason", "kind", "type", "code")
-_TRACEBACK = "Traceback (most recent call last)"
-_VARIABLE = re.compile(
-    r"""
-      \b[a-z][a-z0-9+.-]{0,20}://\S+  # addresses
-    | "[^"]*" | `[^`]*` | “[^”]*”  # quoted parts
-    | (?<!\w)'[^']*'(?!\w) | (?<!\w)‘[^’]*’(?!\w)
-    | \b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b
-    | \b[0-9a-f]{8,}\b
-    | \w*\d\w*  # numbers, ids, times
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_RUN_OF_REMOVED = re.compile(r"\*(?:[^\w*]+\*)+")
-_BLANKS = re.compile(r"\s+")
-
-
-def error_class(error: object) -> str | None:
-    """Return an error's message without numbers, ids, quoted parts and addresses, cut to 80 characters.
-
-    `None` where nothing is left that says anything.
-    """
-    plain = _VARIABLE.sub(REMOVED, _line(_message(error)))
-    found = _BLANKS.sub(" ", _RUN_OF_REMOVED.sub(REMOVED, plain)).strip()[:LONGEST_MESSAGE].strip()
-    return found if any(character.isalpha() for character in found) else None
-
-
-def _message(error: object) -> str:
-    """Return what an error says in words: of an object its message, of a list its first element."""
-    for _ in range(len(_MESSAGES)):
-        if isinstance(error, list) and error:
-            error = error[0]
-        elif isinstance(error, Mapping) and (key := next((key for key in _MESSAGES if error.get(key)), None)):
-            error = error[key]
-    if isinstance(error, str):
-        return error[:_READ_OF_MESSAGE]
-    if error is None or isinstance(error, bool | int | float):
-        return ""
-    return json.dumps(error, default=str, sort_keys=True)[:_READ_OF_MESSAGE]
-
-
-def _line(message: str) -> str:
-    """Return the line that names the error: the last one of a traceback, else the first."""
-    lines = [line for line in message.splitlines() if line.strip()]
-    return "" if not lines else lines[-1 if lines[0].startswith(_TRACEBACK) else 0]
+# Sum the calls of each tool by the state that made them (docs/metrics.md, section 18).
+def tool_rows(call: Conversation, failure: Failure | None) -> list[ToolAspects]:
+    """Return how each tool fared in each state that called it, and the tool that the blame of the call names."""
+    found: dict[tuple[str, str | None], ToolAspects] = {}
+    latencies: defaultdict[tuple[str, str | None], list[float]] = defaultdict(list)
+    good_since: set[str] = set()
+    calls = call.tool_calls
+    visits = visits_of(call.events) if calls else []
+    for tool, place in reversed(list(zip(calls, place_tools(call, visits), strict=True))):
+        key = name, _ = state_of(tool), tool.state if place is None else visits[place].state
+        row = found.get(key) or found.setdefault(key, ToolAspects(*key))
+        row.n += 1
+        if says_something(tool.error):
+            row.errors += 1
+            row.unrecovered += name not in good_since
+        elif is_good(tool):
+            good_since.add(name)
+        if tool.fits is not None:
+            row.bad_arguments = (row.bad_arguments or 0) + (not tool.fits)
+        if tool.latency_ms is not None:
+            latencies[key].append(tool.latency_ms)
+    for key, measured in latencies.items():
+        found[key].latency_p95_ms = percentile(sorted(measured), 0.95)
+    if failure is not None and failure.tool is not None:
+        key = failure.tool, failure.first_failed
+        (found.get(key) or found.setdefault(key, ToolAspects(*key))).failed = 1
+    return list(found.values())
 
 
 # Spell what was said and what happened in a call, as it is kept before it is compressed.
@@ -336,9 +251,9 @@ LONGEST_RESULT = 4096
 _encoder = msgspec.json.Encoder()
 
 
-def transcript_text(call: Conversation) -> bytes:
-    """Return what was said and what happened in a call."""
-    parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors}
+def transcript_text(call: Conversation, stored: Mapping[str, float | bool] | None = None) -> bytes:
+    """Return what was said and what happened in a call, with figures of its source that are `stored` beside ours."""
+    parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors, "stored": stored}
     parts["expected_steps"] = [step for step in call.expected_steps or () if step.arguments is not None]
     others: dict[str, Any] = {name: value for name, value in parts.items() if value}
     if call.voice is not None:

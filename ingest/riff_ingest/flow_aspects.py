@@ -10,7 +10,10 @@ from typing import Any
 import msgspec
 
 from riff_ingest.conversation import Contract, Conversation
+from riff_ingest.events import SlotFilled
+from riff_ingest.slot_values import contradicts
 from riff_ingest.state_aspects import Stream, read_stream
+from riff_ingest.visits import is_good, state_of
 from riff_store.errors import UsageError
 from riff_store.measure import percentile
 from riff_store.metrics import COMPUTED, Metric, to_compute
@@ -36,11 +39,8 @@ def compute_flow_aspects(conversation: Conversation | Mapping[str, Any]) -> dict
 
 def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
     """Compute the aspects of a call whose stream was read before."""
-    latencies, turns = stream.latencies, stream.turns
-    if not call.events:
-        spoken = [turn for turn in call.turns if turn.role == "agent"]
-        latencies = [turn.latency_ms for turn in spoken if turn.latency_ms is not None and turn.latency_ms >= 0]
-        turns = len(spoken)
+    latencies = turn_latencies(call, stream)
+    turns = stream.turns if call.events else len([turn for turn in call.turns if turn.role == "agent"])
     p95 = percentile(sorted(latencies), 0.95) if latencies else None
     measured: dict[str, float | None] = {
         "correctness": _correctness(call, stream),
@@ -56,6 +56,14 @@ def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
             if brought is not None:
                 measured[name] = float(brought)
     return {**measured, **call.measured} if call.measured else measured
+
+
+def turn_latencies(call: Conversation, stream: Stream) -> list[float]:
+    """Return the latencies of the agent's turns in milliseconds, of what was said where there are no events."""
+    if call.events:
+        return stream.latencies
+    known = (turn.latency_ms for turn in call.turns if turn.role == "agent")
+    return [latency for latency in known if latency is not None and latency >= 0]
 
 
 def added_aspects(call: Conversation) -> tuple[dict[str, float | None], list[str]]:
@@ -94,7 +102,7 @@ def _correctness(call: Conversation, stream: Stream) -> float | None:
     contract = call.contract
     if contract is None or (call.origin == "derived" and not contract.defines_success()):
         return None
-    return 10.0 * _reached(call, stream) * _slots(call, stream) * _status(call, contract)
+    return 10.0 * _reached(call, stream) * _slots(call, stream) * _status(call, contract) * _tools(call, stream)
 
 
 def _reached(call: Conversation, stream: Stream) -> float:
@@ -105,11 +113,49 @@ def _reached(call: Conversation, stream: Stream) -> float:
 
 
 def _slots(call: Conversation, stream: Stream) -> float:
+    """Return the share of the wanted slots that hold a value, and none that the caller's facts contradict.
+
+    A slot that only a state requires is among them where it holds a wrong value.
+    """
     wanted = stream.terms.wanted_slots
+    wrong = _wrong_slots(call) if call.facts else frozenset[str]()
+    if wrong:
+        wanted |= wrong & frozenset[str]().union(*stream.terms.required_slots.values())
     if not wanted:
         return 1.0
     filled, brought = stream.filled, call.slots
-    return len([slot for slot in wanted if slot in filled or brought.get(slot) is not None]) / len(wanted)
+    held = [slot for slot in wanted if slot in filled or brought.get(slot) is not None]
+    return len([slot for slot in held if slot not in wrong]) / len(wanted)
+
+
+def _wrong_slots(call: Conversation) -> frozenset[str]:
+    """Return the slots that hold at the end what contradicts the caller's facts."""
+    held = {event.slot: event.value for event in call.events if type(event) is SlotFilled and event.value is not None}
+    held |= {slot: value for slot, value in call.slots.items() if value is not None}
+    return frozenset(slot for slot, fact in call.facts.items() if contradicts(held.get(slot), fact))
+
+
+def _tools(call: Conversation, stream: Stream) -> float:
+    """Return the share of the deeds that were done: the tools of the states left forward, and those of the whole flow.
+
+    A state has done its own once each of its tools was called well, wherever in the call.
+    """
+    terms, contract = stream.terms, call.contract
+    deeds = [tools for state, tools in terms.tools.items() if _left_forward(state, call, stream)]
+    deeds += [(tool,) for tool in (contract.required_tools if contract else None) or ()]
+    if not deeds:
+        return 1.0
+    done = {state_of(each) for each in call.tool_calls if is_good(each)}
+    return len([tools for tools in deeds if done.issuperset(tools)]) / len(deeds)
+
+
+def _left_forward(state: str, call: Conversation, stream: Stream) -> bool:
+    """Tell whether a call went from a state to another one that hands nobody over, or on to the goal at its end."""
+    if state not in stream.visits:
+        return False
+    if stream.visits[state].to_states.keys() - stream.terms.escalations - {state}:
+        return True
+    return state == stream.last_entered and call.final_state in stream.terms.successes - {state}
 
 
 def _status(call: Conversation, contract: Contract) -> float:
@@ -119,7 +165,7 @@ def _status(call: Conversation, contract: Contract) -> float:
 
 
 def _completion(call: Conversation) -> float | None:
-    if call.completed is None and call.stop_reason is None:
+    if (call.completed is None and call.stop_reason is None) or call.ends_in_unknown_word():
         return None
     return 10.0 if call.completed and call.stop_reason == "terminal" else 0.0
 

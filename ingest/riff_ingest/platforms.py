@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -40,15 +42,14 @@ def run_of_day(started_at: str | None, version: str | None) -> str | None:
     return f"{started_at[:10]}@v{version}" if version else started_at[:10]
 
 
-# Put what happened in a call into the order of time, where only some of it has a time.
+# Give what happened in a call a time where only some of it has one; the order is that of the source.
 _T = TypeVar("_T")
 
 
-def in_time_order(items: Sequence[tuple[float | None, _T]], end: float | None = None) -> list[tuple[float | None, _T]]:
-    """Return items with their times, in seconds, the earliest first.
+def with_times(items: Sequence[tuple[float | None, _T]], end: float | None = None) -> list[tuple[float | None, _T]]:
+    """Return items in their order with their times, in seconds.
 
-    One without a time has that of the next that has one, the last ones that of the call's `end`; those of one time
-    keep their order, as do all where none has a time.
+    One without a time has that of the next that has one, the last ones that of the call's `end`.
     """
     placed: list[tuple[float | None, _T]] = []
     following = end
@@ -56,7 +57,19 @@ def in_time_order(items: Sequence[tuple[float | None, _T]], end: float | None = 
         following = following if t is None else t
         placed.append((following, item))
     placed.reverse()
-    return sorted(placed, key=lambda each: float("inf") if each[0] is None else each[0])
+    return placed
+
+
+def joined(*lists: Sequence[tuple[float | None, _T]]) -> list[tuple[float | None, _T]]:
+    """Return several lists of one call as one by their times, each in its own order also where its times run back."""
+    return [each for _, each in heapq.merge(*map(_with_keys, lists), key=itemgetter(0))]
+
+
+def _with_keys(items: Sequence[tuple[float | None, _T]]) -> Iterator[tuple[float, tuple[float | None, _T]]]:
+    latest = float("-inf")
+    for t, item in items:
+        latest = latest if t is None else max(latest, t)
+        yield latest, (t, item)
 
 
 # Make a conversation of a call that a platform held: with its end, and with what a flow file says of that.
@@ -74,7 +87,7 @@ HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
 
 
 class CallEnding(NamedTuple):
-    """Hold why a call ended, and whether somebody else was to take it.
+    """Hold why a call ended, whether somebody else was to take it, and whether that is no word that is known.
 
     `error` says why it does not count, `None` where it counts.
     """
@@ -82,6 +95,7 @@ class CallEnding(NamedTuple):
     stop_reason: str | None
     error: str | None = None
     is_handed_over: bool = False
+    is_unknown: bool = False
 
 
 def ended_call(
@@ -95,7 +109,8 @@ def ended_call(
     """Return a call as it went and ended.
 
     Whether it was completed is told by the terminals of its flow's contract, and by nothing else: without one it is
-    not known, and states that were derived are none of the flow's. `handing_over` is the state that does nothing but
+    not known, nor where none was reached and it ended with a word that is not known; states that were derived are none
+    of the flow's. `handing_over` is the state that does nothing but
     hand a call over, where there is no contract to say so.
     """
     if not isinstance(states, ObservedStates):
@@ -109,7 +124,7 @@ def ended_call(
     final, stop = states.state, ending.stop_reason
     if ending.is_handed_over and not stream.escalated and states.states:
         final, contract = ESCALATED, with_escalation(contract)
-    if named:
+    if named and (stream.succeeded or stream.escalated or not ending.is_unknown):
         completed = stream.succeeded
     else:
         measured["completion"] = None
@@ -133,6 +148,7 @@ def ended_call(
         tool_calls=states.tool_calls,
         origin="observed" if isinstance(states, ObservedStates) else DERIVED,
         measured=measured,
+        unknown_end=ending.is_unknown and stop == ending.stop_reason,
     )
 
 

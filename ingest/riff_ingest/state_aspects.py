@@ -13,7 +13,7 @@ from riff_ingest.conversation import EMPTY_CONTRACT, Contract, Terms, as_contrac
 from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.segments import segment_by_name
 from riff_store.facts import StateAspects
-from riff_store.measure import percentile
+from riff_store.measure import percentile, slow_share
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -88,6 +88,7 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 visits.to_states,
                 last_lost if is_last else elsewhere,
                 visits.position,
+                slow_share(latencies),
             )
         )
     return rows

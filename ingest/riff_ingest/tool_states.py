@@ -6,11 +6,13 @@ same again at once is one visit.
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Any
 
-from riff_ingest.conversation import ToolCall, Turn
+from riff_ingest.conversation import Contract, ToolCall, Turn
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
-from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments
+from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments, hands_over
 
 
 class ToolStates:
@@ -68,6 +70,8 @@ class ToolStates:
         error: str | None = None,
         state: str | None = None,
         segment: str | None = None,
+        changes: bool | None = None,
+        fits: bool | None = None,
     ) -> None:
         """Take a call of a tool with what came back; `error` says what went wrong, in the visit of this call.
 
@@ -76,9 +80,15 @@ class ToolStates:
         """
         self.begin(t)
         self._visit(state or name, by, segment, t)
-        self.tool_calls.append(ToolCall(name, t, arguments, error, by, result))
+        self.tool_calls.append(
+            ToolCall(name, t, arguments, error, by, result, self.state, self._seq(), changes=changes, fits=fits)
+        )
         if error is not None and by == "agent":
             self._failed(name, error, t)
+
+    def _seq(self) -> int:
+        """Return how much was collected by now, which is the place of what comes next."""
+        return len(self.events) + len(self.turns)
 
     def move(self, state: str, t: float | None = None) -> None:
         """Go to a state of the source's own, whose name tells its phase."""
@@ -144,3 +154,34 @@ def latencies(states: ToolStates) -> list[float]:
         for event in states.events
         if type(event) is TurnComplete and event.latency_ms is not None and event.latency_ms <= LONGEST
     ]
+
+
+READING = frozenset(
+    {"get", "find", "list", "search", "check", "calculate", "look", "lookup", "read", "think", "verify", "count"}
+)
+"""What the name of a tool begins with that changes nothing."""
+_NAMESPACE = re.compile(r"[./:]|__")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def changes(name: str, contract: Contract | None = None, told: bool | None = None) -> bool:
+    """Tell whether a tool changes something, as its source told, else its flow, else by the first word of its name."""
+    if told is not None:
+        return told
+    if contract is not None and (known := contract.terms.changing.get(name)) is not None:
+        return known
+    return changes_by_name(name)
+
+
+@lru_cache(maxsize=4096)
+def changes_by_name(name: str) -> bool:
+    """Tell whether a tool changes something by its name, without the names of what it belongs to.
+
+    The first word decides, but for checking in and out, which are no looks. One that hands the call over changes
+    nothing: that is how the call ends.
+    """
+    if hands_over(name):
+        return False
+    parts = [part for part in _NAMESPACE.split("".join(name.split(maxsplit=1)[:1])) if _WORD.search(part)]
+    words = [word.lower() for word in _WORD.findall(parts[-1])] if parts else []
+    return not words or words[0] not in READING or words[:2] in (["check", "in"], ["check", "out"])

@@ -117,6 +117,7 @@ def dump(
     form = form_of(format, output)
     posted = form.is_posted
     request = Request(
+        store=store or "",
         where=where,
         by=split_keys(by),
         sort=sort,

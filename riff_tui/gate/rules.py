@@ -97,14 +97,14 @@ def _named(name: str, source: str) -> tuple[Metric, str | None]:
 def _amount(metric: Metric, amount: str | float) -> float | None:
     text = str(amount).strip()
     percent = text.endswith("%")
-    if percent and not (metric.is_rate or metric.unit == "share"):
+    is_share = metric.unit == "share"
+    if percent and not (metric.is_rate or is_share):
         return None
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
         return None
-    whole = 1.0 if metric.unit == "share" else metric.bounds[1]
-    return value * whole / 100 if percent else value
+    return value * (1.0 if is_share else metric.bounds[1]) / 100 if percent else value
 
 
 def _takes(metric: Metric) -> str:

@@ -97,8 +97,10 @@ def is_right(column: Column) -> bool:
     return column.kind in _RIGHT_KINDS
 
 
-def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: bool = False) -> str:
+def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: bool = False, counted: bool = True) -> str:
     """Return the safe text of one cell on one line: `·` where nothing was measured, `~` behind a thin count.
+
+    What was measured of fewer calls than the row's says of how many, such as `100% of 1~`, unless it is not `counted`.
 
     In a text that is `posted` shares are written as they are and a column trims its zeros; elsewhere shares are
     percent, and points stand below each other.
@@ -113,8 +115,14 @@ def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: boo
             return glyphs.not_measured
         if column.thin and row.thin:
             text += glyphs.thin
-    text = one_line(text)
+    text = one_line(text) + (count_text(column, row, glyphs) if counted else "")
     return in_ascii(text) if glyphs.ascii_only else text
+
+
+def count_text(column: Column, row: Row, glyphs: Glyphs = UNICODE) -> str:
+    """Return what stands behind a value that was measured of fewer calls than the row's; nothing behind any other."""
+    count = row.counts.get(column.key)
+    return "" if count is None else f" of {count.n:,}{glyphs.thin if row.is_thin(column.key) else ''}"
 
 
 def screen_text(column: Column, value: Any) -> str:

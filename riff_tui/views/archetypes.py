@@ -33,6 +33,7 @@ _COLUMNS = (
     columns.CORRECTNESS,
     columns.COMPLETION,
     columns.N,
+    columns.FAILED,
     columns.EXCLUDED,
     Column("best_flow", "best flow", kind="text", shown=False, help="The flow of the member with most success."),
     Column("best_agent", "best agent", kind="text", shown=False, help="The agent of the member with most success."),
@@ -53,17 +54,23 @@ def archetypes(answers: Sequence[ArchetypeCell], bounds: Bounds = BOUNDS) -> Tab
         title="Archetypes (worst first)",
         columns=_COLUMNS,
         rows=[_row(cell, bounds) for cell in answers],
-        notes=[UNITS],
+        notes=[UNITS, *cells.measured_note([cell.family for cell in answers])],
     )
 
 
 def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
     family, least, most = cell.family, cell.least, cell.most
     ends = [end for member in (least, most) if member and (end := member.success.mean) is not None]
+    measures = {
+        "success_rate": family.success,
+        "quality": family.quality,
+        **{key: family.aspects[key] for key in ("correctness", "completion") if key in family.aspects},
+    }
     record: dict[str, Any] = {
         "archetype": cell.archetype,
         "flows": cell.flows,
         "n": family.n,
+        "failed": family.failed if family.success.n else None,
         "excluded": family.excluded,
         "success_rate": family.success.mean,
         "quality": family.quality.mean,
@@ -76,18 +83,13 @@ def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
         "worst_success_rate": least.success.mean if least else None,
         "best_flow": most.keys["flow"] if most else None,
         "best_agent": most.keys["agent"] if most else None,
-        "intervals": cells.intervals(
-            {
-                "success_rate": family.success,
-                "quality": family.quality,
-                **{key: family.aspects[key] for key in ("correctness", "completion") if key in family.aspects},
-            }
-        ),
+        "intervals": cells.intervals(measures),
     }
     marks = cells.success_marks(family, bounds)
     where = cells.where({"archetype": cell.archetype})
     display = {"worst_flow": f"{record['worst_flow']} @ {record['worst_agent']}"} if least else {}
-    return Row(where, record, display, severity=marks, thin=cells.is_thin(family.n), where=where)
+    counts = cells.counts_of(family.n, measures)
+    return Row(where, record, display, severity=marks, thin=cells.is_thin(family.n), where=where, counts=counts)
 
 
 SPEC = ViewSpec(

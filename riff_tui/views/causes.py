@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.vocabulary import MARKED
-from riff_tui.table import Column, Row, Table
+from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL, MARKED
+from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
-from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, in_two_parts, shown
+from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, counts_text, in_two_parts, shown
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text, marked_note
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from riff_tui.view_query import ViewQuery
 
 TESTING = "testing what stands out"
+LARGE, NOTABLE = 0.1, 0.02
+"""Shares of all failed calls from which on a group is marked."""
 NAMED = 2
 """Names that the phrase on what stands out takes in."""
 UNITS = (
@@ -30,24 +32,21 @@ _COLUMNS = (
     Column("n", "n", kind="count", strong=True, help="Failed calls that went wrong in this way."),
     columns.share("share", "share", help="Their share of all failed calls in scope."),
     columns.FLOW,
-    LAST_OK,
     FIRST_FAILED,
     Column(
         "kind",
         "Kind",
         kind="name",
-        help="A missed step, wrong arguments, an error, a stall, …; in quotes a code of people.",
+        help="An error, a slot, an action, a dead end, …; in quotes a code of people.",
     ),
-    Column(
-        "stop_reason",
-        "Stop",
-        kind="name",
-        help="Why the calls ended; those that people marked may have several reasons.",
-    ),
+    Column("stop_reasons", "Stop", kind="object", help="Why the calls ended, with counts."),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
     Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
     dataclasses.replace(FAILURE_DETAIL, key="detail"),
     Column("lift", "lift", kind="object", shown=False, help="What stands out, with both shares and the test's p."),
+    Column("last_ok", "Last good", kind="object", shown=False, help="The states before, with counts."),
+    Column("kinds", "kinds", kind="object", shown=False, help="What went wrong in how many of its calls."),
+    Column("who", "who", kind="object", shown=False, help="Whose fault it was in how many of its calls."),
     Column("agents", "agents", kind="object", shown=False, help="The agents that led its calls, with counts."),
     Column("scenarios", "scenarios", kind="object", shown=False, help="The scenarios of its calls, with counts."),
     Column("personas", "personas", kind="object", shown=False, help="The personas of its calls, with counts."),
@@ -58,7 +57,7 @@ _COLUMNS = (
 )
 
 
-_COUNTS = ("agents", "scenarios", "personas")
+_COUNTS = ("stop_reasons", "last_ok", "kinds", "who", "agents", "scenarios", "personas")
 
 
 def show(query: ViewQuery) -> Table:
@@ -88,20 +87,22 @@ def causes(answer: Causes) -> Table:
     )
 
 
+def _where(cause: Cause) -> str:
+    """Return the filter that selects the calls of a group."""
+    keys = cells.values_of(cause, "flow first_failed")
+    if cause.kind == MARKED or CLASSES_OF_FAILURE[cause.kind] in DIVIDED_BY_DETAIL:
+        keys |= {"failure_detail": cause.detail, "failure_error": cause.error}
+    alike = [kind for kind, of_kind in CLASSES_OF_FAILURE.items() if of_kind == CLASSES_OF_FAILURE[cause.kind]]
+    kinds = " | ".join(cells.where({"failure": kind}) for kind in alike)
+    return f"{cells.where(keys)} {f'({kinds})' if len(alike) > 1 else kinds}"
+
+
 def _row(rank: int, cause: Cause) -> Row:
-    keys = {
-        **cells.values_of(cause, "flow last_ok first_failed"),
-        "failure": cause.kind,
-        "failure_detail": cause.detail,
-        "failure_error": cause.error,
-    }
-    if cause.kind != MARKED:
-        keys["stop_reason"] = cause.stop_reason
-    where = cells.where(keys)
+    where = " | ".join(f"({_where(part)})" for part in cause.parts) or _where(cause)
     record: dict[str, Any] = {
         "rank": rank,
         "signature": signature(cause),
-        **cells.values_of(cause, "kind flow last_ok first_failed detail error stop_reason n share"),
+        **cells.values_of(cause, "kind flow first_failed detail error n share"),
         **{key: cells.named_counts(getattr(cause, key)) for key in _COUNTS},
         "first_run": cause.first_run,
         "last_run": cause.last_run,
@@ -113,19 +114,34 @@ def _row(rank: int, cause: Cause) -> Row:
         "example": cells.call_where(cause.example),
     }
     display = {
-        "kind": f'"{cause.detail}"' if cause.kind == MARKED and cause.detail else kind_text(cause.kind, cause.detail),
+        "kind": kinds_text(cause),
         "lift": "; ".join(phrase(each, cause.n) for each in cause.lift),
         "example": cause.example.conversation,
         **{key: counts_text(record[key]) for key in _COUNTS},
     }
-    return Row(where, record, display, where=where)
+    return Row(where, record, display, severity=_marks(cause.share), where=where)
+
+
+def kinds_text(cause: Cause) -> str:
+    """Return what went wrong in a group, the most first: `hand-off, dead end` or `tool error book`."""
+    if cause.parts:
+        return f"{len(cause.parts)} causes of one call each"
+    if cause.kind == MARKED and cause.detail:
+        return f'"{cause.detail}"'
+    if len(cause.kinds) == 1 or cause.detail:
+        return kind_text(cause.kind, cause.detail)
+    return ", ".join(cause.kinds)
+
+
+def _marks(share: float) -> dict[str, Severity]:
+    """Mark a group by its share of all failed calls."""
+    return {"": "bad"} if share >= LARGE else {"": "warn"} if share >= NOTABLE else {}
 
 
 def signature(cause: Cause) -> str:
     """Return in words what the calls of a group share."""
-    said = f"{cause.flow}: {cause.last_ok} → {cause.first_failed}, {kind_text(cause.kind, cause.detail)}"
-    said += f": {cause.error}" if cause.error else ""
-    return said + (f" ({cause.stop_reason})" if cause.stop_reason and cause.kind != MARKED else "")
+    said = f"{cause.flow}: {cause.first_failed}, {kinds_text(cause)}"
+    return said + (f": {cause.error}" if cause.error else "")
 
 
 def phrase(lift: Lift, n: int) -> str:
@@ -144,13 +160,13 @@ SPEC = ViewSpec(
     title="Causes",
     help=(
         "Failed calls in groups that went wrong in the same way, the largest first, each with its shortest call.",
-        "A group shares flow, last good and first failed state, what went wrong there, the error, and why calls ended;"
-        " calls that people marked share the code instead of the last three.",
+        "A group shares the flow, the state that is blamed, the kind of failure, the guard, tool or slot, and the"
+        " error; of calls that people marked, the code. How calls stopped is counted in it.",
         "Stands out names agents, personas, scenarios and commits that are in a group more often than by chance.",
     ),
     order=96,
     show=show,
-    keys=("flow", "last_ok", "first_failed", "kind"),
+    keys=("flow", "first_failed", "kind"),
     columns=_COLUMNS,
     filters=Filters(call_fields=("flow",)),
     words=Words(

@@ -1,4 +1,4 @@
-"""Show one call in the order of time: the proof behind a cell of a matrix."""
+"""Show one call as it went: the proof behind a cell of a matrix."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.metrics import metric_of
+from riff_store.vocabulary import MARKED
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
@@ -114,7 +115,7 @@ def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
     return named if len(named) == 1 else []
 
 
-_OF_VISIT = "state segment progress stall escalation revisit dwell_turns latency_p95_ms guard_error slot_fill_rate"
+_OF_VISIT = "state segment progress stall escalation revisit dwell_turns latency_p95_ms guard_error slot_fill_rate slow"
 
 
 def _names_id(part: Predicate) -> TypeGuard[Term]:
@@ -162,7 +163,46 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
 
         table = with_voice(table, voice, words)
     table = notes.at_moments(table, detail.notes, words)
-    return moment_details.with_steps(table, moment_details.taken_steps(detail, found), detail, words)
+    table = moment_details.with_steps(table, moment_details.taken_steps(detail, found), detail, words)
+    return _with_blame(table, detail, found, words)
+
+
+def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words: CallWords) -> Table:
+    """Return the table with what is blamed for the failure, whose row is marked and where a cursor begins."""
+    call = detail.call
+    if call.failure is None:
+        return replace(table, extras={**table.extras, "blame": None})
+    blamed = str(at + 1) if (at := _blamed(call, detail.document, found)) is not None else ""
+    place = next((nr for nr, row in enumerate(table.rows) if row.id == blamed), None)
+    blame = {
+        "state": call.first_failed,
+        "kind": call.failure,
+        "detail": call.failure_detail if words.wanted or call.failure != "missing answer" else None,
+        "error": words(call.failure_error),
+        "who": call.who,
+        "tool": call.failed_tool,
+        "moment": {"turn": call.turn, "t": call.t, "row": place},
+    }
+    rows = table.rows
+    if place is not None:
+        rows = [*rows]
+        rows[place] = replace(rows[place], severity={**rows[place].severity, "": "bad"})
+    begin = table.begin or (blamed if place is not None else "")
+    return replace(table, rows=rows, begin=begin, extras={**table.extras, "blame": blame})
+
+
+def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[Moment]) -> int | None:
+    """Return the place among the moments of what is blamed: the last one where that is the end of the call."""
+    if not found:
+        return None
+    if call.listed is None and call.turn is not None and call.failure == MARKED:
+        turns = [at for at, moment in enumerate(found) if moment.kind == "turn"]
+        return turns[min(call.turn, len(turns)) - 1] if turns and call.turn > 0 else None
+    if call.listed is None or call.place is None:
+        return len(found) - 1
+    # An exit has no moment of its own: what came next stands for it.
+    later = {id(entry) for entry in entries(document, call.listed)[call.place :]}
+    return next((at for at, moment in enumerate(found) if id(moment.entry) in later), len(found) - 1)
 
 
 def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:
@@ -172,11 +212,11 @@ def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list
     rows = []
     for number_, moment in enumerate(found, 1):
         turns += moment.kind == "turn"
-        rows.append(_row(number_, moment, words, named.get(turns)))
+        rows.append(_row(number_, moment, words, named.get(turns), typed=detail.typed))
     return rows
 
 
-def _row(number_: int, moment: Moment, words: CallWords, named: str | None) -> Row:
+def _row(number_: int, moment: Moment, words: CallWords, named: str | None, *, typed: bool) -> Row:
     entry = moment.entry
     turn = moment.kind == "turn"
     record = {
@@ -191,12 +231,12 @@ def _row(number_: int, moment: Moment, words: CallWords, named: str | None) -> R
     blank = {key: "" for key, value in record.items() if value is None and key not in {"t", "state", *can_have}}
     if moment.kind == "tool" and (result := words(entry.get("result"))) is not None:
         record["result"] = result
-    return Row(str(number_), record, display=blank, severity=_marks(moment, record))
+    return Row(str(number_), record, display=blank, severity=_marks(moment, record, typed=typed))
 
 
-def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
+def _marks(moment: Moment, record: Mapping[str, Any], *, typed: bool) -> dict[str, Severity]:
     latency = record["latency_ms"]
-    mark = cells.latency_mark(None if latency is None else latency / 1000)
+    mark = cells.latency_mark(None if latency is None or typed else latency / 1000)
     if mark:
         return {"latency_ms": mark, "": mark}
     is_bad = moment.kind in ("guard", "tool") and failed(moment.entry.get("error"))
@@ -214,6 +254,7 @@ def _extras(
         "aspects": {
             "computed": dict(detail.aspects),
             "judged": [notes.verdict_record(verdict, words) for verdict in detail.verdicts],
+            "stored": _stored(detail.document),
         },
         **({"interaction": interaction} if interaction else {}),
         "annotations": [notes.note_record(note, words) for note in detail.notes],
@@ -274,23 +315,40 @@ def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], word
     return [{"t": None, "state": None, "slot": slot, "value": words(value)} for slot, value in at_the_end.items()]
 
 
+def _stored(document: Mapping[str, object] | None) -> dict[str, float | bool]:
+    """Return the figures that the source of a call kept itself and that are others than ours."""
+    found = document.get("stored") if document else None
+    given = found.items() if isinstance(found, Mapping) else ()
+    return {key: value for key, value in given if isinstance(value, bool) or number(value) is not None}
+
+
 def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     """Return who took part and how the call ended, what it scored, and which steps of its task it took."""
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
     metrics = {aspect: metric_of(aspect) for aspect in detail.aspects}
     decimals = {aspect: 1 if metric is None else metric.decimals for aspect, metric in metrics.items()}
-    scores = (f"{aspect} {fixed(value, decimals[aspect])}" for aspect, value in detail.aspects.items())
+    stored = {key: _figure(value) for key, value in _stored(detail.document).items()}
+    scores = (
+        f"{aspect} {fixed(value, decimals[aspect])}" + (f" (source says {stored[aspect]})" if aspect in stored else "")
+        for aspect, value in detail.aspects.items()
+    )
+    beside = [f"{key} {value}" for key, value in stored.items() if key not in detail.aspects]
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
     heard = columns.interaction_text(columns.interaction_record(detail.interaction))
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     return [
         " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
         f"Computed: {' · '.join(scores)}",
+        *([f"Source says: {' · '.join(beside)}"] if beside else []),
         *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
         *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
+
+
+def _figure(value: float | bool) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else fixed(value, 3, trim=True)
 
 
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords) -> list[str]:
@@ -328,7 +386,7 @@ SPEC = ViewSpec(
     name="conversation",
     title="One conversation",
     help=(
-        "One call in the order of time: turns, states, slots, guards, tool calls; of a voice call its sound.",
+        "One call as it went: turns, states, slots, guards, tool calls; of a voice call its sound.",
         "The filter has to select it, such as run=R conversation=C; the beginning of an id is enough.",
         "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
     ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.vocabulary import ALIASES, FAILURES_OF_STEPS, MARKED, START
+from riff_store.vocabulary import ALIASES, MARKED, START
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, LazyRows, Row, Severity, Table, in_one_step
 from riff_tui.view_query import ViewQuery, sort_column
@@ -50,11 +50,26 @@ COLUMNS: Sequence[Column] = (
     Column("correctness", "correctness", unit="0-10", better="higher", strong=True, help=columns.CORRECTNESS.help),
     Column("latency_p95", "lat_p95", unit="s", better="lower", help="95th percentile of the call's turn latencies."),
     Column("turn_count", "turns", unit="turns", decimals=0, help="Agent turns in the call."),
-    Column("first_failed", "First failed", kind="name", shown=False, help="The state in which it first went wrong."),
-    Column("failure", "Failure", kind="name", shown=False, help="What went wrong there: an error, a stall, a loop."),
+    Column("success", "success", kind="flag", better="higher", shown=False, help="Served, correct and complete."),
+    Column("failed", "failed", kind="flag", better="lower", shown=False, help="Known to be no success."),
+    Column(
+        "lost", "lost", kind="flag", better="lower", shown=False, help="Failed where it ended: given up, handed over."
+    ),
+    Column("first_failed", "First failed", kind="name", shown=False, help="The state that is blamed for it."),
+    Column(
+        "kind",
+        "Failure",
+        kind="name",
+        shown=False,
+        help="What went wrong there: an error, a dead end, a loop.",
+        get=lambda call: call.failure,
+    ),
     Column("last_ok", "Last good", kind="name", shown=False, help="The state of the visit before that one."),
-    FAILURE_DETAIL,
+    replace(FAILURE_DETAIL, key="detail", get=lambda call: call.failure_detail),
     Column("failure_error", "Failed with", kind="text", shown=False, help="Its message without numbers and names."),
+    Column("failed_tool", "Tool", kind="name", shown=False, help="The tool that is blamed for it."),
+    Column("who", "Who", kind="name", shown=False, help="Whose fault it was: the agent's, the caller's, a backend's."),
+    Column("moment", "Moment", kind="object", shown=False, help="The turn and the second at which it went wrong."),
     Column("verdict", "Verdict", kind="name", help="What people say: pass, fail, or split where they differ."),
     Column("codes", "Codes", kind="text", help="What people say went wrong."),
     Column("noted_by", "Noted by", kind="text", shown=False, help="Who wrote on the call."),
@@ -127,12 +142,14 @@ def _list_of(
     """Return the list of calls of some keys, which are read page by page as they are touched."""
     from riff_store.filters.notes import notes_by_call
     from riff_store.queries.conversations import calls_of, count_conversations, has_any
+    from riff_store.queries.sums import typed_flows
 
     store, limit = query.store, query.request.limit
 
     def fetch(offset: int, limit: int) -> list[Row]:
         wanted = keys[offset : offset + limit]
-        found = {call.id: row(call) for call in calls_of(store, wanted)}
+        typed = typed_flows(store)
+        found = {call.id: row(call, typed=call.flow in typed) for call in calls_of(store, wanted)}
         # A key may be gone since it was read, and since they were counted even its place.
         lost = (gone(place) for place in range(offset + len(wanted), offset + limit))
         return [*(found.get(key) or gone(key) for key in wanted), *lost]
@@ -173,11 +190,11 @@ def conversations(calls: Sequence[Row], *, noted: bool = True) -> Table:
     return Table(view="conversations", title="Conversations", columns=shown, rows=calls, identity=identity)
 
 
-def row(call: Call) -> Row:
-    """Return one call as a line of the list."""
+def row(call: Call, *, typed: bool = False) -> Row:
+    """Return one call as a line of the list, its latency marked unless it was `typed`."""
     record = record_of(call)
     where = cells.call_where(call)
-    return Row(where, record, severity=_marks(call, record), where=where)
+    return Row(where, record, severity=_marks(call, record, typed=typed), where=where)
 
 
 def gone(key: int) -> Row:
@@ -191,17 +208,15 @@ def record_of(call: Call) -> dict[str, Any]:
 
 
 def failure_text(call: Mapping[str, Any]) -> str:
-    """Return in words where a call first went wrong, such as `First failed in triage: stall, after greet`."""
-    if call["failure"] == "none":
-        return "Failed, and no event tells where"
+    """Return in words what went wrong in a failed call, such as `Failed in triage: dead end, after greet`."""
+    kind = call["kind"]
+    if kind == "none":
+        return "Failed, and no event shows where"
     before = "from the start" if call["last_ok"] == START else f"after {call['last_ok']}"
-    if call["failure"] in FAILURES_OF_STEPS:
-        return f"First {call['failure']}: {call['first_failed']}, {before}"
-    if call["failure"] == MARKED:
-        code = f": {call['failure_detail']}" if call["failure_detail"] else ""
-        return f"First failed in {call['first_failed']} (marked){code}, {before}"
-    what = kind_text(call["failure"], call["failure_detail"])
-    return f"First failed in {call['first_failed']}: {what}, {before}"
+    if kind == MARKED:
+        code = f": {call['detail']}" if call["detail"] else ""
+        return f"Failed in {call['first_failed']} (marked){code}, {before}"
+    return f"Failed in {call['first_failed']}: {kind_text(kind, call['detail'])}, {before}"
 
 
 def caller_texts(call: Mapping[str, Any]) -> list[str]:
@@ -215,7 +230,7 @@ def caller_texts(call: Mapping[str, Any]) -> list[str]:
     return [named] if call.get("caller") else []
 
 
-def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
+def _marks(call: Call, record: dict[str, Any], *, typed: bool) -> dict[str, Severity]:
     marks: dict[str, Severity] = {}
     if call.errored:
         # An errored call says nothing about the flow, so nothing of it is held against it.
@@ -223,7 +238,7 @@ def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
     marks |= cells.score_marks(record, ("correctness",))
     if call.completed is False:
         marks["completed"] = "bad"
-    latency = cells.latency_mark(call.latency_p95)
+    latency = None if typed else cells.latency_mark(call.latency_p95)
     if latency:
         marks["latency_p95"] = latency
     if call.error_count:

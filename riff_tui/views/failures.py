@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from riff_tui.view_query import ViewQuery
 
 
-FAILED = "Failed: correctness or completion below 10, as far as they are measured."
+FAILED = "Failed: not served, correct and complete, as far as that is known."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
 _SHOWN = {"a": "only A", "b": "only B", "both": "both"}
 _MARKERS = {"a": "-", "b": "!", "both": "x"}
@@ -44,7 +44,7 @@ def _of_side(side: str) -> tuple[Column, ...]:
 
 
 _COLUMNS: Sequence[Column] = (
-    Column("failed", "failed", kind="name", help="Whose call failed: a, b or both."),
+    Column("side", "failed", kind="name", help="Whose call failed: a, b or both."),
     columns.FLOW,
     columns.SCENARIO,
     columns.PERSONA,
@@ -84,7 +84,7 @@ def failures(answer: Failures) -> Table:
             **cells.values_of(answer, "unknown alone_a alone_b"),
         },
         sections=[
-            Section(title, _MARKERS[side], tuple(row.id for row in rows if row.record["failed"] == side))
+            Section(title, _MARKERS[side], tuple(row.id for row in rows if row.record["side"] == side))
             for side, title in _TITLES.items()
         ],
     )
@@ -92,7 +92,7 @@ def failures(answer: Failures) -> Table:
 
 def _row(pair: FailedPair, kind: str) -> Row:
     record: dict[str, Any] = {
-        **cells.values_of(pair, "failed flow scenario persona trial"),
+        **cells.values_of(pair, "side flow scenario persona trial"),
         **{f"{key}_a": value for key, value in cells.values_of(pair.a, _OF_CALL).items()},
         **{f"{key}_b": value for key, value in cells.values_of(pair.b, _OF_CALL).items()},
     }
@@ -101,12 +101,12 @@ def _row(pair: FailedPair, kind: str) -> Row:
         f"{cells.call_where(pair.a)} / {cells.call_where(pair.b)}",
         record,
         display={
-            "failed": _SHOWN[pair.failed],
+            "side": _SHOWN[pair.side],
             "place": f"{pair.flow}/{pair.scenario or pair.persona or ''}{trial}{within}",
             "summary": f"A {_ended(pair.a)} · B {_ended(pair.b)}",
         },
-        severity={"failed": _SEVERITY[pair.failed]},
-        where=cells.call_where(pair.a if pair.failed == "a" else pair.b),
+        severity={"side": _SEVERITY[pair.side]},
+        where=cells.call_where(pair.a if pair.side == "a" else pair.b),
     )
 
 
@@ -122,7 +122,7 @@ def _notes(answer: Failures) -> Iterator[str]:
         yield f"Failed without a partner, so not listed: {answer.alone_a} of A, {answer.alone_b} of B."
     if answer.unknown:
         pairs = "pair has" if answer.unknown == 1 else "pairs have"
-        yield f"{answer.unknown} {pairs} a call of which neither is measured."
+        yield f"{answer.unknown} {pairs} a call of which success is not known."
 
 
 SPEC = ViewSpec(
@@ -130,7 +130,7 @@ SPEC = ViewSpec(
     title="Failures of two sides",
     help=(
         "The calls of the same task that only A failed, only B failed, or both.",
-        "A call failed where its correctness or its completion is below 10, as far as they are measured.",
+        "A call failed where it is known that it was not served, correct and complete.",
         "Drill into a call with conversation --where 'run=R conversation=C'.",
     ),
     order=200,

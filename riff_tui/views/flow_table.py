@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 UNITS = (
     "Units: 0-10, higher is better: (computed) is the mean quality of calls without any judge, a judge's column the"
-    " mean of its own scores, (n) of them where not all calls of the row have one; · where it scored none."
+    " mean of its own scores, of so many where not all calls of the row have one; · where it scored none."
 )
 
 _COMP = "comp"
@@ -82,13 +82,13 @@ def _row(flow: FlowQuality, bounds: Bounds) -> Row:
         "quality_n": {agent: {judge: cell.quality.n for judge, cell in of.items()} for agent, of in quality.items()},
     }
     every = {_key(cell): cell.quality for cell in (*flow.pooled, *flow.cells)}
-    display = {key: text for key, found in every.items() if (text := cells.quality_in_short(found, flow.n))}
+    counts = cells.counts_of(flow.n, every)
     # A judge's scale is its own: what a strict one says of a good flow makes it no worse.
     computed = {_key(cell): cell.quality for cell in (*flow.pooled, *flow.cells) if cell.judge == COMPUTED}
     marks = cells.measured_marks(computed, bounds)
     marks[""] = marks.get(f"pooled.{COMPUTED}", "ok")
     where = cells.where({"flow": flow.flow})
-    return Row(where, record, display, severity=marks, thin=cells.is_thin(flow.n), where=where)
+    return Row(where, record, severity=marks, thin=cells.is_thin(flow.n), where=where, counts=counts)
 
 
 def _key(cell: QualityCell) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import is_thin, mean
 from riff_store.metrics import unit_of
+from riff_tui.filters.filter import render
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import FilterParts, ViewQuery, matching
 from riff_tui.views.parts import cells, columns
@@ -16,8 +17,9 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
+    from riff_store.measure import Measure
     from riff_store.queries.flows import FlowCell
-    from riff_store.queries.steps import FirstToMend
+    from riff_store.queries.worklist import FirstToFix
 
 TITLE = "Evaluation matrix: ({keys}) × aspects (computed) + humanness × judge"
 KEYS = ("flow", "agent")
@@ -37,17 +39,21 @@ LAST_EDIT = Column(
     shown=False,
     help="The flow's last edit that the latest run of the row contains; ? where only its time tells.",
 )
-LOST = replace(columns.LOST, help="Calls that ended without being served: they stalled, or went to a human.")
+LOST = replace(
+    columns.LOST, shown=False, help="Failed calls that ended where nobody served them: given up, or handed over."
+)
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
-_OF_CALLS = (columns.SUCCESS, columns.QUALITY, columns.N, LOST, columns.BLEND, columns.EXCLUDED)
+_OF_CALLS = (
+    columns.SUCCESS, columns.FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
+)  # fmt: skip
 _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the matrix with what is to be mended first, and trends if asked for; deferred where that takes long."""
+    """Return the matrix with what is to be fixed first, and trends if asked for; deferred where that takes long."""
     from riff_store.filters.sql import needs
     from riff_store.queries.flows import flow_cells
-    from riff_store.queries.steps import first_to_mend
+    from riff_store.queries.worklist import first_to_fix, totals
 
     request, wanted = query.request, query.parts()
 
@@ -71,11 +77,11 @@ def show(query: ViewQuery) -> Table:
         found = query.result(wanted, partial(build, trend=trend, edits=whole))
         if not whole:
             return found
-        first = first_to_mend(query.store, wanted.calls)
-        # A filter of rows leaves calls out too: what is to be mended is in a row that it shows.
-        if first is not None and wanted.rows is not None and not any(_loses(row.record, first) for row in found.rows):
-            first = None
-        return replace(found, **what_is_first(first))
+        first = first_to_fix(query.store, wanted.calls)
+        # A filter of rows leaves calls out too: what is to be fixed is in a row that it shows.
+        if wanted.rows is not None and not any(first and _fails(row.record, first) for row in found.rows):
+            return found
+        return replace(found, **what_is_first(first, totals(query.store, wanted.calls), render(wanted.calls)))
 
     if request.trend and request.defer and needs(wanted.calls, query.keys) == "base":
         steps = partial(in_one_step, "reading how it went run by run", partial(table, trend=True))
@@ -83,10 +89,10 @@ def show(query: ViewQuery) -> Table:
     return table(trend=request.trend)
 
 
-def _loses(names: Mapping[str, Any], first: FirstToMend) -> bool:
-    """Return whether a row is of the flow of the state that lost most calls, and of an agent that lost some there."""
-    is_losing = "agent" not in names or (names["agent"] or "") in first.losing
-    return is_losing and names.get("flow", first.flow) == first.flow
+def _fails(names: Mapping[str, Any], first: FirstToFix) -> bool:
+    """Return whether a row is of the flow of the state to fix first, and of an agent that failed calls there."""
+    is_failing = "agent" not in names or (names["agent"] or "") in first.failing
+    return is_failing and names.get("flow", first.flow) == first.flow
 
 
 def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bounds = BOUNDS) -> Table:
@@ -116,6 +122,8 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
         ],
         notes=[
             _units([*columns.ASPECTS, *added]),
+            *cells.measured_note(answers),
+            *cells.typed_note(answers),
             *cells.caller_note(answers),
             *columns.interaction_notes(answers),
             *([CAPPED.format(capped=capped, rows=len(answers))] if capped else []),
@@ -145,21 +153,25 @@ def _row(
     bounds: Bounds,
 ) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
-    record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend, "lost": cell.lost}
+    record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "measured": cell.success.n}
+    record |= {
+        "operability": cell.operability,
+        "success_rate": cell.success.mean,
+        "quality": cell.quality.mean,
+        "blend": cell.blend,
+    }
+    record |= {"failed": cell.failed if cell.success.n else None, "lost": cell.lost}
     record |= cells.caller_values(cell)
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
     record |= columns.interaction_values(cell, interaction)
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
-    record["intervals"] = cells.intervals(
-        {
-            **{aspect: cell.aspects[aspect] for aspect in aspects if aspect in cell.aspects},
-            **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
-            "success_rate": cell.success,
-            "quality": cell.quality,
-            **cells.caller_intervals(cell),
-        }
-    )
+    measures: dict[str, Measure] = {
+        **{aspect: cell.aspects[aspect] for aspect in aspects if aspect in cell.aspects},
+        **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
+        "success_rate": cell.success,
+        "quality": cell.quality,
+    }
+    record["intervals"] = cells.intervals(measures | cells.caller_intervals(cell))
     if cell.trend:
         record["trend"] = list(cell.trend)
     display = columns.interaction_texts(cell.interaction)
@@ -170,7 +182,13 @@ def _row(
         display["last_edit"] = changes.edit_in_short(cell.last_edit)
     where = cells.where(names)
     return Row(
-        where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where
+        where,
+        record,
+        display,
+        severity=_marks(cell, record, judges, aspects, bounds),
+        thin=is_thin(cell),
+        where=where,
+        counts=cells.counts_of(cell.n, measures),
     )
 
 
@@ -186,7 +204,7 @@ def _marks(
             marks["operability"] = "capped"
         elif cell.operability < bounds.warn:
             marks["operability"] = "bad" if cell.operability < bounds.bad else "warn"
-    for key in ("latency_p95", "latency_mean"):
+    for key in () if cell.typed else ("latency_p95", "latency_mean"):
         slow = cells.latency_mark(record[key])
         if slow:
             marks[key] = slow
@@ -217,7 +235,7 @@ SPEC = ViewSpec(
     columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, *_OF_CALLERS, LAST_EDIT),
     filters=Filters(fields=("humanness",), added_aspects=True),
     order_by="operability",
-    first=("operability", "success_rate", "success_overall", "quality", "lost", "n"),
+    first=("operability", "success_rate", "success_overall", "failed", "quality", "n"),
     comparable=True,
     regroups=True,
     trend=True,

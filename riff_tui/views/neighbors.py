@@ -138,6 +138,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             **cells.values_of(answer, "flow state calls"),
             **(_blast_record(answer.blast) if answer.is_whole else {}),
             "metrics": _metrics(answer.cell),
+            **({"typed": True} if answer.cell and answer.cell.typed else {}),
             **({} if answer.steps is None else {"step": cells.step_record(answer.steps)}),
             **latency_extras(pooled),
         },
@@ -193,6 +194,7 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
         yield f"No call has been in {answer.state}."
     else:
         yield from _measured(answer.cell)
+        yield from cells.typed_note([answer.cell])
         if pooled is not None:
             yield latency_text(pooled, answer.cell.n)
     if answer.steps is not None:
@@ -228,6 +230,8 @@ def _measured(cell: StateCell) -> Iterator[str]:
         text = f"{column.title} {fixed(measure.mean, 2, trim=True)}"
         if interval := measure.interval():
             text += f" ({' to '.join(fixed(end, 2, trim=True) for end in interval)})"
+        if measure.n < cell.n:
+            text += f" of {measure.n:,}{'~' if cells.is_thin(measure.n) else ''}"
         yield text
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from riff_store.vocabulary import FIELDS
 from riff_tui.table import Column, Row, Table
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ RowKind: TypeAlias = Literal["cell", "run", "call"]
 BY = ("flow", "agent", "persona", "run", "archetype", "commit", "scenario", "caller")
 """The names that `--by` can give the rows of a view that `splits` or `regroups`."""
 EMPTY_STORE = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
+
+
+def _counts_calls(column: Column) -> bool:
+    """Return whether a column counts the calls of which a flag is true: its name asks for these calls."""
+    field = FIELDS.get(column.key)
+    return column.kind == "count" and field is not None and field.kind == "flag"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +141,7 @@ class ViewSpec:
         """Return the keys of a record that a filter can name; all else is said of calls."""
         if self.filters.calls:
             return self.filters.fields
-        keys = (*(column.key for column in self.columns), *self.filters.fields)
+        keys = (*(column.key for column in self.columns if not _counts_calls(column)), *self.filters.fields)
         return tuple(key for key in dict.fromkeys(keys) if key not in self.filters.call_fields)
 
     def view_below(self, row: Row) -> str:

@@ -24,7 +24,7 @@ NO_STATES = "No call that counts has events, and states come from those."
 TITLE = "Per-state quality: {scope} (worst first)"
 UNITS = (
     "Units: progress, stall, escal, slot_fill shares of calls · revisit entries · dwell agent turns per entry"
-    " · lat_p95 seconds, mean over calls."
+    " · lat_p95 seconds, mean over calls · slow share of turns over 4 s."
 )
 
 STEPS = (
@@ -97,13 +97,14 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
         columns=[
             *columns.keys(keys),
             columns.HIDDEN_SEGMENT,
+            columns.FAILED_HERE,
             columns.N,
             *columns.STATE_METRICS,
             *(columns.STEPS if has_steps else ()),
             columns.TO_STATES,
         ],
         rows=[_row(cell, keys, has_steps) for cell in answers],
-        notes=[UNITS, *([STEPS] if has_steps else [])],
+        notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers)],
     )
 
 
@@ -114,7 +115,8 @@ def record_of(cell: StateCell | SegmentCell) -> dict[str, Any]:
 
 def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, **record_of(cell)}
+    record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, "failed": cell.failed}
+    record |= record_of(cell)
     record["to_states"] = dict(cell.to_states)
     if has_steps:
         record |= cells.step_record(cell.steps)
@@ -123,9 +125,10 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     return Row(
         where,
         record,
-        severity=cells.state_marks(record),
+        severity=cells.state_marks(record, typed=cell.typed),
         thin=is_thin(cell),
         where=where,
+        counts=cells.counts_of(cell.n, cell.measures),
         order="correctness" if leads else "",
         leads=leads,
     )
@@ -159,13 +162,14 @@ SPEC = ViewSpec(
     columns=(
         *columns.keys(("flow", "state")),
         columns.HIDDEN_SEGMENT,
+        columns.FAILED_HERE,
         columns.N,
         *columns.STATE_METRICS,
         *columns.STEPS,
         columns.TO_STATES,
     ),
     order_by="-stall",
-    first=("n", "expected", "missed", "wrong_args"),
+    first=("failed", "n", "expected", "missed", "wrong_args"),
     comparable=True,
     splits=True,
     words=Words(nouns=("state", "states")),
@@ -209,9 +213,9 @@ def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str 
     return Table(
         view="segments",
         title=SEGMENTS_TITLE.format(scope=scope),
-        columns=[*columns.keys(keys), columns.N, *columns.STATE_METRICS, *_WORST],
+        columns=[*columns.keys(keys), columns.FAILED_HERE, columns.N, *columns.STATE_METRICS, *_WORST],
         rows=[_segment_row(cell, keys) for cell in answers],
-        notes=[UNITS],
+        notes=[UNITS, *cells.typed_note(answers)],
     )
 
 
@@ -222,6 +226,7 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
     record: dict[str, Any] = {
         **names,
         "n": cell.n,
+        "failed": cell.failed,
         **record_of(cell),
         "worst_state": worst,
         "worst_stall": stall,
@@ -232,7 +237,7 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         "intervals": cells.intervals(cell.measures),
     }
     where = cells.where(names)
-    marks = cells.state_marks(record)
+    marks = cells.state_marks(record, typed=cell.typed)
     ill = cells.stall_mark(stall) if not is_thin(cell.worst) else None
     if ill:
         marks["worst_state"] = ill
@@ -244,6 +249,7 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         severity=marks,
         thin=is_thin(cell),
         where=where,
+        counts=cells.counts_of(cell.n, cell.measures),
     )
 
 
@@ -259,7 +265,7 @@ SEGMENTS = ViewSpec(
     aliases=("segment-matrix",),
     show=show_segments,
     keys=("flow", "segment"),
-    columns=(*columns.keys(("flow", "segment")), columns.N, *columns.STATE_METRICS, *_WORST),
+    columns=(*columns.keys(("flow", "segment")), columns.FAILED_HERE, columns.N, *columns.STATE_METRICS, *_WORST),
     order_by="-stall",
     # A phase's worst member stands where it is seen, whatever else has no room.
     last=("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),

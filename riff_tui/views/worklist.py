@@ -7,22 +7,37 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_store.measure import is_thin, mean
+from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
+from riff_store.measure import (
+    GUARD_ERRORS,
+    HEALTHY_PROGRESS,
+    HIGH,
+    LONG_DWELL,
+    OFTEN_SLOW,
+    SLOW,
+    THIN,
+    at_least,
+    is_thin,
+    less_than,
+    mean,
+    more_than,
+)
+from riff_store.vocabulary import NONE_FOUND
+from riff_tui.filters.filter import render
 from riff_tui.table import Column, Row, Section, Table, in_one_step
-from riff_tui.text.numbers import excluded_text, fixed
-from riff_tui.text.safe_text import shell_quoted
+from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
-from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
+    from riff_store.filters.dimensions import Names
     from riff_store.queries.flows import FlowCell
     from riff_store.queries.states import SegmentCell, StateCell
     from riff_store.queries.worklist import Worklist
 
 RANKING = "ranking segments and states"
-NOT_KNOWN = "Lost: not known where calls tell no states, or riff-tui ingest PATH... has to read their files again."
 FLOWS_ALONE = "Segments and states are still being ranked."
 _ALL = 10**9
 _STATES = ("flow", "state")
@@ -33,13 +48,13 @@ _COLUMNS = (
     Column("list", "List", kind="name", help="Which of the three lists the place stands in."),
     Column("rank", "Rank", kind="count", help="Its rank in that list, the most urgent first; thin places come last."),
     *columns.keys(("flow", "agent", "segment", "state")),
-    columns.LOST,
+    columns.FAILED,
     columns.N,
+    columns.share("share", "share", better="lower", shown=False, help="The share of these calls that failed there."),
     Column("reasons", "Reasons", kind="object", help="What is wrong there."),
     columns.CORRECTNESS,
     columns.SUCCESS,
-    Column("failed_calls", "failed", kind="count", better="lower", help="Calls that were not correct and complete."),
-    *(column for column in columns.STATE_METRICS if column is not columns.LOST),
+    *columns.STATE_METRICS,
     *columns.STEPS,
     columns.WORST_STATE,
 )
@@ -47,13 +62,12 @@ _COLUMNS = (
 
 def show(query: ViewQuery) -> Table:
     """Return the three ranked lists, as many of each as requested; where that takes long, a screen sees flows first."""
-    from riff_store.queries.conversations import count_conversations
     from riff_store.queries.sums import takes_long
     from riff_store.queries.worklist import worklist as asked
 
     def table(whole: bool) -> Table:
         def build(parts: FilterParts) -> Table:
-            return worklist(asked(query.store, parts.calls, _ALL, whole=whole))
+            return worklist(asked(query.store, parts.calls, _ALL, whole=whole), parts.calls, query.request.store)
 
         return query.result(query.parts(), build)
 
@@ -68,31 +82,35 @@ def show(query: ViewQuery) -> Table:
                 sections=flows.sections[:1],
                 deferred=partial(in_one_step, RANKING, partial(table, True)),
             )
-    found = table(True)
-    if found.rows or count_conversations(query.store):
-        return found
-    return replace(found, notes=[*found.notes, EMPTY_STORE])
+    return table(True)
 
 
-def worklist(answer: Worklist) -> Table:
-    """Return three ranked lists, as the query ranked and cut them (docs/metrics.md, section 6)."""
-    flows = [_flow(rank, cell) for rank, cell in enumerate(answer.flows, 1)]
+def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") -> Table:
+    """Return three ranked lists, as the query ranked and cut them (docs/metrics.md, section 6).
+
+    `scope` is the filter of the calls, and `store` is named by the command that leads further down.
+    """
+    flows = [_flow(rank, cell, answer.blamed) for rank, cell in enumerate(answer.flows, 1)]
     segments = [_segment(rank, cell) for rank, cell in enumerate(answer.segments, 1)]
     states = [_state(rank, cell) for rank, cell in enumerate(answer.states, 1)]
-    listed: Sequence[Cell] = (*answer.flows, *answer.segments, *answer.states)
+    segments += [
+        _nowhere("segment", rank, *each) for rank, each in enumerate(answer.nowhere.items(), len(segments) + 1)
+    ]
+    states += [_nowhere("state", rank, *each) for rank, each in enumerate(answer.nowhere.items(), len(states) + 1)]
     rows = states or segments or flows
-    flow = cells.where({"flow": answer.first.flow if answer.first else rows[0].record["flow"] if rows else None})
+    flow = answer.first.flow if answer.first else rows[0].record["flow"] if rows else None
+    totals = answer.totals
+    excluded = [f"Excluded: {excluded_text(totals.excluded, totals.caller_failed)}."] if totals.excluded else []
     return Table(
         view="worklist",
         title=TITLE,
-        **what_is_first(answer.first),
+        **what_is_first(answer.first, totals, render(scope)),
         columns=_COLUMNS,
         rows=[*flows, *segments, *states],
         notes=[
             *_by_steps(answer),
-            *([NOT_KNOWN] if answer.first is None and any(cell.n and cell.lost is None for cell in listed) else []),
-            *([f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."] if answer.excluded else []),
-            *([f"Drill: riff-tui dump states --where {shell_quoted(flow)}"] if rows or answer.first else []),
+            *excluded,
+            *([f"Drill: {_drill(flow, scope, store)}"] if rows else []),
         ],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
@@ -102,11 +120,26 @@ def worklist(answer: Worklist) -> Table:
     )
 
 
-def reason_texts(cell: StateCell) -> dict[str, str]:
-    """Return why a state is on the list: the metric behind each reason, and what it says."""
-    from riff_store.queries.states import reasons
+def _drill(flow: str | None, scope: Predicate | None, store: str) -> str:
+    """Return the command that prints the states of a flow, within the same filter and store."""
+    from riff_tui.catalog import Request, dump_command
 
-    return {metric: _REASON_TEXTS[metric](cell) for metric in reasons(cell)}
+    of_flow = Term("flow", "=", flow or "")
+    rest = [part for part in conjuncts(scope) if part != of_flow]
+    return dump_command("states", Request(where=render(all_of([of_flow, *rest])), store=store))
+
+
+def reason_texts(cell: StateCell) -> dict[str, str]:
+    """Return why a state is on the list: the metric or kind of failure behind each reason, and what it says.
+
+    Where tasks ask for steps, a state that a call ended in shows nothing of why it failed (docs/metrics.md, section 9).
+    """
+    found = {metric: said(cell) for metric, (holds, said) in _REASONS.items() if holds(cell)}
+    ends_told = "stall" in found or "escalation" in found
+    lacks = "missed" in found or "wrong_args" in found
+    told = (*(_LACKING if lacks else ()), *(_ENDS if ends_told else ()))
+    kinds = [(kind, n) for kind, n in cell.blames.items() if kind not in told]
+    return {**{kind: f"{kind} {n:,}" for kind, n in kinds}, **found}
 
 
 def _share(cell: StateCell, metric: str) -> str:
@@ -117,44 +150,82 @@ def _tenths(cell: StateCell, metric: str) -> str:
     return fixed(mean(cell.measures, metric), 1)
 
 
-_REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
-    "stall": lambda cell: f"stall {_share(cell, 'stall')}",
-    "escalation": lambda cell: f"escalates {_share(cell, 'escalation')}",
-    "missed": lambda cell: "" if cell.steps is None else cells.missed_step_text(cell.steps),
-    "wrong_args": lambda cell: "" if cell.steps is None else cells.wrong_step_text(cell.steps),
-    "dwell_turns": lambda cell: f"dwell {_tenths(cell, 'dwell_turns')}",
-    "latency_p95": lambda cell: f"lat_p95 {_tenths(cell, 'latency_p95')} s",
-    "guard_error": lambda cell: f"guard errors {_share(cell, 'guard_error')}",
-    "slot_fill_rate": lambda cell: (
-        f"slot_fill {_tenths(cell, 'slot_fill_rate')} (stuck, prog {_share(cell, 'progress')})"
+_ENDS = ("dead end", "hand-off")
+"""The kinds of failure that a state's shares of stalls and escalations show as well."""
+_LACKING = ("missing action", "missing step", "wrong arguments")
+"""The kinds of failure that the counts of a step show as well."""
+
+
+def _is_stuck(cell: StateCell) -> bool:
+    return less_than(cell.measures, "progress", HEALTHY_PROGRESS)
+
+
+_REASONS: Mapping[str, tuple[Callable[[StateCell], bool], Callable[[StateCell], str]]] = {
+    "stall": (
+        lambda cell: not cell.asks_steps and at_least(cell.measures, "stall", HIGH),
+        lambda cell: f"stall {_share(cell, 'stall')}",
+    ),
+    "escalation": (
+        lambda cell: not cell.asks_steps and at_least(cell.measures, "escalation", HIGH),
+        lambda cell: f"escalates {_share(cell, 'escalation')}",
+    ),
+    "missed": (
+        lambda cell: cell.steps is not None and cell.steps.missed_failed > 0,
+        lambda cell: "" if cell.steps is None else cells.missed_step_text(cell.steps),
+    ),
+    "wrong_args": (
+        lambda cell: cell.steps is not None and cell.steps.wrong_failed > 0,
+        lambda cell: "" if cell.steps is None else cells.wrong_step_text(cell.steps),
+    ),
+    "dwell_turns": (
+        lambda cell: more_than(cell.measures, "dwell_turns", LONG_DWELL),
+        lambda cell: f"dwell {_tenths(cell, 'dwell_turns')}",
+    ),
+    "latency_p95": (
+        lambda cell: not cell.typed and more_than(cell.measures, "latency_p95", SLOW),
+        lambda cell: f"lat_p95 {_tenths(cell, 'latency_p95')} s",
+    ),
+    "slow": (
+        lambda cell: at_least(cell.measures, "slow", OFTEN_SLOW),
+        lambda cell: f"slow {_share(cell, 'slow')}",
+    ),
+    "guard_error": (
+        lambda cell: at_least(cell.measures, "guard_error", GUARD_ERRORS),
+        lambda cell: f"guard errors {_share(cell, 'guard_error')}",
+    ),
+    # With healthy progress a slot that stays empty is one that the caller had filled before.
+    "slot_fill_rate": (
+        lambda cell: _is_stuck(cell) and less_than(cell.measures, "slot_fill_rate", HEALTHY_PROGRESS),
+        lambda cell: f"slot_fill {_tenths(cell, 'slot_fill_rate')} (stuck, {_percent(cell, 'progress')} move on)",
     ),
 }
-_ORDERS: Mapping[str, str] = {
-    **{metric: f"-{metric}" for metric in _REASON_TEXTS},
-    "stall": "-lost",
-    "escalation": "-lost",
-    "missed": "correctness",
-    "wrong_args": "correctness",
-    "slot_fill_rate": "slot_fill_rate",
-}
-"""The orders in which calls show the reasons, the worst call first."""
+"""When a metric is a reason, and what it says then."""
 
 
-def _flow(rank: int, cell: FlowCell) -> Row:
-    flow, agent = cell.keys.get("flow"), cell.keys.get("agent")
-    correctness = mean(cell.aspects, "correctness")
-    reason = f"correctness {fixed(correctness, 1)}"
-    failed = None if cell.success.mean is None else cell.success.n - round(cell.success.mean * cell.success.n)
+def _percent(cell: StateCell, metric: str) -> str:
+    return percent(mean(cell.measures, metric)).replace("%", " %")
+
+
+def _flow(rank: int, cell: FlowCell, blamed: Mapping[Names, Mapping[str, int]]) -> Row:
+    names = {key: cell.keys.get(key) for key in ("flow", "agent")}
+    correctness, success = mean(cell.aspects, "correctness"), cell.success.mean
+    of_states = list(blamed.get(tuple(cell.keys.values()), {}).items())[:1]
+    reasons = [
+        *([f"correctness {fixed(correctness, 1)}"] if correctness is not None else [f"success {percent(success)}"]),
+        *(f"{n:,} in {state}" for state, n in of_states),
+    ]
+    by = f"agent {names['agent']}, " if "agent" in cell.keys else ""
     return _row(
         "flows",
         rank,
         cell,
-        {"flow": flow, "agent": agent, "segment": None, "state": None},
-        [reason],
-        {"correctness": correctness, "success_rate": cell.success.mean, "failed_calls": failed},
-        place=flow or "",
-        summary=f"{reason}  (agent {agent}, n {_count(cell)})" + (f"  {failed:,} failed" if failed else ""),
-        order="correctness",
+        {**names, "segment": None, "state": None},
+        reasons,
+        {"correctness": correctness, "success_rate": success},
+        n=cell.success.n,
+        place=names["flow"] or "",
+        summary=f"{reasons[0]}  ({by}n {_count(cell)})  {cell.failed:,} failed"
+        + "".join(f", {reason}" for reason in reasons[1:]),
     )
 
 
@@ -162,35 +233,40 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
     flow, segment = cell.keys.get("flow"), cell.keys.get("segment")
     worst = cell.worst.keys.get("state")
     measured = {key: mean(cell.measures, key) for key in ("stall", "escalation", "progress")}
-    found = [
+    shares = [
         f"{word} {fixed(measured[key], 2, trim=True)}"
         for key, word in (("stall", "stall"), ("escalation", "escal"), ("progress", "progress"))
+        if measured[key] is not None
     ]
+    kinds = [f"{kind} {n:,}" for kind, n in cell.blames.items() if kind not in _ENDS]
     thin = f", n {_count(cell)}" if is_thin(cell) else ""
     return _row(
         "segments",
         rank,
         cell,
         {"flow": flow, "agent": None, "segment": segment, "state": None},
-        found,
+        [*shares, *kinds],
         {**measured, "worst_state": worst},
+        n=max(cell.n, cell.failed),
         place=f"{flow}/{segment}",
-        summary=f"{'  '.join(found)}  (worst: {worst}{thin})" + _lost(cell),
-        order=_ORDERS["stall"],
+        summary="  ".join((*shares, *kinds)) + f"  (worst: {worst}{thin})" + _failed(cell.failed, cell.n),
     )
 
 
 def _state(rank: int, cell: StateCell) -> Row:
+    from riff_store.queries.worklist import lacking, weight
+
     flow, state = cell.keys.get("flow"), cell.keys.get("state")
-    found, n = reason_texts(cell), cell.n
+    found, failed, n = reason_texts(cell), weight(cell), cell.n
     measured: dict[str, Any] = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS if key in found}
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
-    if "missed" in found or "wrong_args" in found:
+    lacks = cell.steps is not None and lacking(cell.steps) == failed > 0
+    if cell.steps is not None and ("missed" in found or "wrong_args" in found):
         measured |= cells.step_record(cell.steps)
         # Calls that missed a step were never in its state.
-        measured["n"] = n = cell.n if cell.steps is None else cell.steps.expected
-    thin = f" (n {n}~)" if is_thin(cell) else ""
+        n = max(n, cell.steps.expected)
+    thin = f" (n {n}~)" if n < THIN else ""
     return _row(
         "states",
         rank,
@@ -198,15 +274,33 @@ def _state(rank: int, cell: StateCell) -> Row:
         {"flow": flow, "agent": None, "segment": cell.segment, "state": state},
         list(found.values()),
         measured,
+        failed=failed,
+        n=max(n, failed),
         place=f"{flow}/{state}",
-        summary=" · ".join(found.values()) + thin + _lost(cell),
-        order=_ORDERS[next(iter(found))] if found else "",
-        leads=cells.missed_step_filter({"flow": flow, "state": state}, cell.steps),
+        summary=" · ".join(found.values()) + thin + ("" if lacks else _failed(failed, n)),
+        leads=(cells.missed_step_filter({"flow": flow, "state": state}, cell.steps) if lacks else "")
+        or (cells.where({"flow": flow, "first_failed": state}) if failed else ""),
     )
 
 
-def _lost(cell: SegmentCell | StateCell) -> str:
-    return f"  lost {cell.lost:,} of {cell.n:,}" if cell.lost else ""
+def _nowhere(kind: str, rank: int, flow: str, failed: int) -> Row:
+    """Return the failed calls of a flow that nothing is blamed for: they have no events."""
+    where, said = cells.where({"flow": flow, "failure": "none"}), "no events show where"
+    names = {"flow": flow, "agent": None, "segment": None, "state": None, kind: NONE_FOUND}
+    record = {"list": f"{kind}s", "rank": rank, **names, "failed": failed, "n": failed, "share": 1.0, "reasons": [said]}
+    return Row(
+        f"{kind}s: {where}",
+        record,
+        display={"place": f"{flow}/{NONE_FOUND}", "summary": f"{said}{_failed(failed, failed)}", "reasons": said},
+        severity={"": "warn"},
+        where=cells.where({"flow": flow}),
+        leads=where,
+    )
+
+
+def _failed(failed: int, n: int) -> str:
+    of = f" of {n:,}" if n >= failed else ""
+    return f"  {failed:,}{of} failed" if failed else ""
 
 
 def _row(
@@ -217,23 +311,24 @@ def _row(
     texts: list[str],
     measured: Mapping[str, Any],
     *,
+    n: int,
     place: str,
     summary: str,
-    order: str,
+    failed: int | None = None,
     leads: str = "",
 ) -> Row:
-    record = {"list": listed, "rank": rank, **names, "lost": cell.lost, "n": cell.n, "reasons": texts, **measured}
+    failed = cell.failed if failed is None else failed
+    record = {"list": listed, "rank": rank, **names, "failed": failed, "n": n, "share": failed / n if n else None}
     # A state is found by its flow and name alone; its segment would only narrow the way down.
     left_out = "segment" if listed == "states" else ""
     where = cells.where({key: name for key, name in names.items() if name is not None and key != left_out})
     return Row(
         f"{listed}: {where}",
-        record,
+        {**record, "reasons": texts, **measured},
         display={"place": place, "summary": summary, "reasons": "; ".join(texts)},
-        severity={"": "bad"} if rank <= 3 else {"": "warn"},
-        thin=is_thin(cell),
+        severity={"": "bad"} if rank <= 3 and failed else {"": "warn"},
+        thin=n < THIN,
         where=where,
-        order=order,
         leads=leads,
     )
 
@@ -249,12 +344,6 @@ def _by_steps(answer: Worklist) -> Iterable[str]:
         yield (
             f"Steps: in flows whose tasks ask for steps ({flows}) states are ranked by the failed calls that missed"
             " the step: a stall in a derived state says where a call ended, not why."
-        )
-    if answer.by_ends:
-        flows = ", ".join(answer.by_ends[:_NAMED]) + _more(answer.by_ends)
-        yield (
-            f"Derived: the states of {flows} are the tools that were called: one that lost calls says where they ended,"
-            " not why, and no task names steps that would tell."
         )
     if answer.handovers:
         missed = [
@@ -274,8 +363,8 @@ SPEC = ViewSpec(
     name="worklist",
     title="What to work on",
     help=(
-        "The state behind most failed calls, then the weakest flows, segments and states, ten of each.",
-        "Each place says why it stands there, and how many calls it lost; thin places come last.",
+        "The state to fix first, then the flows, segments and states behind most failed calls, ten of each.",
+        "Each place shows how many calls failed there and why; thin places come last.",
         "The last line leads further down.",
     ),
     order=10,
@@ -286,7 +375,7 @@ SPEC = ViewSpec(
     filters=Filters(fields=tuple(column.key for column in columns.STEPS), calls=True),
     words=Words(
         nouns=("entry", "entries"),
-        empty="Nothing stands out: no flow is weak, no state stalls.",
+        empty="No call failed.",
         empty_store="",
         ranked="by what to fix first",
     ),

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from riff_store import schema as m
 from riff_store.engines.engine import Connection
 from riff_store.errors import StoreError
+from riff_store.vocabulary import FAILURE_KINDS, SPELLED
 
 GROUP_CALLS = 4096
 """How many keys of calls a row group spans; stores hold it, so it may not change."""
@@ -37,19 +38,22 @@ STATES = _columns_of(m.StateScore, "conversation")
 TRANSITIONS = _columns_of(m.Transition, "conversation")
 """The columns of transitions, in the order of calls and then of states."""
 
-KINDS_OF_FAILURE = (
-    "marked", "missed step", "wrong arguments", "guard error", "tool error", "stall", "escalation", "loop", "none"
-)  # fmt: skip
-"""What can go wrong first in a call; stores hold their places here, so that another one comes at the end."""
+KINDS_OF_FAILURE = FAILURE_KINDS
+"""What can go wrong in a failed call; stores hold their places here, so that another one comes at the end."""
 
-FAILURES = _columns_of(m.CallFailure, "conversation", "kind") | {
-    "kind": "CASE kind " + " ".join(f"WHEN '{kind}' THEN {at}" for at, kind in enumerate(KINDS_OF_FAILURE)) + " END",
+FAILURES = _columns_of(m.CallFailure, "conversation", "kind", "who", "turn", "t", "list", "place") | {
+    column: " ".join((f"CASE {column}", *(f"WHEN '{word}' THEN {at}" for at, word in enumerate(words)), "END"))
+    for column, words in SPELLED.values()
 }
 """The columns of where calls first went wrong, in the order of calls."""
 
+TOOLS = _columns_of(m.ToolScore, "conversation")
+"""The columns of the rows of tools, in the order of calls and then of tools and states; state 0 is none."""
+
 ROWS_OF_CALLS = {
     "state": (STATES, "state_score", "state_id"),
-    "transition": (TRANSITIONS, "transition", "from_state_id"),
+    "transition": (TRANSITIONS, "transition", "from_state_id, to_state_id"),
+    "tool": (TOOLS, "tool_score", "tool_id, state"),
     "failure": (FAILURES, "call_failure", "last_ok_id"),
 }
 """Rows of calls: the columns, their table, and what orders the rows of a call."""

@@ -18,7 +18,8 @@ Time = TypeVar("Time")
 class StateAspects(msgspec.Struct, gc=False):
     """Hold the metrics of one state in one conversation (docs/metrics.md, section 2).
 
-    `position` is the place of its first visit among the visits of the call, from 0.
+    `position` is the place of its first visit among the visits of the call, from 0, `slow` the share of its turns that
+    callers wait long for, of those with a latency.
     """
 
     state: str
@@ -34,13 +35,36 @@ class StateAspects(msgspec.Struct, gc=False):
     to_states: dict[str, int]
     lost: int | None = None
     position: int | None = None
+    slow: float | None = None
+
+
+class ToolAspects(msgspec.Struct, gc=False):
+    """Hold how one tool fared in one state of a conversation (docs/metrics.md, section 18).
+
+    `tool` has `user:` before its name where the caller called it; `state` is `None` where it is not known. Of its `n`
+    calls `errors` failed, and `unrecovered` of these were followed by no good call of it; the arguments of
+    `bad_arguments` did not fit its schema, `None` where that is known of none. `failed` is 1 if the conversation failed
+    and the blame names the tool.
+    """
+
+    tool: str
+    state: str | None = None
+    n: int = 0
+    errors: int = 0
+    unrecovered: int = 0
+    bad_arguments: int | None = None
+    latency_p95_ms: float | None = None
+    failed: int = 0
 
 
 class Failure(msgspec.Struct, gc=False):
-    """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
+    """Say what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
-    `last_ok` is the state before, `None` at the start; `first_failed` is `None` where no event tells, and `kind` is
-    then `none`. `detail` names the guard or the tool, `error` is its message without numbers, ids and quotes.
+    `last_ok` is the state before, `None` at the start; `first_failed` the state that is blamed, `None` where nothing
+    tells, and `kind` is then `none`. `detail` names the guard, tool or slot, `error` is its message without numbers,
+    ids and quotes; `who` is `agent`, `caller` or `backend`. It happened `t` seconds into the call, in or after the turn
+    `turn` (from 1), and is the entry `place` of the `list` (`events`, `tool_calls`, `turns`) of what happened in the
+    call; without a list it is its end.
     """
 
     last_ok: str | None
@@ -48,6 +72,13 @@ class Failure(msgspec.Struct, gc=False):
     kind: str
     detail: str | None = None
     error: str | None = None
+    who: str = "agent"
+    tool: str | None = None
+    segment: str | None = None
+    turn: int | None = None
+    t: float | None = None
+    list: str | None = None
+    place: int | None = None
 
 
 class ExpectedStep(msgspec.Struct, gc=False):
@@ -102,18 +133,23 @@ class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
 class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     """Describe one scored call, identified by (run, flow, agent, conversation, trial).
 
+    `success` says whether it was served, correct and complete, `None` where that is not known.
     `aspects` maps the computed aspect to its value. `terminals` names the outcomes (state name → `success` or
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
     it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
-    where text is not kept.
+    where text is not kept. `typed` is by how many more of its turns took as long as typing does than did not, `None`
+    without latencies: calls whose sum is above 0 have a median turn that did.
     """
 
     run_id: str
     line: int = 0
+    success: bool | None = None
     error_count: int = 0
     defects: int = 0
+    typed: int | None = None
     aspects: dict[str, float | None] = {}
     states: list[StateAspects] = []
+    tools: list[ToolAspects] = []
     terminals: dict[str, str] = {}
     outcome_positions: dict[str, int] = {}
     failure: Failure | None = None

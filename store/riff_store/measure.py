@@ -20,6 +20,12 @@ HIGH = 0.25
 HEALTHY_PROGRESS = 0.7
 LONG_DWELL = 3.0
 SLOW = 8.0
+LONG_WAIT = 4.0
+"""Seconds; a turn that takes longer is slow."""
+TYPING = 10.0
+"""Seconds; a median turn that takes longer was typed."""
+OFTEN_SLOW = 0.2
+"""The share of slow turns from which a state is slow."""
 GUARD_ERRORS = 0.5
 
 
@@ -141,6 +147,13 @@ def _central_probability(t: float, degrees: int) -> float:
         term *= cos * cos * (k - 1) / k
         total += term
     return sin * total
+
+
+def slow_share(latencies: Sequence[float]) -> float | None:
+    """Return the share of turns that took longer than callers like to wait, of those with a latency in milliseconds."""
+    if not latencies:
+        return None
+    return len([latency for latency in latencies if latency > LONG_WAIT * 1000]) / len(latencies)
 
 
 def percentile(ranked: Sequence[float], share: float) -> float:

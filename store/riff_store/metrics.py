@@ -260,13 +260,15 @@ METRICS: tuple[Metric, ...] = (
         "correctness", "correctness", bounds=TEN, short="corr", aliases=("corr",),
         help="Reached a success terminal, with its slots filled and a status on contract.",
         definition="10 × success terminal reached (0 or 1) × share of required and completion slots filled × final "
-        "status allowed (0 or 1). A part that the contract leaves open counts as 1; without a contract correctness is "
-        "not measured. Where the source knows whether the task was done (EVA), it is 10 or 0 by that",
+        "status allowed (0 or 1) × share of deeds done. A part that the contract leaves open counts as 1; without a "
+        "contract correctness is not measured. Where the source knows whether the task was done (EVA), it is 10 or 0 "
+        "by that",
     ),
     Metric(
         "completion", "completion", bounds=TEN, short="comp", aliases=("comp",), rate_of="completion", gated=True,
         help="10 where the flow ran to its own end, 0 where the call was cut or given up.",
-        definition="10 if the call is flagged completed and stopped at a terminal, else 0",
+        definition="10 if the call is flagged completed and stopped at a terminal, else 0; not measured where the word "
+        "for its end is none that is known, unless it is flagged as not completed",
     ),
     Metric(
         "errors", "errors", bounds=TEN, short="errs", aliases=("errs",), gated=True,
@@ -282,6 +284,11 @@ METRICS: tuple[Metric, ...] = (
         "latency_mean", "lat_mean", short="mean", unit="s", better="lower", shown=False, compared=False,
         help="Mean of the agent's turn latencies in a call, averaged over calls.",
         definition="seconds per agent turn over the call, mean",
+    ),
+    Metric(
+        "slow", "slow", unit="share", better="lower", bounds=SHARE, shown=False, pasted=False, compared=False,
+        help="Share of the agent's turns in a call that took more than 4 s, averaged over calls.",
+        definition="agent turns slower than 4 s ÷ agent turns with a latency",
     ),
     Metric(
         "turn_count", "turn_count", unit="turns", better=None, short="turns", aliases=("turns",),
@@ -310,9 +317,10 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "lost", "lost", kind="state", unit="calls", better="lower", decimals=0, strong=True, pasted=False,
-        help="Calls that ended here without being served: they stalled, or went to a human from here.",
-        definition="1 if the call ended here without being served: it stalled here, or its last working state was this "
-        "one and it went to a human. A cell shows the number of calls lost",
+        shown=False,
+        help="Failed calls that ended here: they stalled, or went to a human from here.",
+        definition="1 if the call failed and ended here: it stalled here, or its last working state was this one and "
+        "it went to a human. A cell shows the number of calls lost",
     ),
     Metric(
         "escalation", "escal", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True,
@@ -346,6 +354,12 @@ METRICS: tuple[Metric, ...] = (
         "slot_fill_rate", "slot_fill", short="slots", kind="state", unit="share", bounds=SHARE, aliases=("slot_fill",),
         help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
         definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
+    ),
+    Metric(
+        "slow", "slow", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True, pasted=False,
+        help="Share of the agent's turns in the state that took more than 4 s, averaged over calls.",
+        definition="agent turns slower than 4 s ÷ agent turns with a latency; not measured in a flow whose median turn "
+        "takes more than 10 s, which is typed",
     ),
     Metric(
         "agent_cost", "agent_cost", unit="USD", better="lower", short="cost", aliases=("cost",), decimals=4,

@@ -33,7 +33,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 
 class Candidate(NamedTuple):
-    """Hold a call that can be drawn; `failed_in` is the state in which it first failed, `None` where it was served."""
+    """Hold a call that can be drawn; `failed_in` is the state that is blamed, `None` where it did not fail."""
 
     names: CallNames
     failed_in: str | None = None
@@ -107,7 +107,7 @@ def _hash(names: CallNames, key: bytes, purpose: bytes) -> bytes:
 
 
 def _failing(ranked: Sequence[Candidate]) -> list[Drawn]:
-    """Return the failed calls: one of each flow and state in which they first failed, the largest group first."""
+    """Return the failed calls: one of each flow and state that is blamed, the largest group first."""
     groups: dict[tuple[str, str], list[Drawn]] = {}
     for call in ranked:
         if call.failed_in is not None:

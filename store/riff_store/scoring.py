@@ -43,11 +43,15 @@ def operability_of(
     return blended(blend if capped else blend._replace(cap=FULL), humanness_score(humanness))
 
 
-def succeeded(correctness: float | None, completion: float | None) -> bool | None:
-    """Say if a call was correct and complete, `None` without correctness; completion that is not known drops out."""
-    if correctness is None:
-        return None
-    return correctness >= FULL and (completion is None or completion >= FULL)
+def succeeded(served: bool | None, correctness: float | None, completion: float | None) -> bool | None:
+    """Return whether a call was served, correct and complete; what is not measured drops out.
+
+    A part that is missed decides; `None` where none is and it is not known whether the call was served.
+    """
+    parts = (correctness, completion)
+    if served is False or any(part is not None and part < FULL for part in parts):
+        return False
+    return served
 
 
 class Blend(NamedTuple):

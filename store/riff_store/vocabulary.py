@@ -10,9 +10,11 @@ from riff_store import metrics
 FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
 
-START, NONE_FOUND = "(start)", "(none found)"
-FAILURES_OF_STEPS = ("missed step", "wrong arguments")
-"""The kinds of what goes wrong first that are about a step of the task, not about a visit."""
+START, NONE_FOUND, SEVERAL = "(start)", "(none found)", "(several)"
+FAILURES_OF_STEPS = (
+    "wrong action", "refused action", "missing action", "missing answer", "missing step", "wrong arguments"
+)  # fmt: skip
+"""The kinds of what goes wrong that are about the task; `missing action` is also of a state that names a tool."""
 MARKED = "marked"
 """The kind of what a person said went wrong first; the code that it was given is its detail."""
 
@@ -42,6 +44,9 @@ class Field(NamedTuple):
     share: bool = False
 
 
+TOOL_FIELDS = ("tool", "tool_error")
+"""The names of tools: those that were called, those of which a call failed; `STATE/TOOL` is one in a state."""
+
 STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 """The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
 
@@ -61,12 +66,13 @@ def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[F
 _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
     *_fields("call", "name", "stop_reason final_state final_status judge"),
-    *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error"),
+    *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
+    *_fields("call", "name", TOOL_FIELDS),
     *_fields("call", "name", NOTE_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
-    *_fields("call", "flag", "completed errored caller_ok success noted"),
+    *_fields("call", "flag", "completed errored caller_ok success failed noted"),
     *_fields("call", "time", "started_at"),
     Field("humanness", "number", "call", spreads=True),
     Field("quality", "number", "call", spreads=True),
@@ -75,14 +81,15 @@ _ALL = [
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),
     *_fields("row", "name", "path kind aspect"),
-    *_fields("row", "number", "n excluded caller_failed operability blend success_rate success_overall flows"),
+    *_fields("row", "number", "n measured excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
+    *_fields("row", "number", "calls unrecovered bad_arguments"),
     *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed wrong_failed"),
     *_fields("row", "number", "count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls cohesion exact kappa kappa_unweighted spearman mean_difference spread"),
     *_fields("row", "number", "tpr tpr_n tnr tnr_n"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
-    *_fields("row", "name", "newly test failed"),
+    *_fields("row", "name", "newly test"),
     *_fields("row", "number", "effect p p_adjusted pairs"),
     *_fields("row", "name", "author subject previous_run next_run"),
     *_fields("row", "number", "runs together quality_before quality_after change n_before n_after"),
@@ -131,8 +138,29 @@ def _aliases() -> dict[str, str]:
 
 
 ALIASES = _aliases()
-FAILURE_KINDS = (MARKED, *FAILURES_OF_STEPS, "guard error", "tool error", "stall", "escalation", "loop", "none")
-"""What can go wrong first in a call, the gravest first; `none` where no event tells, `marked` where a person did."""
+DEAD_END = "dead end"
+CLASSES_OF_FAILURE = {
+    MARKED: MARKED,
+    "wrong action": "action", "refused action": "action", "missing action": "action",
+    "missing answer": "answer",
+    "missing step": "step", "wrong arguments": "step",
+    "guard error": "tool or guard", "tool error": "tool or guard",
+    "wrong slot": "slot", "missing slot": "slot",
+    "loop": DEAD_END, "hand-off": DEAD_END, DEAD_END: DEAD_END,
+    "off contract": DEAD_END,
+    "none": "none",
+}  # fmt: skip
+"""What can go wrong in a failed call, with the class by which causes are grouped.
+
+`none` is where nothing tells, `marked` where a person did.
+"""
+DIVIDED_BY_DETAIL = ("tool or guard", "slot")
+"""The classes of failures of which the detail is a name that several calls share."""
+FAILURE_KINDS = tuple(CLASSES_OF_FAILURE)
+WHO = ("agent", "caller", "backend")
+"""Whose fault a failed call can be."""
+SPELLED = {"failure": ("kind", FAILURE_KINDS), "who": ("who", WHO)}
+"""What is said of a failed call in one of a few words: the column that holds it, and the words."""
 CALL_NAMES = (
     "run", "conversation", "flow", "agent", "persona", "scenario", "stop_reason", "final_state", "final_status"
 )  # fmt: skip

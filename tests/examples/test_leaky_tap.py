@@ -47,6 +47,14 @@ def test_a_caller_who_is_understood_gets_a_visit(program: str) -> None:
     assert answered[-1] == {"type": "bye", "status": "visit_booked"}
 
 
+def test_the_hasty_agent_asks_for_no_number_and_turns_one_that_it_hears() -> None:
+    asked = answers("hasty.py", said("A tap drips."), said("The shower."), said("I'm in 132B."), HOURS)
+    assert states(asked)[-2:] == ["call_back", "offer_visit"]
+    told = answers("hasty.py", said("The shower, and my number is 512-555-0134."))
+    slots = [message["event"] for message in told if message.get("event", {}).get("type") == "slot_filled"]
+    assert {slot["slot"]: slot["value"] for slot in slots} == {"tap": "shower", "phone": "512-555-4310"}
+
+
 @pytest.mark.parametrize(("program", "state"), [("agent.py", "which_unit"), ("mended.py", "call_back")])
 def test_only_the_mended_agent_understands_a_unit_with_a_letter(program: str, state: str) -> None:
     answered = answers(program, said("Something drips."), said("The shower."), said("I'm in 132B."))

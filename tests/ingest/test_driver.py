@@ -51,11 +51,30 @@ def test_a_session_becomes_a_conversation() -> None:
         Turn("agent", "Who is calling?", 0.2, "collect_contact", 910.0),
         Turn("caller", "Zoë Park.", 2.4),
     ]
-    assert call.tool_calls == [ToolCall("find_prospect", 2.6, {"name": "Zoë Park"}, "timeout", "agent")]
+    assert call.tool_calls == [
+        ToolCall("find_prospect", 2.6, {"name": "Zoë Park"}, "timeout", state="collect_contact", seq=4)
+    ]
     assert call.errors == [{"kind": "tool", "message": "timeout", "t": 2.7}]
     assert call.slots == {"name": "Zoë Park"}
     assert (call.final_state, call.duration_s) == ("booked", 4.0)
     assert (call.flow, call.run_id, call.completed, call.contract) == ("apartment_viewing", "r", True, contract)
+
+
+def test_a_tool_call_knows_its_state_and_how_much_came_before() -> None:
+    bus = EventBus()
+    driver = Driver(bus)
+    driver.called("hello")
+    bus.emit(StateEntered("greeting"))
+    driver.said("agent", "Hello")
+    driver.called("find", {"id": "x"}, latency_ms=80.0, changes=False, fits=False)
+    driver.called("book", by="caller")
+    call = driver.finish("c", "f", facts={"name": "Ann"}, channel="voice")
+    assert call.tool_calls == [
+        ToolCall("hello", seq=0),
+        ToolCall("find", arguments={"id": "x"}, state="greeting", seq=2, latency_ms=80.0, changes=False, fits=False),
+        ToolCall("book", by="caller", state="greeting", seq=2),
+    ]
+    assert (call.facts, call.channel) == ({"name": "Ann"}, "voice")
 
 
 def test_sessions_that_run_at_the_same_time_do_not_mix() -> None:

@@ -10,8 +10,10 @@ from tests.surface.ingest import (
     Contract,
     Conversation,
     SlotFilled,
+    StateContract,
     StateEntered,
     StateExited,
+    ToolCall,
     Turn,
     TurnComplete,
     compute_flow_aspects,
@@ -65,6 +67,93 @@ def test_correctness_falls_with_the_share_of_slots_and_counts_a_slot_in_both_lis
 def test_a_slot_seen_in_the_events_is_filled() -> None:
     events = [StateEntered("booked"), SlotFilled("reference", False, "a"), SlotFilled("date", None, "a")]
     assert correctness(slots={"name": "Ann"}, events=events) == pytest.approx(20 / 3)
+
+
+def test_a_slot_that_the_callers_facts_contradict_counts_as_not_filled() -> None:
+    assert correctness(facts={"name": "ANN", "date": "tuesday", "reference": 0}) == 10.0
+    assert correctness(facts={"name": "Anne"}) == pytest.approx(20 / 3)
+    assert correctness(facts={"phone": "555"}) == 10.0
+
+
+def test_a_slot_that_is_corrected_later_is_filled() -> None:
+    events = [
+        StateEntered("a"),
+        SlotFilled("name", "Anne", "a"),
+        SlotFilled("name", "Ann", "a"),
+        StateExited("a", "booked"),
+        StateEntered("booked"),
+    ]
+    slots = {"date": "Tuesday", "reference": 0}
+    assert correctness(slots=slots, events=events, facts={"name": "Ann"}) == 10.0
+    assert correctness(slots=slots, events=events[:2] + events[3:], facts={"name": "Ann"}) == pytest.approx(20 / 3)
+    assert correctness(slots={**slots, "name": "Ann"}, events=events[:2] + events[3:], facts={"name": "Ann"}) == 10.0
+
+
+def test_a_wrong_slot_of_a_state_counts_where_the_flow_does_not_ask_for_it() -> None:
+    contract = Contract(success_terminals=["booked"], states={"a": StateContract(required_slots=["name", "phone"])})
+    assert correctness(contract=contract, facts={"name": "Ann"}) == 10.0
+    assert correctness(contract=contract, facts={"name": "Bob"}) == 0.0
+    assert correctness(contract=contract, facts={"reference": 7}) == 10.0
+
+
+DEEDS = Contract(
+    success_terminals=["booked"],
+    escalation_terminals=["human"],
+    required_tools=["log"],
+    states={"a": StateContract(tool="book"), "b": StateContract(tool=["pay", "print"]), "c": StateContract(tool="x")},
+)
+ALL = [ToolCall("book"), ToolCall("pay"), ToolCall("print"), ToolCall("log")]
+
+
+def left(*states: str) -> list[Any]:
+    """Return the events of a call that went through these states to its goal."""
+    ways = zip(states, [*states[1:], "booked"], strict=True)
+    return [event for state, to in ways for event in (StateEntered(state), StateExited(state, to))]
+
+
+def deeds(*done: ToolCall, **given: Any) -> float | None:
+    return correctness(**({"contract": DEEDS, "events": left("a", "b"), "tool_calls": list(done)} | given))
+
+
+def test_correctness_is_the_share_of_deeds_of_the_states_left_forward_and_of_the_flow() -> None:
+    assert deeds(*ALL) == 10.0
+    assert deeds() == 0.0
+    assert deeds(*ALL[1:]) == pytest.approx(20 / 3)
+    assert deeds(ALL[0], ALL[1], ALL[3]) == pytest.approx(20 / 3)
+    assert deeds(*ALL[:3]) == pytest.approx(20 / 3)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ToolCall("book", error="503"),
+        ToolCall("book", fits=False),
+        ToolCall("book", by="caller"),
+    ],
+)
+def test_only_a_good_call_of_the_agent_is_the_deed(bad: ToolCall) -> None:
+    assert deeds(bad, *ALL[1:]) == pytest.approx(20 / 3)
+    assert deeds(bad, *ALL) == deeds(*ALL, bad) == 10.0
+    assert deeds(ToolCall("book", error="", fits=True), *ALL[1:]) == 10.0
+
+
+def test_a_state_that_was_not_left_forward_owes_no_deed() -> None:
+    assert deeds(*ALL[1:], events=left("b")) == 10.0
+    handed = [StateEntered("c"), StateExited("c", "human"), StateEntered("human"), *left("a", "b")]
+    assert deeds(*ALL, events=handed) == 10.0
+    assert deeds(*ALL, events=[*left("a", "b"), StateEntered("c"), StateExited("c", "c")], final_state="c") == 10.0
+    assert deeds(*ALL, events=[*left("a", "b"), StateEntered("c"), StateExited("c", "a")]) == pytest.approx(30 / 4)
+
+
+def test_a_state_from_which_a_call_says_that_it_reached_the_goal_was_left() -> None:
+    assert deeds(*ALL[1:], events=[*left("b")[:1], StateEntered("a")]) == pytest.approx(20 / 3)
+    assert deeds(*ALL[1:], events=[*left("b"), StateEntered("a")], final_state=None) == 10.0
+
+
+def test_success_without_the_deed_is_none_though_no_tool_was_called() -> None:
+    contract = Contract(success_terminals=["booked"], states={"a": StateContract(tool="book")})
+    assert correctness(contract=contract) == 0.0
+    assert correctness(contract=contract, events=[]) == 10.0
 
 
 def test_a_status_off_contract_is_wrong() -> None:

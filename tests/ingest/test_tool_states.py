@@ -13,6 +13,7 @@ from tests.surface.ingest import (
     TurnComplete,
     hands_over,
     read_stream,
+    tool_changes,
 )
 from tests.surface.ingest import segments_segment_of_tool as segment_of_tool
 
@@ -105,3 +106,43 @@ def test_the_first_state_may_have_a_name_and_a_source_may_move_a_call_itself() -
     found.move("booking", 3.0)
     assert found.states == ["greeter", "booking"]
     assert read_stream(found.events, Contract()).defects == {}
+
+
+def test_a_call_of_a_tool_knows_its_state_and_its_place() -> None:
+    found = ToolStates()
+    found.say("agent", "Hello", 0.0)
+    found.call("find_user")
+    found.call("find_user", changes=False, fits=False)
+    found.say("agent", "There you are")
+    found.call("book")
+    places = [(call.state, call.seq, call.changes, call.fits) for call in found.tool_calls]
+    assert places == [("find_user", 5, None, None), ("find_user", 5, False, False), ("book", 9, None, None)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["get_user", "get-user", "getUserDetails", "GetUser", "GET_USER", "user.get", "crm__find_user", "lookup", "look_up",
+     "search", "CheckCoverage", "crm/list_orders", "GET /users", "Search the docs", "think", "verify_identity",
+     "transfer_to_human_agents"],
+)  # fmt: skip
+def test_a_tool_that_only_reads_is_known_by_its_first_word(name: str) -> None:
+    assert not tool_changes(name, None, None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["book", "update_search", "checkout", "check_in_guest", "checkOut", "getaway_offer", "POST /users", "cancel_order",
+     "forget_get", "user_get", "", "123", "crm.create_user", "POST"],
+)  # fmt: skip
+def test_every_other_tool_changes_something(name: str) -> None:
+    assert tool_changes(name, None, None)
+
+
+def test_what_the_source_told_goes_before_the_flow_and_that_before_the_name() -> None:
+    contract = Contract(changing_tools=["get_quote", "both"], reading_tools=["book", "both"])
+    assert tool_changes("get_quote", contract, None)
+    assert not tool_changes("book", contract, None)
+    assert tool_changes("both", contract, None)
+    assert not tool_changes("get_other", contract, None)
+    assert not tool_changes("get_quote", contract, False)
+    assert tool_changes("book", contract, True)

@@ -17,6 +17,7 @@ from tests.surface.ingest import (
     SCHEMA,
     Contract,
     Conversation,
+    ExpectedAnswer,
     GuardEvaluated,
     LineFile,
     ReferenceStep,
@@ -75,13 +76,43 @@ calls = st.builds(
         success_terminals=st.none() | st.lists(texts, max_size=2),
         escalation_terminals=st.none() | st.lists(texts, max_size=2),
         states=st.dictionaries(
-            texts, st.builds(StateContract, st.none() | texts, st.lists(texts, max_size=2)), max_size=2
+            texts,
+            st.builds(
+                StateContract,
+                st.none() | texts,
+                st.lists(texts, max_size=2),
+                tool=st.none() | texts | st.lists(texts, min_size=1, max_size=2),
+            ),
+            max_size=2,
         ),
+        required_tools=st.none() | st.lists(texts, max_size=2),
+        changing_tools=st.none() | st.lists(texts, max_size=2),
+        reading_tools=st.none() | st.lists(texts, max_size=2),
     ),
     slots=st.dictionaries(texts, plain, max_size=3),
     turns=st.lists(st.builds(Turn, texts, texts, moments, st.none() | texts, moments), max_size=3),
     events=st.lists(events, max_size=4),
-    tool_calls=st.lists(st.builds(ToolCall, texts, moments, plain, plain, texts), max_size=2),
+    tool_calls=st.lists(
+        st.builds(
+            ToolCall,
+            texts,
+            moments,
+            plain,
+            plain,
+            texts,
+            state=st.none() | texts,
+            seq=st.none() | st.integers(0, 99),
+            latency_ms=moments,
+            changes=st.none() | st.booleans(),
+            fits=st.none() | st.booleans(),
+        ),
+        max_size=2,
+    ),
+    facts=st.dictionaries(texts, plain, max_size=2),
+    channel=st.none() | texts,
+    expected_steps=st.none()
+    | st.lists(st.builds(ReferenceStep, texts, arguments=plain, compared=st.none() | st.lists(texts, max_size=2))),
+    expected_answers=st.lists(st.builds(ExpectedAnswer, texts, st.none() | st.booleans()), max_size=2),
 )
 
 

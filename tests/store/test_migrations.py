@@ -111,7 +111,7 @@ def test_a_store_of_a_schema_that_no_release_wrote_is_refused_with_both_versions
     version: int, write: bool, path: Path
 ) -> None:
     before = made_earlier(store_of_today(path), version).read_bytes()
-    wanted = f"schema {version} cannot be migrated to {SCHEMA_VERSION}; ingest again into a new store"
+    wanted = f"schema {version} cannot be migrated to {SCHEMA_VERSION}; make it again from its files, in a new store: "
     with pytest.raises(OlderStore, match=wanted):
         open_store(path, write=write)
     assert path.read_bytes() == before

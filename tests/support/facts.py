@@ -9,8 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from msgspec.structs import replace
+
 from tests.surface.store import (
     ConversationFacts,
+    Failure,
     FileResult,
     Item,
     JudgedScore,
@@ -19,6 +22,7 @@ from tests.surface.store import (
     Store,
     Writer,
     open_store,
+    succeeded,
 )
 
 
@@ -41,7 +45,28 @@ def call(name: str, **given: Any) -> ConversationFacts:
         "states": [state("greet", to={"collect": 1}), state("collect", to={"booked": 1})],
         "terminals": {"booked": "success"},
     }
-    return ConversationFacts(**{_NAMES.get(name, name): value for name, value in (settings | given).items()})
+    facts = ConversationFacts(**{_NAMES.get(name, name): value for name, value in (settings | given).items()})
+    if "success" not in given:
+        correctness, completion = (facts.aspects.get(aspect) for aspect in ("correctness", "completion"))
+        is_lost = facts.failure is not None or any(row.lost for row in facts.states)
+        served = False if is_lost else True if correctness is not None else facts.completed
+        facts.success = succeeded(served, correctness, completion)
+    if facts.success is False and facts.failure is None and not facts.is_excluded():
+        facts.failure = _blame(facts.states)
+    if facts.failure is not None and facts.failure.first_failed is not None and facts.failure.segment is None:
+        of_state = (row.segment for row in facts.states if row.state == facts.failure.first_failed)
+        facts.failure = replace(facts.failure, segment=next(of_state, "other"))
+    return facts
+
+
+def _blame(states: list[StateAspects]) -> Failure:
+    """Return what is blamed where a test names nothing: the state that lost the call, else its last one."""
+    if not states:
+        return Failure(None, None, "none")
+    at = next((at for at, row in enumerate(states) if row.lost or row.stall or row.escalation), len(states) - 1)
+    row = states[at]
+    kind = "hand-off" if row.escalation else "dead end" if row.stall or row.lost else "off contract"
+    return Failure(states[at - 1].state if at else None, row.state, kind, segment=row.segment)
 
 
 def grouped_by(facts: ConversationFacts, name: str) -> Any:

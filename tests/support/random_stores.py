@@ -25,6 +25,7 @@ from tests.surface.store import (
     StateAspects,
     Store,
     Term,
+    ToolAspects,
     field_of,
     matches,
     open_store,
@@ -40,6 +41,7 @@ SEGMENTS = ("opening", "collect")
 JUDGES = (("codex", None), ("gemini", "aaaaaa1"), ("gemini", "aaaaaa2"), ("gemini", "b7"))
 SHOWN = ("codex", "gemini#aaaaaa1", "gemini#aaaaaa2", "gemini#b7")
 ASPECTS = ("correctness", "completion", "errors", "latency_p95", "turn_count")
+TOOLS = ("find", "user:pay", "book/now")
 LABELS = (None, "terminal", "max_turns")
 
 
@@ -117,6 +119,7 @@ def _call(chance: random.Random, number: int) -> ConversationFacts:
         error_count=chance.randrange(3),
         aspects={name: chance.choice((0.0, 4.2, 1 / 3, 10.0)) for name in ASPECTS if chance.random() < 0.8},
         states=rows,
+        tools=_tools(random.Random(number)),
         terminals={"booked": "success"},
         expected=[_step(chance) for _ in range(chance.randrange(3))],
     )
@@ -135,7 +138,23 @@ def _state(chance: random.Random, name: str) -> StateAspects:
         latency_p95_ms=chance.choice((None, 333.3, 1234.5)),
         guard_error=chance.randrange(3),
         slot_fill_rate=chance.choice((None, 0.0, 2 / 3)),
+        slow=chance.choice((None, 0.0, 1 / 3, 1.0)),
     )
+
+
+def _tools(chance: random.Random) -> list[ToolAspects]:
+    """Rows of tools as a call has them: those that were called, and perhaps one that is to blame."""
+    places = [(tool, where) for tool in TOOLS for where in (None, *STATES) if chance.random() < 0.2]
+    blamed = chance.choice((None, *places))
+    return [_tool(chance, tool, where, failed=int((tool, where) == blamed)) for tool, where in places]
+
+
+def _tool(chance: random.Random, tool: str, where: str | None, failed: int) -> ToolAspects:
+    n = chance.randrange(1 - failed, 4)
+    errors = chance.randint(0, n)
+    bad = None if chance.random() < 0.5 else chance.randint(0, n)
+    latency = chance.choice((None, 250.0, 1333.3)) if n else None
+    return ToolAspects(tool, where, n, errors, chance.randint(0, errors), bad if n else None, latency, failed)
 
 
 def _step(chance: random.Random) -> ExpectedStep:
@@ -159,10 +178,17 @@ def record_of(facts: ConversationFacts, judged: Mapping[str, float | None]) -> d
         "caller_ok": facts.caller_ok,
         "archetype": {"dental": "booking", "DENTAL-2": "booking"}.get(facts.flow),
         "error_count": facts.error_count,
+        "tool": _placed(row for row in facts.tools if row.n),
+        "tool_error": _placed(row for row in facts.tools if row.errors),
         **facts.aspects,
         "humanness": judged,
         "judge": [name for shown in judged for name in {shown, shown.partition("#")[0]}],
     }
+
+
+def _placed(rows: Iterable[ToolAspects]) -> list[str]:
+    """The names of tools, alone and in their states."""
+    return [name for row in rows for name in (row.tool, f"{row.state or '(none found)'}/{row.tool}")]
 
 
 def rows_of(facts: ConversationFacts) -> list[dict[str, Any]]:
@@ -250,7 +276,9 @@ def quality(made: World, calls: Iterable[ConversationFacts], judge: str | None =
     elif judge == COMPUTED:
         found = [call_quality(facts) for facts in counted]
     else:
-        found = [made.judged(facts).get(judge) for facts in counted]
+        return [score for facts in counted if (score := made.judged(facts).get(judge)) is not None]
+    if 2 * sum(value is not None for value in found) < len(found):
+        return []
     return [value for value in found if value is not None]
 
 

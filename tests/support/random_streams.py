@@ -1,4 +1,4 @@
-"""Calls whose events come in any order, as faulty recorders deliver them."""
+"""Calls whose events come in any order, as faulty recorders deliver them, and calls of which much is asked."""
 
 from __future__ import annotations
 
@@ -38,6 +38,37 @@ def random_call(number: int, chance: random.Random) -> dict[str, Any]:
         "caller_ok": caller.choices((None, True, False), (6, 3, 1))[0],
         "errors": caller.choices(([], [{"kind": "tool"}, {"kind": "retried", "message": "429"}], 2), (8, 1, 1))[0],
     }  # fmt: skip
+
+
+def demanding_call(number: int, chance: random.Random) -> dict[str, Any]:
+    """Return the same with what can be asked of a call: slots and tools of states, facts, statuses, an end."""
+    call = random_call(number, chance)
+    contract = dict(call["contract"] or {})
+    if chance.random() < 0.7:
+        contract["states"] = {
+            state: {"required_slots": chance.choices((["name"], ["date", "email"], []), (2, 1, 3))[0],
+                    "tool": chance.choice((None, "find", ["find", "book"], "book"))}
+            for state in STATES[:3] if chance.random() < 0.5
+        }  # fmt: skip
+    for part, values in (("required_slots", ["name"]), ("required_tools", ["book"]), ("final_statuses", ["ok"])):
+        if chance.random() < 0.15:
+            contract[part] = values
+    for event in call["events"]:
+        if event["type"] == "slot_filled" and event["value"] is not None:
+            event["value"] = chance.choice(("Ada", "Bob"))
+    for tool in call["tool_calls"]:
+        tool |= {
+            "fits": chance.choice((None, True, False)),
+            "state": chance.choice((None, None, *STATES[:3])),
+            "seq": chance.choice((None, chance.randrange(len(call["events"]) + 2))),
+        }
+    return call | {
+        "contract": contract,
+        "facts": {slot: "Ada" for slot in ("name", "date") if chance.random() < 0.4},
+        "final_status": chance.choice((None, "ok", "lost")),
+        "completed": chance.choice((None, False, True, True)),
+        "stop_reason": chance.choice((None, "terminal", "terminal", "max_turns")),
+    }
 
 
 def _event(chance: random.Random, t: float | None) -> dict[str, Any]:

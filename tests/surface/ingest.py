@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from riff_ingest import json_members, lines, loader, pipeline
+from riff_ingest.blame import LONGEST_MESSAGE, blame_of, error_class
 from riff_ingest.conversation import (
     DERIVED,
     HIGHEST,
     SCHEMA,
     Contract,
     Conversation,
+    ExpectedAnswer,
     ReferenceStep,
     StateContract,
     ToolCall,
@@ -130,7 +132,7 @@ from riff_ingest.events import (
     Subscriber,
     TurnComplete,
 )
-from riff_ingest.facts import LONGEST_MESSAGE, LONGEST_RESULT, error_class, event_columns, facts_of
+from riff_ingest.facts import LONGEST_RESULT, event_columns, facts_of
 from riff_ingest.flow_aspects import compute_flow_aspects
 from riff_ingest.json_members import Member, read_members
 from riff_ingest.lenient_json import clean, is_deep, loads, parse_time
@@ -139,10 +141,11 @@ from riff_ingest.lines import BrokenInput, Limits, digest, limited, read_start, 
 from riff_ingest.lines import read_lines as lines_read_lines
 from riff_ingest.loader import InputPlan, Item, load, loaded, plan_inputs, plan_of, read_input, scored
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
-from riff_ingest.platforms import CallRecord, Candidate, in_time_order, read_call_records
+from riff_ingest.platforms import CallRecord, Candidate, joined, read_call_records, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool
+from riff_ingest.slot_values import contradicts
 from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
 from riff_ingest.sources import registry
 from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
@@ -202,5 +205,6 @@ from riff_ingest.sources.vapi import SOURCE as VAPI_SOURCE
 from riff_ingest.sources.vapi import read as vapi_read
 from riff_ingest.state_aspects import compute_state_aspects, read_stream
 from riff_ingest.tool_states import ToolStates
+from riff_ingest.tool_states import changes as tool_changes
 from riff_ingest.transcript_writer import LineFile, encode_line, transcript_document, write_transcripts
 from riff_ingest.yaml_document import load_yaml

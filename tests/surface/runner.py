@@ -97,7 +97,6 @@ from riff_runner.run.agents.command import MOST_MESSAGES as COMMAND_MOST_MESSAGE
 from riff_runner.run.agents.command import CommandAgent, CommandSession, CommandTools, Speech
 from riff_runner.run.agents.model import ModelAgent
 from riff_runner.run.agents.python import as_agent
-from riff_runner.run.agents.schema import violation
 from riff_runner.run.call import Call, CallSetting, MadeCall, spoken_numbers
 from riff_runner.run.callers.command import MOST_MESSAGES as CALLER_MOST_MESSAGES
 from riff_runner.run.callers.command import CommandCaller
@@ -159,7 +158,7 @@ from riff_runner.run.targets import (
     make_tools,
     parse_target,
 )
-from riff_runner.run.tools import StubbedTools, ToolFailed, ToolSession
+from riff_runner.run.tools import StubbedTools, ToolFailed, ToolSession, violation
 from riff_runner.simulate.case import route, stage_of, weak_points
 from riff_runner.simulate.cast import Override, SimulatedRun, agents, personas
 from riff_runner.simulate.cast import runs as cast_runs

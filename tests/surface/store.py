@@ -47,6 +47,7 @@ from riff_store.facts import (
     Skipped,
     SourceFile,
     StateAspects,
+    ToolAspects,
 )
 from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_order, unique_names
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
@@ -114,8 +115,16 @@ from riff_store.queries.repeats import LISTED, RepeatCell, all_pass, repeats
 from riff_store.queries.sample import SampledCall, candidates, reading_list
 from riff_store.queries.scores import PAGE, ScoredCall, ScorePage, score_pages
 from riff_store.queries.sides import Side, SideError, side
-from riff_store.queries.states import SegmentCell, StateCell, loss, reasons, segment_cells, state_cells, worst_first
-from riff_store.queries.steps import FirstToMend, StepCounts, first_to_mend, is_handover
+from riff_store.queries.states import (
+    SegmentCell,
+    StateCell,
+    ToolCell,
+    segment_cells,
+    state_cells,
+    tool_cells,
+    worst_first,
+)
+from riff_store.queries.steps import StepCounts, is_handover
 from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,
@@ -126,7 +135,7 @@ from riff_store.queries.sums import (
     state_sums,
     step_counts,
 )
-from riff_store.queries.worklist import Worklist, worklist
+from riff_store.queries.worklist import FirstToFix, Totals, Worklist, chance_of, first_to_fix, lacking, worklist
 from riff_store.reading_list import KeptList, Sample, keep_list, kept_list
 from riff_store.sampling import FAILING, OUTLIER, RANDOM, STRATA, Candidate, Drawn, counts_of, draw
 from riff_store.schema import ALL, ROLLUPS, SCHEMA_VERSION, Conversation, Run

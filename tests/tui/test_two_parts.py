@@ -41,7 +41,7 @@ ASKED = [
     ("worklist", "duration_s>1"),
 ]
 PENDING = {
-    "states": {"revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate", "to_states"},
+    "states": {"revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate", "slow", "to_states"},
     "failure-matrix": {"rate", "taken"},
     "causes": {"stands_out", "lift"},
     "judges": {"prompt_version"},

@@ -62,6 +62,12 @@ def error_of(response: Any) -> str | None:
     return ": ".join(said) or "error"
 
 
+def error_kind(response: Any) -> str | None:
+    """Return the kind of error that a tool's response names, `None` where it names none."""
+    kind = response.get("error_type") if isinstance(response, Mapping) else None
+    return kind if isinstance(kind, str) else None
+
+
 def _closing(trace: list[LoggedEntry]) -> int | None:
     """Return where the last turn after the last tool begins: the agent's last one, or the caller's alone."""
     after = next((index + 1 for index in reversed(range(len(trace))) if trace[index].tool_name is not None), 0)
@@ -116,7 +122,13 @@ class _Walk:
         self._move(name, at)
         error = error_of(answer.tool_response) if answer is not None else None
         arguments = None if is_deep(entry.parameters) else entry.parameters
-        self.found.tool_calls.append(ToolCall(name, at, arguments, error))
+        kind = error_kind(answer.tool_response) if answer is not None else None
+        fits = False if kind in INVALID and kind.startswith("invalid") else None
+        seq = len(self.found.events) + len(self.found.turns)
+        changes = told_changes(name, self._tool_types)
+        self.found.tool_calls.append(
+            ToolCall(name, at, arguments, error, state=self._state, seq=seq, changes=changes, fits=fits)
+        )
         if error is not None and answer is not None:
             self._guard(name, error, self._moments.of(answer))
 
@@ -127,8 +139,7 @@ class _Walk:
             if error is not None:
                 self._guard(tool_name(entry.tool_name), error, at)
         response = entry.tool_response
-        kind = response.get("error_type") if isinstance(response, Mapping) else None
-        if isinstance(kind, str) and kind in INVALID:
+        if (kind := error_kind(response)) in INVALID:
             self.found.errors.append({"kind": kind, "message": error, "t": at, "tool": tool_name(entry.tool_name)})
 
     def _message(self, entry: LoggedEntry, at: float | None) -> None:
@@ -292,6 +303,12 @@ def segment_of_tool(name: str, types: Mapping[str, str]) -> str:
     return types.get(name.lower()) or guessed_type(name)
 
 
+def told_changes(name: str, types: Mapping[str, str]) -> bool | None:
+    """Tell whether a tool changes something by its type, `None` where it has none."""
+    kind = types.get(name.lower())
+    return None if kind is None else kind == WRITE
+
+
 def is_transfer(name: str, types: Mapping[str, str]) -> bool:
     """Tell whether a tool hands the call to a human; one of a type that does other work, with miles say, does not."""
     return name.lower().startswith("transfer") and types.get(name.lower(), SYSTEM) == SYSTEM
@@ -310,14 +327,19 @@ def guessed_type(name: str) -> str:
     return WRITE
 
 
-def expected_steps(trace: Iterable[Any] | None, called: Iterable[Mapping[str, Any]]) -> list[ReferenceStep]:
+def expected_steps(
+    trace: Iterable[Any] | None, called: Iterable[Mapping[str, Any]], types: Mapping[str, str]
+) -> list[ReferenceStep] | None:
     """Return the reference steps of a dataset's `expected_trace`; entries that are no calls of tools are passed over.
 
-    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing.
+    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing. `None` where
+    there is no trace.
     """
+    if trace is None:
+        return None
     given = [(tool_name(call.get("tool_name")), call.get("tool_parameters")) for call in called]
     steps = []
-    for entry in trace or ():
+    for entry in trace:
         name = _name(entry)
         if name is None:
             continue
@@ -326,7 +348,15 @@ def expected_steps(trace: Iterable[Any] | None, called: Iterable[Mapping[str, An
         # The state of a step is that of the call, however the dataset spells its name.
         spelled = next((tool for tool, _ in given if tool.lower() == name.lower()), name)
         matched = None if wanted is None else wanted in tried
-        steps.append(ReferenceStep(spelled, called=bool(tried), matched=matched))
+        steps.append(
+            ReferenceStep(
+                spelled,
+                called=bool(tried),
+                matched=matched,
+                arguments=None if is_deep(wanted) else wanted,
+                changes=told_changes(name, types),
+            )
+        )
     return steps
 
 

@@ -51,7 +51,7 @@ def conversation_of(
     """
     ending, moments, types = outcome_of(result), CallClock(context), tool_types(context.agent_tools)
     derived = derive(context, moments, types, said_goodbye=ending.said_goodbye)
-    steps = expected_steps(context.expected_trace, context.tool_params)
+    steps = expected_steps(context.expected_trace, context.tool_params, types)
     timing = _timing(context)
     task, mismatches = _task(context, scores)
     aspects = aspects_of(computed, scores)
@@ -70,19 +70,23 @@ def conversation_of(
         duration_s=seconds if (seconds := context.duration_seconds) is not None and 0 <= seconds <= LONGEST else None,
         completed=ending.completed,
         stop_reason=ending.stop_reason,
+        unknown_end=ending.completed is None and ending.stop_reason is not None,
         final_state=derived.states[-1] if derived.states else None,
         final_status=context.conversation_ended_reason,
         errored=ending.error is not None,
         error=ending.error,
         errors=derived.errors,
-        contract=_contract(derived, types, {step.name for step in steps}),
+        contract=_contract(derived, types, {step.name for step in steps or ()}),
         turns=derived.turns,
         events=derived.events,
         tool_calls=derived.tool_calls,
         expected_steps=steps,
+        channel="voice",
         origin="derived",
         passed=task.passed,
+        needs_verdict=task.passed is None,
         measured=aspects.measured,
+        stored=aspects.stored,
         voice=voice_of(context, moments, task, timing, aspects),
     )
     return ReadCall(call, mismatches + aspects.mismatches, derived.places)
@@ -179,7 +183,7 @@ def _end(reason: str | None) -> tuple[bool | None, str | None]:
         return None, None
     if reason.endswith(_DISCONNECT):
         return False, "hangup"
-    return _ENDS.get(reason, (False, reason))
+    return _ENDS.get(reason, (None, reason))
 
 
 def _error(result: Mapping[str, Any], reason: str | None) -> str | None:
@@ -300,9 +304,10 @@ _TASK = "task_completion"
 
 @dataclass(slots=True)
 class CallAspects:
-    """Hold the `measured` aspects of a call, why others could not be, and where stored scores differ from them."""
+    """Hold the `measured` aspects of a call, what EVA `stored`, why others could not be, and where these two differ."""
 
     measured: dict[str, float] = field(default_factory=dict)
+    stored: dict[str, float] = field(default_factory=dict)
     unmeasured: dict[str, str] = field(default_factory=dict)
     mismatches: list[str] = field(default_factory=list)
 
@@ -316,6 +321,7 @@ def aspects_of(computed: Mapping[str, MetricScore], stored: Mapping[str, MetricS
         value = theirs if ours is None else ours
         if value is not None:
             found.measured[name] = value
+            found.stored |= {} if theirs is None else {name: theirs}
         elif name in computed and (reason := _reason(name, computed[name])):
             found.unmeasured[name] = reason
         # Whether the task was done is told in words of its own.

@@ -393,9 +393,10 @@ def _is_doubtful(call: Conversation) -> bool:
                 boxes.append(event.value)
         elif type(event) is GuardEvaluated and (event.result.__class__ in _BOXES or event.error.__class__ in _BOXES):
             boxes += event.result, event.error
-    boxes += call.slots.values()
+    boxes += *call.slots.values(), *call.facts.values()
     for done in call.tool_calls:
         boxes += done.arguments, done.error, done.result
+    boxes += [step.arguments for step in call.expected_steps or ()]
     boxes += call.errors or (), call.state_aspects or ()
     return any(value.__class__ in _BOXES and is_deep(value) for value in boxes)
 

@@ -128,8 +128,17 @@ class LineProcess:
                 await self._group_ends_within(LEAVING_S)
         finally:
             self.kill()
-            # For who is cancelled as well: what becomes of a process nobody can be told once the loop is closed.
-            await self._ends_within(_KILLED_S)
+            # For who is cancelled as well, and as often as that may be: what becomes of a process nobody can be told
+            # once the loop is closed, and one that was killed ends soon.
+            cancelled: asyncio.CancelledError | None = None
+            while not self._channel.exited.is_set():
+                try:
+                    if not await self._ends_within(_KILLED_S):
+                        break
+                except asyncio.CancelledError as error:
+                    cancelled = error
+            if cancelled is not None:
+                raise cancelled
 
     def kill(self) -> None:
         """Kill all of the group at once, and let go of the pipes, which one that left the group may still hold."""

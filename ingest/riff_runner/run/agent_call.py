@@ -15,7 +15,7 @@ from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered, TurnCo
 from riff_runner.protocol import AgentReply, AgentStopped, CallLimits, CallView
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.clock import RunClock, as_measured, speaking_s
-from riff_runner.run.tools import ToolFailed, ToolSession
+from riff_runner.run.tools import ToolFailed, ToolSession, violation
 from riff_runner.simulate.machine import Machine
 
 RETRIED = "retried"
@@ -75,6 +75,7 @@ class AgentCall:
         self._lost = 0.0
         self._has_completed_turn = False
         self._timeout: asyncio.Timeout | None = None
+        self._mistaken: set[str] = set()
         bus.subscribe(self._watch)
 
     # what an agent does
@@ -140,24 +141,46 @@ class AgentCall:
 
     async def use_tool(self, name: str, arguments: Any) -> Any:
         """Return what a tool of the flow answers, and note the call of it; raises `ToolFailed`."""
+        asked = self._clock.seconds()
         try:
             result = await self.tools.result(name, arguments)
         except ToolFailed as error:
-            self.driver.called(name, arguments, t=self.now, error=str(error))
+            self.tool_done(name, arguments, error=str(error), latency_ms=self._since(asked))
             raise
-        self.tool_done(name, arguments, result)
+        self.tool_done(name, arguments, result, latency_ms=self._since(asked))
         return result
 
-    def tool_done(self, name: str, arguments: Any, result: Any = None, error: Any = None) -> None:
+    def tool_done(
+        self, name: str, arguments: Any, result: Any = None, error: Any = None, latency_ms: float | None = None
+    ) -> None:
         """Note the call of a tool that the agent made by itself; a large result is cut."""
-        self.driver.called(name, arguments, t=self.now, error=error, result=_bounded(result))
+        tool = self.flow.tools.get(name) if arguments is not None else None
+        self.driver.called(
+            name,
+            arguments,
+            t=self.now,
+            error=error,
+            result=_bounded(result),
+            latency_ms=latency_ms,
+            fits=None if tool is None else violation(tool.parameters, arguments) is None,
+        )
 
-    def mistake(self, name: str, arguments: Any, error: str) -> None:
-        """Note a tool call that makes no sense; raises `AgentStopped` where there were too many of them."""
-        self.driver.called(name, arguments, t=self.now, error=error)
+    def mistake(self, name: str, arguments: Any, error: str, *, fits: bool | None = None) -> None:
+        """Note a tool call that makes no sense; raises `AgentStopped` where there were too many of them.
+
+        `fits` is false where it makes none for its arguments.
+        """
+        self.driver.called(name, arguments, t=self.now, error=error, fits=fits)
+        self._mistaken.add(name)
         self.errors += 1
         if self.errors > self.limits.agent_errors:
             raise AgentStopped("too_many_errors")
+
+    def made_good(self, name: str, arguments: Any) -> None:
+        """Note a good call of one of the runner's own tools after one that made no sense; others are no evidence."""
+        if name in self._mistaken:
+            self._mistaken.remove(name)
+            self.driver.called(name, arguments, t=self.now, fits=True)
 
     # what the runner does
 
@@ -221,6 +244,11 @@ class AgentCall:
             return 0.0
         now = self._clock.seconds()
         return 0.0 if now is None else max(0.0, now - self._asked_at - self._lost)
+
+    def _since(self, began: float | None) -> float | None:
+        """Return the milliseconds since a moment, `None` without a clock."""
+        now = self._clock.seconds()
+        return None if now is None or began is None else round(max(0.0, now - began) * 1000, 1)
 
     def _watch(self, event: Event) -> None:
         if isinstance(event, SlotFilled):

@@ -76,6 +76,7 @@ class Call:
         self._started_at = setting.clock.now()
         self._caller_requests: list[dict[str, Any]] = []
         self._opinion: dict[str, Any] = {}
+        self._facts = {slot: fact.told for slot, fact in case.facts.items()}
         self._call = AgentCall(case, setting.limits, setting.clock, setting.report)
 
     async def play(self) -> MadeCall:
@@ -185,6 +186,8 @@ class Call:
         if error is None and (broke := caller.broke(self._call.view().collected)):
             error = f"caller: {broke}"
         self._opinion = caller.opinion
+        if caller.is_recorded:  # who said then what the recording says, and nothing that was made up since
+            self._facts = {}
         caller_ok = error is None or not error.startswith("caller:")
         return self._recorded(CallEnd(end.reason, end.completed, end.status, error), caller_ok)
 
@@ -206,6 +209,8 @@ class Call:
             caller=setting.caller.name,
             caller_ok=caller_ok,
             contract=case.flow.contract,
+            facts=self._facts,
+            channel="text",
         )
         return MadeCall(case, conversation, self._extra())
 
@@ -256,7 +261,7 @@ class CheckedCaller:
         self._facts = FactsGiven(case)
         self._lines: list[str] = []
         self._broke: str | None = None
-        self._is_recorded = False
+        self.is_recorded = False
         self.opinion: dict[str, Any] = {}
         """What the caller itself says of how the call went, once it hung up; no score."""
 
@@ -279,13 +284,13 @@ class CheckedCaller:
 
         `collected` is what the agent took down at the end.
         """
-        if self._is_recorded:
+        if self.is_recorded:
             return None
         return self._broke or self._facts.belies(collected)
 
     def _take(self, heard: str, turn: CallerTurn) -> None:
         self._lines.append(turn.text)
-        self._is_recorded = turn.recorded
+        self.is_recorded = turn.recorded
         self._facts.hears(heard)
         self._broke = self._broke or self._facts.says(turn.text)
         if turn.ends:

@@ -91,6 +91,8 @@ class SimulatedCall:
             errored=outcome.error is not None,
             error=outcome.error,
             contract=self._stage.contract,
+            facts=self._caller.facts,
+            channel="voice",
         )
 
     def _visit(self, state: str) -> CallOutcome | None:

@@ -129,12 +129,13 @@ class _Voice:
 class CallerVoice(_Voice):
     """Speak for a caller of one persona, who knows a value or thinks of one when its slot comes up.
 
-    `openings` are ways to say why one calls, `pools` the words for each slot.
+    `openings` are ways to say why one calls, `pools` the words for each slot, `facts` the values that it said last.
     """
 
     def __init__(self, persona: CallerPersona, openings: Sequence[str], pools: Mapping[str, Pool], rng: Random) -> None:
         super().__init__(pools, rng)
         self.notes = Notes()
+        self.facts: dict[str, Any] = {}
         self._persona = persona
         self._openings = openings
         self._said: dict[str, str] = {}
@@ -149,6 +150,7 @@ class CallerVoice(_Voice):
         value = self.pick(self._pools[slot].values)
         self._said[slot] = value.say
         self.notes[slot] = value.note or value.say
+        self.facts[slot] = value.value
         return value
 
     def opens(self, early: Sequence[str]) -> str:

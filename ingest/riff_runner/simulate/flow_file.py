@@ -91,6 +91,13 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: dict[str, ToolScript] = {}
 
 
+class ToolKinds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Name the tools that change something, and those that only read."""
+
+    changing: list[str] | None = None
+    reading: list[str] | None = None
+
+
 class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Describe a flow file as it stands."""
 
@@ -104,19 +111,25 @@ class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     simulate: Simulation
     required_slots: list[str] = []
     completion_slots: list[str] = []
+    required_tools: list[str] | None = None
+    tools: ToolKinds = ToolKinds()
     planted: list[Weakness] = []
 
     def contract(self) -> Contract:
         """Return the contract that transcripts of this flow carry."""
-        return Contract(
+        contract = Contract(
             success_terminals=self.success_terminals,
             escalation_terminals=self.escalation_terminals,
             final_statuses=self.final_statuses,
             required_slots=self.required_slots,
             completion_slots=self.completion_slots,
+            required_tools=self.required_tools,
+            changing_tools=self.tools.changing,
+            reading_tools=self.tools.reading,
             archetype=self.archetype,
             states=self.states,
         )
+        return contract.with_tools({name: script.tool for name, script in self.simulate.states.items()})
 
     def successors(self) -> dict[str, frozenset[str]]:
         """Return each state with the states that it may lead to."""

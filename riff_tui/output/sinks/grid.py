@@ -11,7 +11,7 @@ from riff_tui.output.sinks.parts import Options, lists, place_width, row_severit
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.column_fit import ELASTIC_KINDS, NameCut, fitted, name_cut, shared_prefix, shrink
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
-from riff_tui.text.numbers import cell_text, is_right
+from riff_tui.text.numbers import cell_text, count_text, is_right
 from riff_tui.text.safe_text import cell_width, padded
 
 Tone: TypeAlias = Severity | Literal["thin"]
@@ -71,19 +71,25 @@ class Grid:
                 start,
                 each.width,
                 fitted(cell, each.width, self._glyphs.ellipsis, right=is_right(each.column)),
-                None if row is None else "thin" if row.thin else row.severity.get(each.column.key),
+                None if row is None else _tone(row, each.column.key),
                 each.column.strong_title if row is None else each.column.strong and cell != self._glyphs.not_measured,
             )
             for each, cell, start in zip(self.fit.columns, cells, self._starts, strict=True)
         ]
 
     def _column(self, column: Column, options: Options) -> CellColumn:
-        cells = [cell_text(column, row, self._glyphs) for row in self._rows]
+        cells = [cell_text(column, row, self._glyphs, counted=False) for row in self._rows]
         cells = _signed(cells, "", [column.thin and row.thin for row in self._rows])
         capped = [row.severity.get(column.key) == "capped" for row in self._rows]
         cells = _signed(cells, self._glyphs.capped, capped)
         is_marked = any(row.severity.get(column.key) in ("bad", "warn") for row in self._rows)
-        return CellColumn(column, options.line(column.title), options.line(column.short), cells, is_marked)
+        found = CellColumn(column, options.line(column.title), options.line(column.short), cells, is_marked)
+        found.count([count_text(column, row, self._glyphs) for row in self._rows])
+        return found
+
+
+def _tone(row: Row, key: str) -> Tone | None:
+    return "thin" if row.is_thin(key) else row.severity.get(key)
 
 
 def _signed(cells: list[str], sign: str, has: Sequence[bool]) -> list[str]:
@@ -132,10 +138,23 @@ class CellColumn:
     width: int = field(init=False)
     cut: NameCut | None = None
     widest: int = field(init=False)
+    uncounted: list[str] | None = None
 
     def __post_init__(self) -> None:
+        self.say(self.cells)
+
+    def say(self, cells: list[str]) -> None:
+        """Give it other cells, and the width that shows all of them."""
+        self.cells = cells
         self.widest = max(map(cell_width, self.cells), default=0)
         self.retitle(self.title)
+
+    def count(self, texts: Sequence[str]) -> None:
+        """Put behind cells of how many calls they are, as long as there is room; blanks where it is all of the row."""
+        room = max(map(cell_width, texts), default=0)
+        if room:
+            self.uncounted = self.cells
+            self.say([cell + padded(text, room) for cell, text in zip(self.cells, texts, strict=True)])
 
     def retitle(self, title: str) -> None:
         """Give it another title, and the width that shows all of it."""
@@ -211,7 +230,8 @@ class Fit:
 def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, glyphs: Glyphs) -> Fit:
     """Return how to show columns in `room` cells; without one all of them as they are.
 
-    First go columns in which nothing is measured. Where that is not enough titles become short, and columns that say
+    First go columns in which nothing is measured. Where that is not enough titles become short, it is no longer said
+    of how many calls a mean is, and columns that say
     the same in every row go. Then those that decide least go, and names and texts give way.
     """
     if room is None or not columns:
@@ -225,6 +245,9 @@ def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, g
         return Fit(shown, empty)
     for each in shown:
         each.retitle(each.short or each.title)
+    for each in shown:
+        if each.uncounted is not None and _total([each.width for each in shown]) > room:
+            each.say(each.uncounted)
     constant: list[CellColumn] = []
     if _total([each.width for each in shown]) > room:
         telling = ("number", "count")

@@ -90,7 +90,7 @@ def visible_columns(
     column here; a list of calls begins with the calls. The `leading` column stands behind the first one.
     """
     if is_ranked(table):
-        return [column for column in table.columns if column.key in ("list", "lost", "n")] + [PLACE, WHY]
+        return [column for column in table.columns if column.key in ("list", "failed", "n")] + [PLACE, WHY]
     known = _known(table)
     found = [
         column for column in all_columns(table) if column.key not in hide and _is_wanted(column, table, known, choice)

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.style import Style
 
-from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW, THIN
+from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, OFTEN_SLOW, SLOW, THIN
 from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Column, Row, Severity, Table, label
 from riff_tui.text.column_fit import fitted, wrap
@@ -18,7 +18,18 @@ from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.data.lists import INTERVAL
 from riff_tui.tui.render.columns import TREND, shown, text_of
 from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette, Piece, colored, cut, transcript_lines
-from riff_tui.views.parts.cells import ALIGNED, BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, UNALIGNED, WATCHED, WEAK_SCORE
+from riff_tui.views.parts.cells import (
+    ALIGNED,
+    BAD_SCORE,
+    FAIR,
+    HARDLY,
+    LATE,
+    MOSTLY_SLOW,
+    SLIGHT,
+    UNALIGNED,
+    WATCHED,
+    WEAK_SCORE,
+)
 
 FINEST = 3
 _WIDEST_TITLE = 16
@@ -304,6 +315,7 @@ _REASONS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("operability", "correctness", "completion", "errors", "worst_operability"), _SCORE),
     **dict.fromkeys(("latency_p95", "latency_mean", "latency_ms"), _LATENCY),
     **dict.fromkeys(("stall", "escalation"), _SHARE),
+    "slow": (f"{percent(MOSTLY_SLOW)} or more of the turns", f"{percent(OFTEN_SLOW)} or more of the turns"),
     "missed": (f"{percent(HIGH)} or more of the failed calls {_NEVER}", f"some failed calls {_NEVER}"),
     "wrong_args": (f"{percent(HIGH)} or more of the failed calls {_OTHERWISE}", f"some failed calls {_OTHERWISE}"),
     "progress": (f"below {percent(HARDLY)}", f"below {percent(HEALTHY_PROGRESS)}"),

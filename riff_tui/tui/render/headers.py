@@ -95,6 +95,7 @@ class _LatencyLines:
     def __init__(self, known: Mapping[str, Any], pooled: PooledLatency | None, doing: str, canvas: Canvas) -> None:
         metrics = known.get("metrics")
         self._n = metrics["n"] if isinstance(metrics, Mapping) else 0
+        self._typed = "typed" in known
         self._pooled = pooled
         self._doing = doing
         self._canvas = canvas
@@ -122,7 +123,7 @@ class _LatencyLines:
         figures: list[Piece] = []
         for share in SHARES:
             seconds = getattr(pooled, share)
-            severity = cells.latency_mark(seconds)
+            severity = None if self._typed else cells.latency_mark(seconds)
             figures += [(f"  {share} ", palette.faint)]
             figures += [(f"{glyphs.mark(severity).strip()}{fixed(seconds, 1)}", palette.of(severity))]
         figures.append((" s", palette.faint))
@@ -148,7 +149,8 @@ class _LatencyLines:
             pieces: list[Piece] = [(" ", None)]
             done = 0
             for bar in placed:
-                style = palette.of(cells.latency_mark(bar.bucket.low)) or palette.accent
+                mark = None if self._typed else cells.latency_mark(bar.bucket.low)
+                style = palette.of(mark) or palette.accent
                 pieces += [(text[done : bar.start], None), (text[bar.start : bar.end], style)]
                 done = bar.end
             lines.append(pieces)
@@ -167,7 +169,9 @@ def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: P
         row = Row("", step, severity=cells.step_marks(step))
         said: list[Piece] = [(f"no call took this step of the {step['by']}", palette.faint)]
         return _flowed([said, *_metrics(columns.STEPS, row, glyphs, palette)], width - 1)
-    row = Row("", metrics, severity=cells.state_marks(metrics), thin=cells.is_thin(metrics["n"]))
+    row = Row(
+        "", metrics, severity=cells.state_marks(metrics, typed="typed" in known), thin=cells.is_thin(metrics["n"])
+    )
     return _flowed(_metrics([columns.N, *columns.STATE_METRICS, *columns.STEPS], row, glyphs, palette), width - 1)
 
 

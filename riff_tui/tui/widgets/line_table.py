@@ -302,12 +302,13 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def _cell(self, runs: list[StyleRun], slot: Slot, row: Row, base: Style | None, at_cursor: bool) -> None:
         column = self.columns[slot.index]
-        severity = row.severity.get(column.key)
+        is_thin = row.is_thin(column.key)
+        severity = None if is_thin and not row.thin else row.severity.get(column.key)
         text = text_of(column, row, self.glyphs)
         # Of a trend the latest matters, so it is cut at its left.
         text = text[-slot.width :] if column is TREND else text
         text = self._widths.cell(slot, text)
-        style = add_style(base, self.palette.of(severity))
+        style = add_style(base, self.palette.faint if is_thin and not row.thin else self.palette.of(severity))
         lit = at_cursor and slot.index == self.column
         if lit:
             style = (style or Style.null()) + Style(underline=True, bold=True)

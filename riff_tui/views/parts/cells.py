@@ -8,20 +8,21 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
-from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW, THIN
+from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, OFTEN_SLOW, SLOW, THIN, TYPING
 from riff_store.metrics import OF_STATES, metric_of
 from riff_store.scoring import FULL
 from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
-from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Severity, Table
-from riff_tui.text.numbers import ends_text, fixed, percent, utc
+from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, OwnCount, Row, Severity, Table
+from riff_tui.text.numbers import ends_text, listed, percent, utc
 from riff_tui.views.parts import columns
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.measure import Measure, PooledMeasure
     from riff_store.queries.flows import FlowCell
-    from riff_store.queries.steps import FirstToMend, StepCounts
+    from riff_store.queries.steps import StepCounts
+    from riff_store.queries.worklist import FirstToFix, Totals
 
 
 MANY_ERRORED, MOST_ERRORED = 0.1, 0.25
@@ -40,8 +41,11 @@ class NamedCall(Protocol):
     def told_by(self) -> Mapping[str, str]: ...
 
 
+NEARLY_ALL = 0.8
+"""The share of a row's calls from which on a mean of its own is as good as one of all."""
 BAD_SCORE, WEAK_SCORE = 4, 7
 LATE = 5
+MOSTLY_SLOW = 0.5
 WATCHED = 0.15
 HARDLY = 0.3
 SLIGHT, FAIR = 0.2, 0.4
@@ -147,8 +151,8 @@ def stall_mark(stall: float | None) -> Severity | None:
     return "bad" if stall >= HIGH else "warn"
 
 
-def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
-    """Mark a state's or segment's metrics; the key `""` is the row's own."""
+def state_marks(record: Mapping[str, Any], *, typed: bool = False) -> dict[str, Severity]:
+    """Mark a state's or segment's metrics, latency unless turns were `typed`; the key `""` is the row's own."""
     marks = {key: lost for key in ("stall", "escalation") if (lost := stall_mark(record[key]))}
     stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
     # Where no call was lost, those that went nowhere from here had come to their end.
@@ -156,9 +160,11 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
         marks["progress"] = "bad" if record["progress"] < HARDLY else "warn"
     if record["dwell_turns"] is not None and record["dwell_turns"] > LONG_DWELL:
         marks["dwell_turns"] = "bad" if stuck else "warn"
-    latency = latency_mark(record["latency_p95"])
+    latency = None if typed else latency_mark(record["latency_p95"])
     if latency:
         marks["latency_p95"] = latency
+    if record["slow"] is not None and record["slow"] >= OFTEN_SLOW:
+        marks["slow"] = "bad" if record["slow"] >= MOSTLY_SLOW else "warn"
     if record["guard_error"]:
         marks["guard_error"] = "bad" if record["guard_error"] >= GUARD_ERRORS else "warn"
     if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < HEALTHY_PROGRESS:
@@ -176,17 +182,22 @@ def step_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     return {key: "bad" if share >= HIGH else "warn" for key, share in shares.items() if share}
 
 
-class Counted(Protocol):
-    """Describe what counts calls: `n` in its means, `excluded` in none, `caller_failed` of these for their caller."""
+class OfSuccess(Protocol):
+    """Describe what counts calls, of some of which it is known whether they succeeded."""
 
     @property
     def n(self) -> int: ...
     @property
+    def success(self) -> Measure: ...
+
+
+class Counted(OfSuccess, Protocol):
+    """Describe what counts calls: `n` in its means, `excluded` in none, `caller_failed` of these for their caller."""
+
+    @property
     def excluded(self) -> int: ...
     @property
     def caller_failed(self) -> int: ...
-    @property
-    def success(self) -> Measure: ...
     @property
     def overall(self) -> Measure | None: ...
 
@@ -205,6 +216,42 @@ def errored_marks(answers: Iterable[Counted]) -> list[dict[str, Severity]]:
     return [
         {"excluded": "bad" if share >= MOST_ERRORED else "warn"} if share >= MANY_ERRORED else {} for share in shares
     ]
+
+
+def counts_of(n: int, measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, OwnCount]:
+    """Return of how many calls each measure is that is of clearly fewer than the `n` of its row, and of some."""
+    return {
+        key: OwnCount(each.n, is_thin(each.n))
+        for key, each in measures.items()
+        if 0 < each.n < n and (is_thin(each.n) or each.n < NEARLY_ALL * n)
+    }
+
+
+def measured_note(answers: Sequence[OfSuccess]) -> Iterator[str]:
+    """Yield of how many calls it is known how they went, where it is of some and not of all."""
+    known, calls = sum(each.success.n for each in answers), sum(each.n for each in answers)
+    if 0 < known < calls:
+        yield f"Measured: success is known of {known:,} of {calls_text(calls)}."
+
+
+class Typed(Protocol):
+    """Describe a cell whose turns may have been typed."""
+
+    @property
+    def keys(self) -> Keys: ...
+    @property
+    def typed(self) -> bool: ...
+
+
+def typed_note(answers: Iterable[Typed]) -> Iterator[str]:
+    """Yield which flows are typed, where latency is no flaw."""
+    flows = list(dict.fromkeys(each.keys.get("flow") or "" for each in answers if each.typed))
+    if flows:
+        named = f" in {listed(flows)}" if any(flows) else ""
+        yield (
+            f"Typed: the median turn{named} takes more than {TYPING:g} s, as typing does; slow is not measured there,"
+            " and latency not marked."
+        )
 
 
 def caller_values(answer: Counted) -> dict[str, Any]:
@@ -265,10 +312,10 @@ def plain_table(spec: ViewSpec, answers: Iterable[Any], notes: Sequence[str] = (
 
 FAILURE_DETAIL = Column(
     "failure_detail",
-    "Guard, tool or code",
+    "Detail",
     kind="name",
     shown=False,
-    help="The guard or tool that failed there, or the code that a person gave.",
+    help="The guard, tool or slot that failed there, what was to be said, or the code that a person gave.",
 )
 
 
@@ -341,33 +388,47 @@ def calls_text(n: int, which: str = "") -> str:
     return f"{n:,} {which}call{'' if n == 1 else 's'}"
 
 
-_OF_FIRST = "flow state lost n completion completion_at_most agents losing"
+_OF_FIRST = "flow state failed n success success_at_most agents failing"
 
 
-def what_is_first(first: FirstToMend | None) -> dict[str, Any]:
-    """Return what a table says of the state behind most failed calls, and what mending it could bring."""
+def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> dict[str, Any]:
+    """Return what a table says of the state to fix first, and what fixing it could bring; `scope` is the filter."""
+    within = f" ({scope})" if scope else ""
     if first is None:
-        return {"extras": {"first": None}}
+        said = _nothing_first(totals)
+        return {"headline": said, "lead": f"{said}{within}.", "extras": {"first": None}}
     place, record = f"{first.flow}/{first.state}", values_of(first, _OF_FIRST)
     if first.steps is None:
-        headline = said = f"{place} lost {first.lost:,} of {first.n:,} calls"
-        what, before, after = "completion", first.completion, first.completion_at_most
+        happened = f"{first.failed:,} of {calls_text(first.n)} {'fails' if first.n == 1 else 'fail'} there"
     else:
-        headline = f"{place} {short_step_text(first.steps)}"
-        said = f"{place} was {failed_step_text(first.steps)}"
-        what, before, after = "success", first.success_rate, first.success_rate_at_most
-        record |= values_of(first, "success_rate success_rate_at_most") | step_record(first.steps)
-    least, most = (percent(share).replace("%", " %") for share in (before, after))
-    rise = "" if before is None else f"; mended, {what} could rise from {least} to at most {most}"
-    return {"headline": headline, "lead": f"{said} ({_by_whom(first)}){rise}.", "extras": {"first": record}}
+        happened = failed_step_text(first.steps)
+        record |= step_record(first.steps)
+    least, most = (percent(share).replace("%", " %") for share in (first.success, first.success_at_most))
+    rise = f"if fixed, success could rise from {least} to at most {most}"
+    return {
+        "headline": f"{place} · {happened}",
+        "lead": f"Fix first{within}: {place}. {happened[:1].upper()}{happened[1:]}; {rise}.{_by_whom(first)}",
+        "extras": {"first": record},
+    }
 
 
-def _by_whom(first: FirstToMend) -> str:
-    if len(first.agents) == 1:
-        return f"agent {first.agents[0]}"
-    if len(first.losing) == len(first.agents):
-        return "all agents"
-    return f"{len(first.losing)} of {len(first.agents)} agents"
+def _nothing_first(totals: Totals) -> str:
+    """Return what is said where no state stands out."""
+    if not totals.calls and not totals.excluded:
+        return "No calls yet"
+    if not totals.failed:
+        return "No call failed"
+    flows = f"in {totals.flows:,} flow{'' if totals.flows == 1 else 's'}"
+    return f"Nothing stands out: {totals.failed:,} of {calls_text(totals.measured)} failed, {flows}"
+
+
+def _by_whom(first: FirstToFix) -> str:
+    """Return which agents fail there, where that is not all of them."""
+    if len(first.failing) == len(first.agents):
+        return ""
+    if len(first.failing) == 1:
+        return f" Of {len(first.agents)} agents {first.failing[0]} alone fails there."
+    return f" Of {len(first.agents)} agents {len(first.failing)} fail there."
 
 
 def quality_columns(judge: str, path: Sequence[str], title: str = "", short: str = "") -> list[Column]:
@@ -389,10 +450,3 @@ def with_interval(found: Sequence[Column]) -> list[Column]:
     """Return the columns of a mean with that of its interval between them."""
     mean, *rest = found
     return [mean, columns.interval(mean), *rest]
-
-
-def quality_in_short(measure: Measure, n: int) -> str | None:
-    """Return a mean with the calls behind it where they are not the `n` of its row, `None` where it needs none."""
-    if measure.n in (0, n):
-        return None
-    return f"{fixed(measure.mean)} ({measure.n}{'~' if is_thin(measure.n) else ''})"

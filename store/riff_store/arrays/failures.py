@@ -16,11 +16,15 @@ from riff_store.chunks import FAILURES, KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.schema import COMPUTED_JUDGE
+from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark
 
 _ENDS, _PLACED = ("from_state", "to_state"), ("state", "position")
+_CLASSES = sorted(set(CLASSES_OF_FAILURE.values()))
+OF_CLASS = " of class"
+_OF_GROUPS = ("class", f"detail{OF_CLASS}", f"error{OF_CLASS}")
 MARKED = 0
 """The place among the kinds of failure of what a person marked."""
 
@@ -126,6 +130,8 @@ class FailedCalls:
         """Read a column, with what people marked in place of what events tell."""
         if name == "code":
             column = np.zeros(len(self), np.int64)
+        elif name in _OF_GROUPS:
+            return self._of_group(name)
         elif name in FAILURES:
             column = _joined([block.keys_of("failure", name, rows) for block, rows, _ in self._parts])
         else:
@@ -134,10 +140,19 @@ class FailedCalls:
         for place, mark in self._marked.items() if name != "id" else ():
             told = {
                 "kind": MARKED, "detail": 0, "error": 0, "ending": 0, "last_ok": mark.last_ok or 0,
-                "first_failed": mark.first_failed, "code": self.codes.index(mark.code),
+                "state": mark.first_failed, "code": self.codes.index(mark.code),
             }  # fmt: skip
             column[place] = told.get(name, column[place])
         return column
+
+    def _of_group(self, name: str) -> Keys:
+        """Return the class of each kind of failure, or the detail or error where calls are grouped by it."""
+        kinds = self.column("kind")
+        if name == "class":
+            return np.array([_CLASSES.index(CLASSES_OF_FAILURE[kind]) for kind in KINDS_OF_FAILURE])[kinds]
+        # What tells one call from the next, such as how it stopped or what it did not say, does not divide a group.
+        grouped = np.array([CLASSES_OF_FAILURE[kind] in DIVIDED_BY_DETAIL for kind in KINDS_OF_FAILURE])
+        return np.where(grouped[kinds], self.column(name.removesuffix(OF_CLASS)), 0)
 
     def groups(self, *names: str) -> FailureGroups:
         """Return the groups of calls that share these keys."""
@@ -207,7 +222,7 @@ class FailureEnds:
     """
 
     def __init__(self, sides: Sequence[tuple[Keys, FailedCalls]]) -> None:
-        columns = [_joined([calls.column(name) for _, calls in sides]) for name in ("last_ok", "first_failed")]
+        columns = [_joined([calls.column(name) for _, calls in sides]) for name in ("last_ok", "state")]
         first, numbers = numbered(columns)
         self.ends: list[tuple[int, int]] = list(zip(*(column[first].tolist() for column in columns), strict=True))
         self._of_calls: list[Keys] = []

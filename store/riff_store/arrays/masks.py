@@ -17,7 +17,6 @@ import numpy as np
 from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Flags, Keys, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
-from riff_store.chunks import KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.call_terms import CallTerms, Known
 from riff_store.filters.dimensions import DIMENSIONS, FAILURE
@@ -25,7 +24,7 @@ from riff_store.filters.matching import compared
 from riff_store.filters.predicates import InState, Predicate, Term, Walker, is_of_states, leaves, of_calls
 from riff_store.filters.sql import Scope
 from riff_store.metrics import Pooled
-from riff_store.vocabulary import field_of
+from riff_store.vocabulary import SPELLED, field_of
 
 _ERRORED = Term("errored", "=", True)
 _HELD = 16
@@ -169,15 +168,19 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return reduce(operator.or_, flags, np.zeros(self._block.n, np.bool_))
 
     def failed(self, name: str, found: Iterable[int | str] | None, *, or_none: bool) -> Flags:
-        keys = self._block.keys_of("failure", "kind" if name == "failure" else FAILURE[name].key.removesuffix("_id"))
+        column, words = SPELLED.get(name) or (FAILURE[name].key, ())
+        keys = self._block.keys_of("failure", column)
         if found is None:
             rows = np.full(keys.size, True) if or_none else keys > 0
         else:
-            wanted = [KINDS_OF_FAILURE.index(each) if isinstance(each, str) else each for each in found]
+            wanted = [words.index(each) if isinstance(each, str) else each for each in found]
             rows = np.isin(keys, [*wanted, 0] if or_none else wanted)
         flags = np.zeros(self._block.n, np.bool_)
         flags[self._block.calls_of("failure")[rows]] = True
         return flags
+
+    def of_tools(self, name: str, term: Term) -> Flags:
+        return self._asked(term)
 
     def of_steps(self, name: str, term: Term) -> Flags:
         return self._asked(term)

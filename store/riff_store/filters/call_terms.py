@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +22,17 @@ from riff_store.filters.dimensions import (
 from riff_store.filters.matching import satisfies
 from riff_store.filters.predicates import Found, Term, Walker, some
 from riff_store.metrics import COMPUTED, POOLED, Pooled
-from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, FIELDS, NOTE_FIELDS, PERSON, STEP_FIELDS, split_name
+from riff_store.vocabulary import (
+    CALL_NAMES,
+    FIELDS,
+    NONE_FOUND,
+    NOTE_FIELDS,
+    PERSON,
+    SPELLED,
+    STEP_FIELDS,
+    TOOL_FIELDS,
+    split_name,
+)
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark, Note
@@ -68,6 +78,17 @@ class Known:
 
         return marks(self.store)
 
+    def tools(self, term: Term) -> Iterator[tuple[frozenset[int], frozenset[int] | None]]:
+        """Yield the keys of tools that are as a term says, and of the states where it says `STATE/TOOL`: 0 for none."""
+        yield self.keys("tool", term), None
+        text = str(term.value)
+        for at in range(len(text)) if term.operator in ("=", "contains") else ():
+            if text[at] == "/":
+                tools = self.keys("tool", replace(term, value=text[at + 1 :]))
+                in_state = replace(term, value=text[:at])
+                states = self.keys("state", in_state)
+                yield tools, states | {0} if satisfies(in_state, NONE_FOUND) else states
+
     def judged_by_people(self, term: Term) -> set[int]:
         """Return the keys of the calls that people gave a verdict on who are called as a term about judges says."""
         if term.operator == "=" and not str(term.value).startswith(PERSON):
@@ -93,9 +114,13 @@ class CallTerms(Walker[Found]):
 
     def _of_field(self, term: Term) -> Found:
         name, suffix = split_name(str(term.field))
+        if name in TOOL_FIELDS:
+            return some(term, lambda wanted: self.of_tools(name, wanted))
         if name in DIMENSIONS:
             return self.named(DIMENSIONS[name].key, self.known.keys(name, term), or_none=term.operator == "missing")
-        if name == "failure" or name in FAILURE:
+        if name == "failed":
+            return self._of_flag(term)
+        if name in SPELLED or name in FAILURE:
             return self._failed(name, term)
         if name in STEP_FIELDS:
             return self.of_steps(name, term)
@@ -113,6 +138,15 @@ class CallTerms(Walker[Found]):
         if name in FIELDS and FIELDS[name].level != "row" and name not in COMPUTED:
             return self.figure(name, term)
         return some(term, lambda wanted: self._scored(wanted, name, {m.COMPUTED_JUDGE}))
+
+    def _of_flag(self, term: Term) -> Found:
+        """Return which calls failed: those that count and are known to be no success."""
+        counts = self._of_field(Term("errored", "=", False))
+        if term.operator in ("missing", "measured"):
+            found = self.both([self._of_field(Term("success", "measured", None)), counts])
+            return self.negated(found) if term.operator == "missing" else found
+        wanted = bool(term.value) == (term.operator == "=")
+        return self.both([self._of_field(Term("success", "=", not wanted)), counts])
 
     def _scored(self, term: Term, aspect: str, judges: Collection[int]) -> Found:
         return self.scored(term, {key for key, name in self.known.aspects.items() if name == aspect}, judges)
@@ -146,10 +180,10 @@ class CallTerms(Walker[Found]):
     def _failed_as(self, name: str, term: Term) -> Found:
         """Return the same of what events and steps tell, which only calls have that were not served."""
         if term.operator in ("missing", "measured"):
-            found = self.failed(name, None, or_none=name == "failure" or name in UNNAMED)
+            found = self.failed(name, None, or_none=name in SPELLED or name in UNNAMED)
             return self.negated(found) if term.operator == "missing" else found
-        if name == "failure":
-            return self.failed(name, [kind for kind in FAILURE_KINDS if satisfies(term, kind)], or_none=False)
+        if name in SPELLED:
+            return self.failed(name, [word for word in SPELLED[name][1] if satisfies(term, word)], or_none=False)
         names = names_of(self.known.store, FAILURE[name])
         keys = {key for key, text in names.items() if satisfies(term, text)}
         return self.failed(name, keys, or_none=satisfies(term, UNNAMED.get(name)))
@@ -177,6 +211,10 @@ class CallTerms(Walker[Found]):
     @abstractmethod
     def failed(self, name: str, found: Iterable[int | str] | None, *, or_none: bool) -> Found:
         """Return where a call was not served and what `name` says of that is one of some, any but none, or none."""
+
+    @abstractmethod
+    def of_tools(self, name: str, term: Term) -> Found:
+        """Return where a tool that was called, or a call of which failed, is as a term says."""
 
     @abstractmethod
     def of_steps(self, name: str, term: Term) -> Found:

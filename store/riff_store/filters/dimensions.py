@@ -43,13 +43,15 @@ DIMENSIONS = {
     "final_status": Dimension("final_status", m.Label),
     "state": Dimension("state", m.State),
     "segment": Dimension("segment", m.Segment),
+    "tool": Dimension("tool", m.Label),
 }
 
 FAILURE = {
     "last_ok": Dimension("last_ok", m.State),
-    "first_failed": Dimension("first_failed", m.State),
+    "first_failed": Dimension("state", m.State),
     "failure_detail": Dimension("detail", m.Label),
     "failure_error": Dimension("error", m.Label),
+    "failed_tool": Dimension("tool", m.Label),
 }
 """The names that say where a call first went wrong; what `UNNAMED` has stands for a key that is null."""
 UNNAMED = {"last_ok": START, "first_failed": NONE_FOUND}

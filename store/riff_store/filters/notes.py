@@ -143,11 +143,12 @@ _Places: TypeAlias = Mapping[int, tuple[float, bool]]
 
 
 class Mark(NamedTuple):
-    """Hold the keys of the state that a person marked, and of the one before it (`None` at the start), and the code."""
+    """Hold where a person marked a call: the keys of the state and of the one before it (`None` at the start)."""
 
     last_ok: int | None
     first_failed: int
     code: str | None
+    turn: int | None
 
     def told(self, states: Mapping[int, str | None]) -> dict[str, Any]:
         """Return what a filter and the columns of a call say of it, by their names; `states` names all states."""
@@ -157,6 +158,12 @@ class Mark(NamedTuple):
             "failure": MARKED,
             "failure_detail": self.code,
             "failure_error": None,
+            "failed_tool": None,
+            "who": None,
+            "turn": self.turn,
+            "t": None,
+            "listed": None,
+            "place": None,
         }
 
 
@@ -177,7 +184,7 @@ def marks(store: Store, calls: Collection[int] | None = None) -> dict[int, Mark]
             found[key] = min(on, key=lambda each: (visited[each[0]][0], *_first_of_notes(each[1])))
     ways = _ways_to(store, {key: state for key, (state, _) in found.items()})
     return {
-        key: Mark(_before(state, places[key], ways.get(key, ()), names), state, note.code)
+        key: Mark(_before(state, places[key], ways.get(key, ()), names), state, note.code, note.turn)
         for key, (state, note) in found.items()
     }
 

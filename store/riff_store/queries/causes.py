@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from riff_store.chunks import KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, names_of
 from riff_store.filters.notes import marks
@@ -16,21 +15,24 @@ from riff_store.interruption import check_interrupted
 from riff_store.queries.calls import Example, Examples, turns_aspect
 from riff_store.statistics.distributions import hypergeometric
 from riff_store.statistics.significance import benjamini_hochberg
-from riff_store.vocabulary import MARKED, NONE_FOUND, START
+from riff_store.vocabulary import MARKED, NONE_FOUND, SEVERAL, START, WHO
 
 if TYPE_CHECKING:
     from riff_store.arrays.failures import CallsInScope
 
 
 SURE = 0.05
+MANY = 40
+"""Beyond so many groups those of one call each are put together."""
+_COUNTED = ("stop_reasons", "last_ok", "kinds", "who", "agents", "scenarios", "personas", "commits")
 LEAST = 5
 """A group or name with fewer calls is not tested: it would cost the others certainty and has none itself."""
 _DIMENSIONS: Sequence[Dimension] = ("agent", "persona", "scenario", "commit")
 _Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
 _Counts: TypeAlias = Mapping[str | None, int]
 
-_SIGNATURE = ("flow", "last_ok", "first_failed", "kind", "code", "detail", "error", "ending")
-"""What the calls of a group share; what a person marked is not divided by how the calls ended after it."""
+_SIGNATURE = ("flow", "state", "class", "code", "detail of class", "error of class")
+"""What the calls of a group share; how they stopped, what was right last and who led them is counted in it."""
 
 Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
 
@@ -55,16 +57,18 @@ class Lift:
 class Cause:
     """Describe the failed calls of a flow that went wrong in the same way; `share` is of all failed calls.
 
-    Those that a person marked may have ended for several reasons, which `stop_reason` has with commas, the most first.
-    `agents`, `scenarios`, `personas` and `commits` count calls by name, the most first. `lift` is ordered by how sure
-    it is.
+    `kind` is the one of most of them, `kinds`, `stop_reasons`, `last_ok`, `agents`, `scenarios`, `personas`, `commits`
+    and `who` count calls by name, the most first. `lift` is ordered by how sure it is. One with `parts` stands for
+    several of a flow that have one call each, and names no state.
     """
 
     flow: str
-    stop_reason: str | None
-    last_ok: str
+    stop_reasons: Mapping[str | None, int]
+    last_ok: Mapping[str | None, int]
     first_failed: str
     kind: str
+    kinds: Mapping[str, int]
+    who: Mapping[str | None, int]
     detail: str | None
     error: str | None
     n: int
@@ -77,6 +81,7 @@ class Cause:
     last_run: str
     example: Example
     lift: Sequence[Lift] = ()
+    parts: Sequence[Cause] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,22 +111,26 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
         counts = {flow: n for (flow, _), n in scope.by_flow("flow").items()}
         known = {key: _calls_by_name(scope, key, names) for key in _DIMENSIONS if whole and len(failed)}
         counted = {key: groups.counted(DIMENSIONS[key].key, names[key]) for key in ("stop_reason", *_DIMENSIONS)}
+        before = groups.counted("last_ok", {**names["state"], 0: START})
+        whose, kinds = groups.counted("who", dict(enumerate(WHO))), groups.kinds()
         spans = examples.run_spans(groups)
     found = []
     for at, (keys, n) in enumerate(zip(groups.keys, groups.sizes, strict=True)):
         check_interrupted()
-        kind = KINDS_OF_FAILURE[keys["kind"]]
+        kind = next(iter(kinds[at]))
         of_group = {name: of_groups[at] for name, of_groups in counted.items()}
         marked = failed.codes[keys["code"]] if kind == MARKED else None
         found.append(
             Cause(
                 flow=names["flow"][keys["flow"]] or "",
-                stop_reason=", ".join(filter(None, of_group["stop_reason"])) or None,
-                last_ok=_name(names["state"], keys["last_ok"]) or START,
-                first_failed=_name(names["state"], keys["first_failed"]) or NONE_FOUND,
+                stop_reasons=of_group["stop_reason"],
+                last_ok=before[at],
+                first_failed=_name(names["state"], keys["state"]) or NONE_FOUND,
                 kind=kind,
-                detail=marked if kind == MARKED else _name(names["stop_reason"], keys["detail"]),
-                error=_name(names["stop_reason"], keys["error"]),
+                kinds=kinds[at],
+                who=whose[at],
+                detail=marked if kind == MARKED else _name(names["stop_reason"], keys["detail of class"]),
+                error=_name(names["stop_reason"], keys["error of class"]),
                 n=n,
                 share=n / len(failed),
                 agents=of_group["agent"],
@@ -134,8 +143,35 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
             )
         )
     found.sort(key=_largest_first)
+    found = _folded(found)
     flows = {names["flow"][flow]: n for flow, n in counts.items()}
     return Causes(_with_lifts(found, known, flows) if whole else found, len(failed), sum(counts.values()))
+
+
+def _folded(found: Sequence[Cause]) -> list[Cause]:
+    """Put the groups of one call each of a flow into one, where there are more groups than anybody reads."""
+    if len(found) <= MANY:
+        return list(found)
+    single: dict[str, list[Cause]] = {}
+    for cause in found:
+        if cause.n == 1:
+            single.setdefault(cause.flow, []).append(cause)
+    folded = [_as_one(parts) for parts in single.values() if len(parts) > 1]
+    kept = [cause for cause in found if cause.n > 1 or len(single[cause.flow]) == 1]
+    return sorted([*kept, *folded], key=_largest_first)
+
+
+def _as_one(parts: Sequence[Cause]) -> Cause:
+    def added(counts: Iterable[Mapping[Any, int]]) -> dict[Any, int]:
+        total = sum((Counter(each) for each in counts), Counter[Any]())
+        return dict(sorted(total.items(), key=lambda each: (-each[1], each[0] is None, each[0] or "")))
+
+    counted: dict[str, Any] = {name: added(getattr(part, name) for part in parts) for name in _COUNTED}
+    return replace(
+        parts[0], first_failed=SEVERAL, kind=next(iter(counted["kinds"])), detail=None, error=None, n=len(parts),
+        share=sum(part.share for part in parts), first_run=parts[0].first_run, last_run=parts[-1].last_run,
+        parts=tuple(parts), **counted,
+    )  # fmt: skip
 
 
 def _name(names: Mapping[int, str | None], key: int) -> str | None:
@@ -143,8 +179,7 @@ def _name(names: Mapping[int, str | None], key: int) -> str | None:
 
 
 def _largest_first(cause: Cause) -> tuple[Any, ...]:
-    places = (cause.flow, cause.last_ok, cause.first_failed, cause.kind)
-    return -cause.n, *places, cause.detail or "", cause.error or "", cause.stop_reason or ""
+    return -cause.n, cause.flow, cause.first_failed, cause.kind, cause.detail or "", cause.error or ""
 
 
 def _calls_by_name(

@@ -13,12 +13,12 @@ from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.schema.sums import CallSums
-from riff_store.vocabulary import PERSON, STEP_FIELDS
+from riff_store.vocabulary import PERSON, STEP_FIELDS, TOOL_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """Describe a run: its calls that count, how many were correct and complete, and their mean quality.
+    """Describe a run: its calls that count, how many of them failed, the share of successes, and their mean quality.
 
     `written_by` says who stored its calls; `caller_failed` and `overall` are as in a cell of flows.
     """
@@ -33,6 +33,7 @@ class RunSummary:
     excluded: int
     success: Measure
     quality: Measure
+    failed: int | None = None
     caller_failed: int = 0
     overall: Measure | None = None
     written_by: str | None = None
@@ -117,6 +118,9 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
     if field in STEP_FIELDS:
         asked = m.State.id.in_(m.ExpectedStep.select(m.ExpectedStep.state))
         return sorted({name for (name,) in store.execute(m.State.select(m.State.name).where(asked))})
+    if field in TOOL_FIELDS:
+        called = m.Label.id.in_(m.ToolTotal.select(m.ToolTotal.tool))
+        return sorted({name for (name,) in store.execute(m.Label.select(m.Label.name).where(called))})
     if field not in DIMENSIONS:
         return []
     return sorted({name for name in names_of(store, DIMENSIONS[field]).values() if name is not None})
@@ -151,6 +155,7 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
             excluded=whole.excluded,
             success=whole.success_measure(),
             quality=whole.quality_measure(),
+            failed=whole.failed if whole.success_n else None,
             caller_failed=whole.caller_failed,
             overall=whole.overall_measure(),
             written_by=written_by,

@@ -14,7 +14,7 @@ from riff_store.filters.dimensions import judges_shown
 from riff_store.filters.notes import Note, notes_on
 from riff_store.interaction import Interaction
 from riff_store.queries.conversations import Call, calls_of
-from riff_store.queries.sums import call_interaction
+from riff_store.queries.sums import call_interaction, typed_flows
 from riff_store.transcripts import Transcripts
 
 
@@ -51,6 +51,7 @@ class VisitedState:
     guard_error: int
     slot_fill_rate: float | None
     to_states: Mapping[str, int]
+    slow: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class CallDetail:
 
     `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, expected_steps, errors.
     `interaction` is None where there is no record of who spoke when. `steps` are those of the task, in its order.
+    Where turns of its flow are `typed` no latency is a flaw.
     """
 
     call: Call
@@ -89,6 +91,7 @@ class CallDetail:
     notes: Sequence[Note] = ()
     interaction: Interaction | None = None
     steps: Sequence[AskedStep] = ()
+    typed: bool = False
 
 
 def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:
@@ -103,6 +106,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
         if key is None:
             return None
         [call] = calls_of(store, [key])
+        typed = call.flow in typed_flows(store)
         path, line = store.execute(
             m.Conversation.select(m.SourceFile.path, m.Conversation.line)
             .join(m.SourceFile, on=(m.SourceFile.id == m.Conversation.source_file))
@@ -110,15 +114,16 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
         )[0]
         return CallDetail(
             call=call,
-            aspects=_aspects(store, key),
+            aspects={name: value for name, value in _aspects(store, key).items() if not typed or name != "slow"},
             verdicts=_verdicts(store, key),
-            states=_states(store, key),
+            states=_states(store, key, typed=typed),
             steps=_steps(store, key),
             document=transcript_of(store, key),
             source_path=path,
             source_line=line,
             notes=notes_on(store, key),
             interaction=call_interaction(store, key),
+            typed=typed,
         )
 
 
@@ -183,7 +188,7 @@ def _turns(evidence: str | None) -> list[int] | None:
     return [turn for turn in found if type(turn) is int] if isinstance(found, list) else None
 
 
-def _states(store: Store, key: int) -> list[VisitedState]:
+def _states(store: Store, key: int, *, typed: bool) -> list[VisitedState]:
     row, start, end = m.StateScore, m.State.alias(), m.State.alias()
     steps: dict[str, dict[str, int]] = {}
     taken = (
@@ -198,14 +203,17 @@ def _states(store: Store, key: int) -> list[VisitedState]:
     query = (
         row.select(
             m.State.name, m.Segment.name, row.progress, row.stall, row.escalation, row.revisit, row.dwell_turns,
-            row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
+            row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.slow,
         )
         .join(m.State, on=(m.State.id == row.state))
         .join(m.Segment, on=(m.Segment.id == row.segment))
         .where(row.conversation == key)
         .order_by(m.State.name)
     )  # fmt: skip
-    return [VisitedState(*(*values, steps.get(values[0], {}))) for values in store.execute(query)]
+    return [
+        VisitedState(*(*values, steps.get(values[0], {}), None if typed else slow))
+        for *values, slow in store.execute(query)
+    ]
 
 
 def _steps(store: Store, key: int) -> list[AskedStep]:

@@ -20,12 +20,13 @@ from riff_store.filters.sql import STATE_COLUMNS, Scope
 from riff_store.metrics import OF_CALLS, POOLED
 from riff_store.queries.calls import CallList, told_by
 from riff_store.queries.sums import call_counts
-from riff_store.vocabulary import Field, field_named, field_of, split_name
+from riff_store.vocabulary import SPELLED, Field, field_named, field_of, split_name
 
 if TYPE_CHECKING:
     from riff_store.arrays.ordering import SortedCalls, SortKey
 
 
+_SHOWN_AS = {"kind": "failure", "detail": "failure_detail"}
 PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "caller_ok", "error_count", "defects", "error")
 _KEPT = tuple(metric.of_call for metric in OF_CALLS.values() if metric.of_call)
 _SHOWN_ASPECTS = ("correctness", "turn_count", "latency_p95")
@@ -40,9 +41,10 @@ _CHUNK = 500
 class Call:
     """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
 
-    What says where it first went wrong is `None` for a call that was served. `caller` names what played the caller,
-    `caller_ok` says whether that kept to its part. `told_by` are the names that tell it from other calls of its id and
-    run, empty where there are none. `notes` are what counts of what people wrote on it.
+    What is blamed of a failed call, its moment included, is `None` for any other: `turn`, `t`, and the entry `place` of
+    the list `listed` of what happened. `caller` names what
+    played the caller, `caller_ok` says whether that kept to its part. `told_by` are the names that tell it from other
+    calls of its id and run, empty where there are none. `notes` are what counts of what people wrote on it.
     """
 
     id: int
@@ -66,15 +68,33 @@ class Call:
     latency_p95: float | None
     error_count: int
     defects: int
+    success: bool | None = None
+    lost: bool | None = None
     last_ok: str | None = None
     first_failed: str | None = None
     failure: str | None = None
     failure_detail: str | None = None
     failure_error: str | None = None
+    failed_tool: str | None = None
+    who: str | None = None
+    turn: int | None = None
+    t: float | None = None
+    listed: str | None = None
+    place: int | None = None
     caller: str | None = None
     caller_ok: bool | None = None
     told_by: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[Note] = ()
+
+    @property
+    def failed(self) -> bool | None:
+        """Return whether it is known to be no success, `None` where that is not known or an integration broke."""
+        return None if self.errored or self.success is None else not self.success
+
+    @property
+    def moment(self) -> dict[str, Any] | None:
+        """Return the turn and the time of what is blamed."""
+        return None if self.failure is None else {"turn": self.turn, "t": self.t}
 
     @property
     def verdict(self) -> str | None:
@@ -194,16 +214,19 @@ def _by_notes(store: Store, ids: Sequence[int], sort: str) -> list[int]:
 
 def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
     call = m.Conversation
+    column = _SHOWN_AS.get(column, column)
     name, judge = split_name(column)
     if column == "conversation":
         value: Any = call.name
     elif column in (*PLAIN, *_KEPT):
         value = getattr(call, column)
+    elif column == "failed":
+        value = pw.Case(None, ((call.errored, None),), 1 - call.success)
     elif column in DIMENSIONS and hasattr(call, DIMENSIONS[column].key):
         dimension = DIMENSIONS[column]
         table: Any = dimension.table.alias()
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
-    elif column == "failure" or column in FAILURE:
+    elif column in SPELLED or column in FAILURE:
         value = _failure_value(store, column)
     elif (field := sortable(name, judge)) is not None:
         value = _metric(store, calls, field, judge)
@@ -216,8 +239,8 @@ def _failure_value(store: Store, name: str) -> Any:
     """Return the value of each call to sort by, for one of the names that say where it first went wrong."""
     row: Any = m.CallFailure.alias()
     mine = row.conversation == m.Conversation.id
-    if name == "failure":
-        found = row.select(row.kind).where(mine)
+    if name in SPELLED:
+        found = row.select(getattr(row, SPELLED[name][0])).where(mine)
     else:
         table: Any = FAILURE[name].table.alias()
         named = row.select(pw.fn.COALESCE(table.name, UNNAMED.get(name)))
@@ -260,7 +283,7 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
     call = m.Conversation
     stop, final_state, final_status = m.Label.alias(), m.Label.alias(), m.Label.alias()
     failure, last_ok, first_failed = m.CallFailure, m.State.alias(), m.State.alias()
-    detail, failed_with = m.Label.alias(), m.Label.alias()
+    detail, failed_with, tool = m.Label.alias(), m.Label.alias(), m.Label.alias()
     scores = [m.AspectScore.alias() for _ in _SHOWN_ASPECTS]
     aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
     query = (
@@ -269,6 +292,7 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
             call.started_at, call.duration_s, call.completed, stop.name, final_state.name, final_status.name,
             call.errored, call.error, call.error_count, call.defects, *(score.value for score in scores),
             failure.kind, last_ok.name, first_failed.name, detail.name, failed_with.name, m.Caller.name, call.caller_ok,
+            call.success, call.lost, failure.who, failure.turn, failure.t, failure.list, failure.place, tool.name,
         )
         .join(m.Run, on=(m.Run.id == call.run))
         .join(m.Flow, on=(m.Flow.id == call.flow))
@@ -281,9 +305,10 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
         .join(final_status, pw.JOIN.LEFT_OUTER, on=(final_status.id == call.final_status))
         .join(failure, pw.JOIN.LEFT_OUTER, on=((failure.conversation == call.id) & ~call.errored))
         .join(last_ok, pw.JOIN.LEFT_OUTER, on=(last_ok.id == failure.last_ok))
-        .join(first_failed, pw.JOIN.LEFT_OUTER, on=(first_failed.id == failure.first_failed))
+        .join(first_failed, pw.JOIN.LEFT_OUTER, on=(first_failed.id == failure.state))
         .join(detail, pw.JOIN.LEFT_OUTER, on=(detail.id == failure.detail))
         .join(failed_with, pw.JOIN.LEFT_OUTER, on=(failed_with.id == failure.error))
+        .join(tool, pw.JOIN.LEFT_OUTER, on=(tool.id == failure.tool))
     )  # fmt: skip
     for name, score in zip(_SHOWN_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
@@ -297,13 +322,16 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
 
 
 def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
-    failed, last_ok, first_failed, detail, failed_with, caller, caller_ok = row[21:]
+    failed, last_ok, first_failed, detail, failed_with, caller, caller_ok, *others = row[21:]
+    success, lost, who, turn, t, listed, place, tool = others
     return Call(
         id=row[0], run=row[1], conversation=row[2], flow=row[3], agent=row[4], persona=row[5], scenario=row[6],
         trial=row[7], started_at=row[8], duration_s=row[9], completed=None if row[10] is None else bool(row[10]),
         stop_reason=row[11], final_state=row[12], final_status=row[13], errored=bool(row[14]), error=row[15],
         error_count=row[16], defects=row[17], correctness=row[18], turn_count=row[19], latency_p95=row[20],
         told_by=told_by, failure=failed, failure_detail=detail, failure_error=failed_with,
+        success=None if success is None else bool(success), lost=None if lost is None else bool(lost),
+        who=who, turn=turn, t=t, listed=listed, place=place, failed_tool=tool,
         caller=caller, caller_ok=None if caller_ok is None else bool(caller_ok),
         last_ok=None if failed is None else last_ok or UNNAMED["last_ok"],
         first_failed=None if failed is None else first_failed or UNNAMED["first_failed"],

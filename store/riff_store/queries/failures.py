@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from riff_store import schema as m
@@ -32,9 +33,9 @@ Failed: TypeAlias = Literal["a", "b", "both"]
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """Describe one side of a pair: the call, its end, and its correctness, or completion if that alone failed.
+    """Describe one side of a pair: the call, its end, and its correctness, or completion if that alone is below 10.
 
-    `told_by` is as in `Call`.
+    `score` is `None` where neither is measured; `told_by` is as in `Call`.
     """
 
     run: str
@@ -42,7 +43,7 @@ class FailedCall:
     agent: str
     stop_reason: str | None
     final_state: str | None
-    score: float
+    score: float | None
     told_by: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -50,7 +51,7 @@ class FailedCall:
 class FailedPair:
     """Hold two calls of the same task, of which one or both failed; `persona` is `None` where theirs differ."""
 
-    failed: Failed
+    side: Failed
     flow: str
     persona: str | None
     scenario: str | None
@@ -64,7 +65,7 @@ class Failures:
     """Hold the pairs that failed: by side, then flow, scenario, persona and trial.
 
     `counts` are of all pairs that are measured. `alone_a` and `alone_b` count failed calls without a partner,
-    `unknown` the pairs of which a side has neither correctness nor completion.
+    `unknown` the pairs of which it is not known of a side whether its call was a success.
     """
 
     a: Side
@@ -79,9 +80,8 @@ class Failures:
 def failures(store: Store, a: str, b: str, calls: Predicate | None = None, within: Predicate | None = None) -> Failures:
     """Return the pairs of calls of which A's, B's or both failed.
 
-    A call failed where its correctness or its completion is below 10, as far as they are measured. `a`, `b` and
-    `within` are as `sides` takes them; what is counted is of the calls within, if it narrows `calls`. Raises
-    `SideError`.
+    A call failed where it is known to be no success. `a`, `b` and `within` are as `sides` takes them; what is counted
+    is of the calls within, if it narrows `calls`. Raises `SideError`.
     """
     with store.snapshot():
         reader = side_reader(store)
@@ -89,17 +89,17 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
         seen = (first, second)
         if within is not None and within != calls:
             seen = SideCalls(store, reader, first.side, within), SideCalls(store, reader, second.side, within)
-        scores = _scores(store, first), _scores(store, second)
+        succeeded = first.kept("success"), second.kept("success")
         looked_at = first.also_in(seen[0]), second.also_in(seen[1])
-        found = failed_pairs(scores, paired(first, second), looked_at, SUCCESS)
+        found = failed_pairs(succeeded, paired(first, second), looked_at)
         of_a, of_b = (
-            list(zip(side.keys[places].tolist(), values[places].tolist(), strict=True))
-            for side, places, values in zip((first, second), found.places, scores, strict=True)
+            list(zip(*(column[places].tolist() for column in (side.keys, well, _scores(store, side))), strict=True))
+            for side, places, well in zip((first, second), found.places, succeeded, strict=True)
         )
-        rows = _call_rows(store, [key for pair in zip(of_a, of_b, strict=True) for key, _ in pair])
+        rows = _call_rows(store, [key for pair in zip(of_a, of_b, strict=True) for key, *_ in pair])
     pairs = (
-        _pair(rows[one], score_a, rows[other], score_b)
-        for (one, score_a), (other, score_b) in zip(of_a, of_b, strict=True)
+        _pair(rows[key_a], rows[key_b], _FAILED[not well_a, not well_b], score_a, score_b)
+        for (key_a, well_a, score_a), (key_b, well_b, score_b) in zip(of_a, of_b, strict=True)
     )
     return Failures(
         a=seen[0].side,
@@ -144,9 +144,9 @@ def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     return found
 
 
-def _pair(a: tuple[Any, ...], score_a: float, b: tuple[Any, ...], score_b: float) -> FailedPair:
+def _pair(a: tuple[Any, ...], b: tuple[Any, ...], side: Failed, score_a: float, score_b: float) -> FailedPair:
     return FailedPair(
-        failed=_FAILED[score_a < SUCCESS, score_b < SUCCESS],
+        side=side,
         flow=a[2], persona=a[4] if a[4] == b[4] else None, scenario=a[5], trial=a[6],
         a=_call(a, score_a), b=_call(b, score_b),
     )  # fmt: skip
@@ -154,13 +154,13 @@ def _pair(a: tuple[Any, ...], score_a: float, b: tuple[Any, ...], score_b: float
 
 def _call(row: tuple[Any, ...], score: float) -> FailedCall:
     return FailedCall(
-        run=row[0], conversation=row[1], agent=row[3], stop_reason=row[7], final_state=row[8], score=score,
-        told_by=row[9],
+        run=row[0], conversation=row[1], agent=row[3], stop_reason=row[7], final_state=row[8],
+        score=None if isnan(score) else score, told_by=row[9],
     )  # fmt: skip
 
 
 def _place(pair: FailedPair) -> tuple[Any, ...]:
-    side = ("a", "b", "both").index(pair.failed)
+    side = ("a", "b", "both").index(pair.side)
     task = (pair.flow, pair.scenario or "", pair.persona or "", pair.trial)
     return (side, *task, pair.b.agent, pair.b.run, pair.b.conversation, pair.a.agent, pair.a.run, pair.a.conversation)
 
@@ -210,8 +210,8 @@ def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool 
 
     with store.snapshot():
         scope = CallsInScope(store, calls)
-        groups = scope.failed(turns_aspect(store), marks(store)).groups("flow", "last_ok", "first_failed")
-        cells = [(keys["flow"], keys["last_ok"], keys["first_failed"]) for keys in groups.keys]
+        groups = scope.failed(turns_aspect(store), marks(store)).groups("flow", "last_ok", "state")
+        cells = [(keys["flow"], keys["last_ok"], keys["state"]) for keys in groups.keys]
         taken, places = (scope.steps_taken(), scope.places_of_states()) if cells and whole else ({}, {})
         kinds, examples, count = groups.kinds(), Examples(store).shortest_of(groups), scope.by_flow("flow")
         flows, states = (dict(names_of(store, DIMENSIONS[name])) for name in ("flow", "state"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,19 @@ from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.interaction import Interaction
 from riff_store.measure import Measure, is_thin, mean, rising
 from riff_store.queries.last_edits import Edits, LastEdit
-from riff_store.queries.sums import InteractionSums, aspect_sums, call_counts, call_sums, interaction_sums
+from riff_store.queries.sums import (
+    InteractionSums,
+    aspect_sums,
+    call_counts,
+    call_sums,
+    interaction_sums,
+    typed_flows,
+)
 from riff_store.schema import COMPUTED_JUDGE
 from riff_store.schema.sums import AspectSums, CallSums
 from riff_store.scoring import PARTS, operability_of
 
 TREND = 10
-
-WEAK_CORRECTNESS = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,12 @@ class FlowCell:
 
     `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
     seconds. `success` is the rate of calls that were correct and complete, `quality` the mean quality of calls,
-    `computed_quality` that without judges, `lost` counts the calls that ended without being served. `blend` is
+    `computed_quality` that without judges, `lost` counts the failed calls that ended unserved. `blend` is
     operability before its caps. `trend` holds success rates. `last_edit` is the flow's last before the latest run
     of the cell. Of the excluded calls `caller_failed` are those whose caller failed; `overall` is the success with
     these counted as they ended, `None` where there are none. `interaction` sums how the sides of the calls in `n`
     shared the line, `interaction_all` adds the excluded ones; both are `None` where no such call has a record of it.
+    Where turns were `typed`, `slow` is not measured and latencies are no flaw.
     """
 
     keys: Mapping[str, str | None]
@@ -53,6 +59,12 @@ class FlowCell:
     overall: Measure | None = None
     interaction: Interaction | None = None
     interaction_all: Interaction | None = None
+    typed: bool = False
+
+    @property
+    def failed(self) -> int:
+        """Return how many calls are known to be no success."""
+        return 0 if self.success.mean is None else self.success.n - round(self.success.mean * self.success.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +117,11 @@ def _cells(store: Store, calls: Predicate | None, by: Sequence[str], judges: Pre
     sums = aspect_sums(store, calls, group)
     shown = selected_judges(store, judges)
     shared_line = interaction_sums(store, calls, group)
+    typed = typed_flows(store)
     return [
         _cell(
             dict(zip(by, names, strict=True)), found, sums.get(names, {}), shown,
-            shared_line.get(names, InteractionSums()),
+            shared_line.get(names, InteractionSums()), typed,
         )
         for names, found in counts.items()
     ]  # fmt: skip
@@ -130,6 +143,7 @@ def _cell(
     sums: Mapping[tuple[str, int], AspectSums],
     judges: Mapping[int, str],
     interaction: InteractionSums,
+    typed_flows: Set[str],
 ) -> FlowCell:
     aspects = {aspect: found.measure(aspect) for (aspect, judge), found in sums.items() if judge == COMPUTED_JUDGE}
     humanness = {
@@ -137,7 +151,12 @@ def _cell(
         for (aspect, judge), found in sums.items()
         if aspect == "humanness" and judge in judges
     }
+    typed = keys["flow"] in typed_flows if "flow" in keys else calls.typed > 0
+    if typed:
+        aspects.pop("slow", None)
     parts = {aspect: mean(aspects, aspect) for aspect in PARTS}
+    if not calls.is_half_known:
+        parts["correctness"] = None
     judged = {judge: measure.mean for judge, measure in humanness.items()}
     return FlowCell(
         keys=keys,
@@ -155,6 +174,7 @@ def _cell(
         overall=calls.overall_measure(),
         interaction=interaction.counted,
         interaction_all=interaction.every,
+        typed=typed,
     )
 
 
@@ -224,9 +244,3 @@ def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
         *rising(cell.blend),
         tuple(name or "" for name in cell.keys.values()),
     )
-
-
-def is_weak_flow(cell: FlowCell) -> bool:
-    """Return whether a flow stands on the worklist."""
-    correctness = mean(cell.aspects, "correctness")
-    return correctness is not None and correctness < WEAK_CORRECTNESS

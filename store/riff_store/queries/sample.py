@@ -63,29 +63,29 @@ class ReadingList:
 def candidates(store: Store, calls: Predicate | None = None) -> list[Candidate]:
     """Return the calls that can be drawn: those in scope that are not errored.
 
-    Where a call first failed is as it was computed, so that what people note on calls changes no draw.
+    Where a call failed is as it was computed, so that what people note on calls changes no draw.
     """
     call, failure = m.Conversation, m.CallFailure
     scores = [m.AspectScore.alias() for _ in _ASPECTS]
     aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
     query = (
         call.select(
-            m.Run.name, m.Flow.name, m.Agent.name, call.name, call.trial, failure.kind, m.State.name,
+            m.Run.name, m.Flow.name, m.Agent.name, call.name, call.trial, call.success, m.State.name,
             *(getattr(call, name) for name in _COLUMNS), *(score.value for score in scores),
         )
         .join(m.Run, on=(m.Run.id == call.run))
         .join(m.Flow, on=(m.Flow.id == call.flow))
         .join(m.Agent, on=(m.Agent.id == call.agent))
         .join(failure, pw.JOIN.LEFT_OUTER, on=(failure.conversation == call.id))
-        .join(m.State, pw.JOIN.LEFT_OUTER, on=(m.State.id == failure.first_failed))
+        .join(m.State, pw.JOIN.LEFT_OUTER, on=(m.State.id == failure.state))
     )  # fmt: skip
     for name, score in zip(_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
         query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
     found = []
     for row in store.execute(query.where(~call.errored, Scope(store).condition(calls))):
-        failed, state, *figures = row[5:]
-        failed_in = None if failed is None else state or NONE_FOUND
+        success, state, *figures = row[5:]
+        failed_in = (state or NONE_FOUND) if success == 0 else None
         measured = dict(zip((*_COLUMNS, *_ASPECTS), figures, strict=True))
         found.append(Candidate(CallNames(*row[:5]), failed_in, measured))
     return found

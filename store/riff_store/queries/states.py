@@ -1,9 +1,9 @@
-"""Measure how calls fare in each state, and in each segment of states."""
+"""Measure how calls fare in each state and in each segment of states, and how tools fare there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from riff_store import schema as m
@@ -12,22 +12,24 @@ from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate, both, terms
 from riff_store.measure import (
-    GUARD_ERRORS,
-    HEALTHY_PROGRESS,
-    HIGH,
-    LONG_DWELL,
-    SLOW,
     Measure,
-    at_least,
     falling,
     is_thin,
-    less_than,
     mean,
-    more_than,
     rising,
 )
-from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps, is_handover, loss_by_step
-from riff_store.queries.sums import NO_ROWS, add, ordering_sums, state_sums, step_counts
+from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
+from riff_store.queries.sums import (
+    NO_ROWS,
+    Blames,
+    add,
+    blame_counts,
+    ordering_sums,
+    state_sums,
+    step_counts,
+    tool_sums,
+    typed_flows,
+)
 from riff_store.schema.sums import StateSums
 
 UNKNOWN_SEGMENT = "other"
@@ -43,6 +45,8 @@ class StateCell:
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
     and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the
     calls whose task asks for the state, `None` where none does; `asks_steps` says that tasks of its flow name steps.
+    `blames` counts the failed calls that are blamed on the state, by kind of failure, the most first.
+    Where its turns were `typed`, `slow` is not measured and latency is no reason.
     """
 
     keys: Mapping[str, str | None]
@@ -53,6 +57,13 @@ class StateCell:
     lost: int | None = None
     steps: StepCounts | None = None
     asks_steps: bool = False
+    typed: bool = False
+    blames: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """Return how many failed calls are blamed on the state."""
+        return sum(self.blames.values())
 
     def figure(self, metric: str) -> float | None:
         """Return what a metric shows: its mean, of lost calls their number."""
@@ -73,6 +84,13 @@ class SegmentCell:
     least: StateCell
     most: StateCell
     lost: int | None = None
+    typed: bool = False
+    blames: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """Return how many failed calls are blamed on the states of the segment."""
+        return sum(self.blames.values())
 
     def figure(self, metric: str) -> float | None:
         """Return what a metric shows: its mean, of lost calls their number."""
@@ -100,7 +118,9 @@ def state_cells(
         sums = (state_sums if whole else ordering_sums)(store, rows, group)
         steps = step_counts(store, rows, group) if whole else {}
         expected = expected_steps(store, rows, group)
+        blames = blame_counts(store, rows, group)
         asking = flows_with_steps(store)
+        typed = typed_flows(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
     cells = [
         _cell(
@@ -109,10 +129,12 @@ def state_cells(
             steps.get(names, {}),
             expected.get(names),
             asking,
+            typed,
             segment,
             whole,
+            blames.get(names, {}),
         )
-        for names, segment in (dict.fromkeys([*sums, *expected], UNKNOWN_SEGMENT) | described).items()
+        for names, segment in (dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described).items()
     ]
     return sorted(cells, key=worst_first)
 
@@ -123,23 +145,45 @@ def _cell(
     steps: Mapping[str, int],
     expected: StepCounts | None,
     asking: Set[str],
+    typed: Set[str],
     described: str,
     whole: bool,
+    blames: Blames,
 ) -> StateCell:
     total = NO_ROWS
     for sums in segments.values():
         total = add(total, sums)
-    measures = total.measures()
+    flow = keys.get("flow")
+    measures = _measures(total, typed=flow in typed)
     return StateCell(
         keys=keys,
-        segment=min(segments, key=lambda name: (-segments[name].n, name)) if segments else described,
+        segment=(
+            min(segments, key=lambda name: (-segments[name].n, name))
+            if segments
+            else next((segment for segment, _ in blames), described)
+        ),
         n=total.n,
         measures=measures if whole else {name: measures[name] for name in ORDERED_BY},
         to_states=dict(sorted(steps.items())),
         lost=total.lost if total.lost_n else None,
         steps=expected,
-        asks_steps=keys.get("flow") in asking,
+        asks_steps=flow in asking,
+        typed=flow in typed,
+        blames=by_kind(blames),
     )
+
+
+def by_kind(blames: Blames) -> dict[str, int]:
+    """Return how many failed calls are blamed, by kind of failure, the most first."""
+    found: dict[str, int] = {}
+    for (_, kind), n in blames.items():
+        found[kind] = found.get(kind, 0) + n
+    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _measures(sums: StateSums, *, typed: bool) -> dict[str, Measure]:
+    """Return the means of a cell; nobody waits on the line for what is typed."""
+    return {**sums.measures(), **({"slow": Measure(0, 0)} if typed else {})}
 
 
 def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
@@ -177,6 +221,8 @@ def segment_cells(
     keys = tuple(dict.fromkeys((*(("flow", *apart) if "flow" not in apart else apart), "state")))
     with store.snapshot():
         sums = state_sums(store, both(calls, facts), Grouping(keys))
+        blames = blame_counts(store, both(calls, facts), Grouping(keys))
+        typed = typed_flows(store)
     members: dict[Names, list[tuple[StateCell, StateSums]]] = {}
     for names, segments in sums.items():
         member = dict(zip(keys, names, strict=True))
@@ -186,30 +232,48 @@ def segment_cells(
                 keys=member,
                 segment=segment,
                 n=found.n,
-                measures=found.measures(),
+                measures=_measures(found, typed=member["flow"] in typed),
                 to_states={},
                 lost=found.lost if found.lost_n else None,
+                typed=member["flow"] in typed,
             )
             members.setdefault(cell, []).append((row, found))
-    cells = [_segment_cell(dict(zip(by, names, strict=True)), found) for names, found in members.items()]
+    blamed: dict[Names, dict[tuple[str, str], int]] = {}
+    for names, of_state in blames.items():
+        member = dict(zip(keys, names, strict=True))
+        for (segment, kind), n in of_state.items():
+            cell = tuple(segment if name == "segment" else member[name] for name in by)
+            counted = blamed.setdefault(cell, {})
+            counted[segment, kind] = counted.get((segment, kind), 0) + n
+            # A segment that no call came to can be blamed: a step of the task was never taken.
+            members.setdefault(cell, [(StateCell(member, segment, 0, NO_ROWS.measures(), {}), NO_ROWS)])
+    cells = [
+        _segment_cell(dict(zip(by, names, strict=True)), found, by_kind(blamed.get(names, {})))
+        for names, found in members.items()
+    ]
     return sorted(cells, key=worst_first)
 
 
-def _segment_cell(keys: dict[str, str | None], members: Sequence[tuple[StateCell, StateSums]]) -> SegmentCell:
+def _segment_cell(
+    keys: dict[str, str | None], members: Sequence[tuple[StateCell, StateSums]], blames: Mapping[str, int]
+) -> SegmentCell:
     total = NO_ROWS
     for _, sums in members:
         total = add(total, sums)
     cells = [member for member, _ in members]
+    typed = all(member.typed for member in cells)
     # A thin member says little of how far members differ, but is better than none.
     compared = [cell for cell in cells if not is_thin(cell)] or cells
     return SegmentCell(
         keys=keys,
         n=total.n,
-        measures=total.measures(),
+        measures=_measures(total, typed=typed),
         worst=min(cells, key=worst_first),
         least=min(compared, key=_by_progress),
         most=max(compared, key=_by_progress),
         lost=total.lost if total.lost_n else None,
+        blames=blames,
+        typed=typed,
     )
 
 
@@ -235,42 +299,46 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
     )
 
 
-def is_weak_segment(cell: SegmentCell) -> bool:
-    """Return whether a segment stands on the worklist."""
-    return at_least(cell.measures, "stall", HIGH) or at_least(cell.measures, "escalation", HIGH)
+# Measure how tools fare in states.
+@dataclass(frozen=True, slots=True)
+class ToolCell:
+    """Describe how a tool fares; `keys` hold flow, tool, state and agent, and any `by`.
 
-
-def reasons(cell: StateCell) -> tuple[str, ...]:
-    """Return the metrics that make a state a root cause, the gravest kind first; none where it is none.
-
-    Where tasks ask for steps, a state that a call ended in says nothing of why it failed, and handing over is an end
-    as well (docs/metrics.md, section 9).
+    It was called `n` times in `calls` conversations. `errors` of these failed, and `unrecovered` of them were followed
+    by no good call of the tool; `bad_arguments` did not fit its schema, `None` where none is known. `failed` are the
+    failed calls that are blamed on it, also those that should have called it and did not.
     """
-    if cell.asks_steps and is_handover(cell.keys.get("state") or ""):
-        return ()
-    measures, steps = cell.measures, cell.steps
-    stuck = less_than(measures, "progress", HEALTHY_PROGRESS)
-    found = {
-        "stall": not cell.asks_steps and at_least(measures, "stall", HIGH),
-        "escalation": not cell.asks_steps and at_least(measures, "escalation", HIGH),
-        "missed": steps is not None and steps.missed_failed > 0,
-        "wrong_args": steps is not None and steps.wrong_failed > 0,
-        "dwell_turns": stuck and more_than(measures, "dwell_turns", LONG_DWELL),
-        "latency_p95": more_than(measures, "latency_p95", SLOW),
-        "guard_error": at_least(measures, "guard_error", GUARD_ERRORS),
-        # With healthy progress a slot that stays empty is one that the caller had filled before.
-        "slot_fill_rate": stuck and less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS),
-    }
-    return tuple(metric for metric, holds in found.items() if holds)
+
+    keys: Mapping[str, str | None]
+    n: int
+    calls: int
+    errors: int
+    unrecovered: int
+    bad_arguments: int | None
+    latency_p95: Measure
+    failed: int
 
 
-def loss(cell: StateCell | SegmentCell) -> tuple[float, ...]:
-    """Return by what root causes are ranked, the gravest first: calls lost, then stall and half of escalation.
+def tool_cells(store: Store, calls: Predicate | None, by: Sequence[str]) -> list[ToolCell]:
+    """Return how each tool fares in each state, those to blame for most failed calls first."""
+    with store.snapshot():
+        found = tool_sums(store, calls, Grouping(tuple(by)))
+    cells = [
+        ToolCell(
+            dict(zip(by, names, strict=True)),
+            sums.n,
+            sums.calls,
+            sums.errors,
+            sums.unrecovered,
+            sums.bad_arguments if sums.bad_arguments_n else None,
+            Measure(sums.latency_n, sums.latency, sums.latency_squares),
+            sums.failed,
+        )
+        for names, sums in found.items()
+    ]
+    return sorted(cells, key=_blamed_first)
 
-    In a flow whose tasks ask for steps the failed calls that missed the step count instead (docs/metrics.md,
-    section 9).
-    """
-    if isinstance(cell, StateCell) and cell.asks_steps:
-        return (0.0,) if cell.steps is None else loss_by_step(cell.steps)
-    share = (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
-    return -float(cell.lost or 0), -share
+
+def _blamed_first(cell: ToolCell) -> tuple[object, ...]:
+    names = tuple(name or "" for name in cell.keys.values())
+    return -cell.failed, -cell.unrecovered, -cell.errors, -(cell.bad_arguments or 0), -cell.n, names

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import peewee as pw
 
@@ -16,17 +16,20 @@ from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import Grouping, Names
-from riff_store.filters.predicates import Predicate
+from riff_store.filters.notes import marks
+from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
 from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
 from riff_store.measure import UNIT
-from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed
+from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed, ToolSums
+from riff_store.vocabulary import MARKED
 
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 """The first of the sums of states, which their cells are ordered by and which say what was lost."""
 _COUNTS = m.CALLS.sums[:2]
 _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields)
+_TYPED = tuple(each for each in m.CALLS.sums if each.name == "typed")
 _LOST = tuple(each for each in m.STATES.sums if each.name in ("n", "lost"))
 
 
@@ -57,6 +60,18 @@ def _sums_of_calls(
             cell = names(row[:-size])
             found[cell] = tuple(_added(found.get(cell), row[-size:]))
     return found
+
+
+def typed_flows(store: Store) -> frozenset[str]:
+    """Return the flows whose median turn takes as long as typing does: nobody waited on the line for it."""
+
+    def found() -> frozenset[str]:
+        sums = rows_of_sums(store, m.CALLS, _TYPED, None, (group := Grouping(("flow",))))
+        names = group.namer(store)
+        return frozenset(names(row[:-1])[0] or "" for row in sums if (row[-1] or 0) > 0)
+
+    typed: frozenset[str] = store.once((typed_flows,), found)
+    return typed
 
 
 def aspect_sums(
@@ -127,6 +142,11 @@ def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dic
     return found
 
 
+def state_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, int]:
+    """Count the calls that came to each state, by the names of the group."""
+    return {names: n for names, (n, _) in lost_in_states(store, rows, group).items()}
+
+
 def _sums_of_states(
     store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
 ) -> Sequence[tuple[Any, ...]]:
@@ -158,6 +178,83 @@ def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[
         cell = found.setdefault(names(tuple(keys)), {})
         cell[named[to_state]] = cell.get(named[to_state], 0) + int(count)
     return found
+
+
+def blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Blames]:
+    """Count the failed calls that are blamed on states, by the names of the group, then by segment and kind.
+
+    What people marked counts before what events tell. Terms about states speak of the state that is blamed.
+    """
+    return store.once((blame_counts, rows, group), lambda: _blame_counts(store, rows, group))
+
+
+Blames: TypeAlias = Mapping[tuple[str, str], int]
+"""How many failed calls are blamed, by segment and kind of failure."""
+
+
+def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[tuple[str, str], int]]:
+    names = group.namer(store)
+    segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
+    found: dict[Names, dict[tuple[str, str], int]] = {}
+
+    def count(keys: tuple[Any, ...], segment: int | None, kind: str, n: int) -> None:
+        cell = found.setdefault(names(keys), {})
+        of_kind = (segments.get(segment, ""), kind)
+        cell[of_kind] = cell.get(of_kind, 0) + n
+        if not cell[of_kind]:
+            del cell[of_kind]
+
+    for *keys, segment, kind, n in _sums_of_blames(store, rows, group):
+        count(tuple(keys), segment, kind, n)
+    marked = marks(store)
+    if marked:
+        told = rows_of_sums(
+            store, m.BLAMES, m.BLAMES.sums, rows, group, ("segment", "kind"), {"conversation": marked}, depth="base"
+        )
+        for *keys, segment, kind, n in told:
+            count(tuple(keys), segment, kind, -n)
+    for state in {mark.first_failed for mark in marked.values()}:
+        calls = [call for call, mark in marked.items() if mark.first_failed == state]
+        among = {"conversation": calls, "state": [state]}
+        visits = rows_of_sums(store, m.STATES, m.STATES.sums[:1], rows, group, ("segment",), among, depth="base")
+        for *keys, segment, n in visits:
+            count(tuple(keys), segment, MARKED, n)
+    return {cell: counted for cell, counted in found.items() if counted}
+
+
+def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
+    if _in_columns(store, needs(rows, group.by, state_rows=True)) and not any(map(is_of_states, terms(rows))):
+        from riff_store.arrays.sums import blame_rows
+
+        return blame_rows(store, rows, group.keys)
+    return rows_of_sums(store, m.BLAMES, m.BLAMES.sums, rows, group, ("segment", "kind"))
+
+
+def tool_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, ToolSums]:
+    """Return the sums of rows of tools by the names of the group; terms about tools and states narrow the rows.
+
+    What people marked counts before what events tell, and names no tool.
+    """
+    names = group.namer(store)
+    found: dict[Names, ToolSums] = {}
+    for row in _sums_of_tools(store, rows, group):
+        cell, sums = names(row[: -len(m.TOOLS.sums)]), row[-len(m.TOOLS.sums) :]
+        found[cell] = ToolSums(*_added(found.get(cell), sums))
+    if marked := marks(store):
+        among = {"conversation": marked}
+        for *keys, failed in rows_of_sums(store, m.TOOLS, m.TOOLS.sums[-1:], rows, group, (), among, "base"):
+            cell = names(tuple(keys))
+            found[cell] = found[cell]._replace(failed=found[cell].failed - failed)
+    return {cell: sums for cell, sums in found.items() if sums.n or sums.failed}
+
+
+def _sums_of_tools(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
+    speaks_of_rows = any(is_of_states(term) or term.field == "tool" for term in terms(rows))
+    if not speaks_of_rows and _in_columns(store, needs(rows, group.by, tool_rows=True)):
+        from riff_store.arrays.sums import tool_rows
+
+        return tool_rows(store, rows, group.keys, m.TOOLS.sums)
+    return rows_of_sums(store, m.TOOLS, m.TOOLS.sums, rows, group)
 
 
 def reads_columns(store: Store, calls: Predicate | None) -> bool:
@@ -193,9 +290,15 @@ def rows_of_sums(
     group: Grouping,
     by: Sequence[str] = (),
     among: Mapping[str, Collection[int]] = MappingProxyType({}),
+    depth: Depth | None = None,
 ) -> Sequence[tuple[Any, ...]]:
-    """Return the keys of the group, those of `by` and the sums that are wanted, of rows `among` some keys alone."""
-    depth = needs(predicate, group.by, state_rows=summed is m.STATES or summed is m.STEPS)
+    """Return the keys of the group, those of `by` and the sums that are wanted, of rows `among` some keys alone.
+
+    They are read from as far up as possible unless a `depth` is given.
+    """
+    if depth is None:
+        by_state = summed in (m.STATES, m.STEPS, m.BLAMES)
+        depth = needs(predicate, group.by, state_rows=by_state, tool_rows=summed is m.TOOLS)
     calls, rows = _tables(summed, depth)
     states = _columns_of_states(summed, depth, rows)
     keys = group.columns(calls, states or {})
@@ -206,6 +309,8 @@ def rows_of_sums(
     asked = Scope(store, calls, states).condition(predicate)
     for name, some in among.items():
         asked &= one_of(getattr(rows, name), some)
+    if in_rows and summed.some:
+        asked &= pw.SQL(summed.some)
     return store.execute(query.where(asked).group_by(*keys))
 
 
@@ -223,11 +328,20 @@ def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:
 
 
 def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, Any] | None:
-    """Return the columns of the state that a row speaks of, of a step the first; `None` where it speaks of none."""
+    """Return the columns of the state that a row speaks of, of a step the first; `None` where it speaks of none.
+
+    A row of a tool has the tool as well.
+    """
     if summed is m.STEPS:
         return STATE_COLUMNS if depth == "base" else {"state": rows.from_state}
+    if summed is m.BLAMES:
+        of_rows = {"state": rows.state, "segment": rows.segment}
+        return {**STATE_COLUMNS, **of_rows} if depth == "base" else of_rows
     if summed is m.STATES:
         return {name: getattr(rows, name) for name in (STATE_COLUMNS if depth == "base" else m.STATES.keys)}
+    if summed is m.TOOLS:
+        of_row = {"tool": rows.tool, "state": pw.fn.NULLIF(rows.state, 0)}
+        return {**STATE_COLUMNS, **of_row} if depth == "base" else of_row
     return None
 
 
@@ -235,9 +349,11 @@ def _joined(summed: Summed, depth: Depth, calls: Any, rows: Any, query: Any) -> 
     if depth == "base":
         if rows is not calls:
             query = query.join(rows, on=(rows.conversation == calls.id))
-        if summed is m.STEPS:
-            start = m.StateScore
-            query = query.join(start, on=((start.conversation == rows.conversation) & (start.state == rows.from_state)))
+        if summed in (m.STEPS, m.BLAMES, m.TOOLS):
+            start, left = m.StateScore, rows.from_state if summed is m.STEPS else rows.state
+            # A call may be blamed on a state that it never came to, and a tool be called in none.
+            join = pw.JOIN.INNER if summed is m.STEPS else pw.JOIN.LEFT_OUTER
+            query = query.join(start, join, on=((start.conversation == rows.conversation) & (start.state == left)))
         return query if summed.has_errored else query.where(~calls.errored)
     if rows is calls:
         return query

@@ -1,86 +1,269 @@
-"""Choose what to work on (docs/metrics.md, section 6)."""
+"""Choose what to fix, by the failed calls that are blamed on it (docs/metrics.md, section 6)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import exp, lgamma, log, log1p
 
 from riff_store.database import Store
-from riff_store.filters.predicates import Predicate
-from riff_store.measure import is_thin, mean
-from riff_store.queries.flows import FlowCell, flow_cells, is_weak_flow
-from riff_store.queries.states import (
-    SegmentCell,
-    StateCell,
-    is_weak_segment,
-    loss,
-    reasons,
-    segment_cells,
-    state_cells,
-    worst_first,
-)
-from riff_store.queries.steps import FirstToMend, derived_flows, first_to_mend, is_handover
+from riff_store.filters.dimensions import Grouping, Names
+from riff_store.filters.predicates import Predicate, of_calls
+from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, at_least, is_thin, more_than
+from riff_store.queries.flows import FlowCell, flow_cells
+from riff_store.queries.states import SegmentCell, StateCell, segment_cells, state_cells
+from riff_store.queries.steps import StepCounts, derived_flows, expected_steps, flows_with_steps, is_handover
+from riff_store.queries.sums import Blames, blame_counts, call_sums, state_counts
+from riff_store.schema.sums import CallSums
 
 LIMIT = 10
+FEW_FAIL = 0.02
+"""Where a smaller share of calls fail, nothing is named as what to fix first."""
+MOST_PAIRS = 40
+"""In a store of more pairs of a flow and an agent flows are ranked as a whole."""
+_CHANCE = 0.025
+_FLOW, _STATES, _BY_AGENT = Grouping(("flow",)), Grouping(("flow", "state")), Grouping(("flow", "state", "agent"))
+
+
+@dataclass(frozen=True, slots=True)
+class FirstToFix:
+    """Name the state on which most failed calls are blamed, and what fixing it could bring.
+
+    `failed` of the `n` calls of its flow failed there, and of the `agents` that led these `failing` failed some.
+    `success` is the share of the flow's calls that were a success, `success_at_most` what it could be without these
+    failures. With `steps` it is a step that tasks ask for and `failed` calls missed or took wrongly.
+    """
+
+    flow: str
+    state: str
+    failed: int
+    n: int
+    success: float
+    success_at_most: float
+    agents: Sequence[str] = ()
+    failing: Sequence[str] = ()
+    steps: StepCounts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Count calls: those of which success is known, the failed ones among them, their flows, and those not counted."""
+
+    measured: int = 0
+    failed: int = 0
+    flows: int = 0
+    calls: int = 0
+    excluded: int = 0
+    caller_failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Worklist:
     """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
 
-    `excluded` and `caller_failed` are as in a cell of flows, over all of them. `by_steps` are the flows whose states
-    are ranked by the steps that their tasks ask for, `by_ends` those of the others with states derived from tools in
-    which calls were lost; `handovers` those steps of failed calls that hand over to a human and were missed, which are
-    on no list.
+    `blamed` counts by flow, and by agent too where flows are ranked by pairs, the failed calls of each state, the most
+    first; `nowhere` are the failed calls of each flow that nothing is blamed for. `by_steps` are the flows whose states
+    are ranked by the steps that their tasks ask for; `handovers` those steps of failed calls that hand over to a human
+    and were missed, which are on no list.
     """
 
     flows: Sequence[FlowCell]
     segments: Sequence[SegmentCell]
     states: Sequence[StateCell]
-    excluded: int
-    first: FirstToMend | None = None
-    caller_failed: int = 0
+    totals: Totals
+    blamed: Mapping[Names, Mapping[str, int]]
+    nowhere: Mapping[str, int]
+    first: FirstToFix | None = None
     by_steps: Sequence[str] = ()
-    by_ends: Sequence[str] = ()
     handovers: Sequence[StateCell] = ()
 
 
 def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT, *, whole: bool = True) -> Worklist:
-    """Return the state to begin with, and the weakest flows, segments and states, `limit` of each; thin ones last.
+    """Return the state to begin with, and the flows, segments and states behind most failed calls; thin ones last.
 
-    One that is not to be `whole` has the flows alone.
+    There are `limit` of each at most. One that is not to be `whole` has the flows alone.
     """
     with store.snapshot():
         flows = flow_cells(store, calls)
+        by: tuple[str, ...] = ("flow", "agent")
+        if len(flows) > MOST_PAIRS:
+            by = ("flow",)
+            flows = flow_cells(store, calls, by)
         segments = segment_cells(store, calls) if whole else []
         states = state_cells(store, calls) if whole else []
-        first = first_to_mend(store, calls) if whole else None
+        first = first_to_fix(store, calls) if whole else None
         derived = derived_flows(store)
-    by_steps = sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps})
+        blames = blame_counts(store, calls, Grouping((*by, "state")))
+        of_flows = call_sums(store, calls, _FLOW)
+    blamed = _by_place(blames)
+    handovers = [cell for cell in states if cell.keys["flow"] in derived and is_handover(cell.keys["state"] or "")]
+    listed = [cell for cell in states if cell not in handovers and (weight(cell) or is_slow(cell) or is_heavy(cell))]
     return Worklist(
-        flows=sorted((cell for cell in flows if is_weak_flow(cell)), key=_weakness)[:limit],
-        segments=sorted((cell for cell in segments if is_weak_segment(cell)), key=_loss)[:limit],
-        states=sorted((cell for cell in states if _is_root_cause(cell, derived)), key=_loss)[:limit],
-        by_steps=by_steps,
-        by_ends=sorted(derived & {cell.keys["flow"] or "" for cell in states if cell.lost} - set(by_steps)),
-        handovers=sorted((cell for cell in states if _missed_handover(cell)), key=_loss),
-        excluded=sum(cell.excluded for cell in flows),
-        caller_failed=sum(cell.caller_failed for cell in flows),
+        flows=sorted((cell for cell in flows if cell.failed), key=_by_failed)[:limit],
+        segments=sorted((cell for cell in segments if cell.failed), key=_by_failed)[:limit],
+        states=sorted(listed, key=_by_weight)[:limit],
+        totals=_totals(of_flows),
+        blamed=blamed,
+        nowhere=_nowhere(of_flows, blames),
         first=first,
+        by_steps=sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps}),
+        handovers=sorted((cell for cell in handovers if cell.steps and cell.steps.missed_failed), key=_by_weight),
     )
 
 
-def _weakness(cell: FlowCell) -> tuple[object, ...]:
-    return is_thin(cell), mean(cell.aspects, "correctness"), cell.keys["flow"], cell.keys["agent"]
+def totals(store: Store, calls: Predicate | None = None) -> Totals:
+    """Return how many calls there are, and how many failed."""
+    return _totals(call_sums(store, calls, _FLOW))
 
 
-def _is_root_cause(cell: StateCell, derived: Set[str]) -> bool:
-    return bool(reasons(cell)) and not (cell.keys["flow"] in derived and is_handover(cell.keys["state"] or ""))
+def _totals(of_flows: Mapping[Names, CallSums]) -> Totals:
+    sums = of_flows.values()
+    return Totals(
+        measured=sum(each.success_n for each in sums),
+        failed=sum(each.failed for each in sums),
+        flows=len(of_flows),
+        calls=sum(each.n for each in sums),
+        excluded=sum(each.excluded for each in sums),
+        caller_failed=sum(each.caller_failed for each in sums),
+    )
 
 
-def _missed_handover(cell: StateCell) -> bool:
-    return cell.steps is not None and cell.steps.missed_failed > 0 and is_handover(cell.keys["state"] or "")
+def _by_place(blames: Mapping[Names, Blames]) -> dict[Names, dict[str, int]]:
+    """Return the failed calls of each state, the most first, by what is before the state in the names."""
+    found: dict[Names, dict[str, int]] = {}
+    for (*place, state), counts in blames.items():
+        found.setdefault(tuple(place), {})[state or ""] = sum(counts.values())
+    return {
+        place: dict(sorted(counts.items(), key=lambda each: (-each[1], each[0]))) for place, counts in found.items()
+    }
 
 
-def _loss(cell: SegmentCell | StateCell) -> tuple[object, ...]:
-    return is_thin(cell), loss(cell), worst_first(cell)
+def _nowhere(of_flows: Mapping[Names, CallSums], blames: Mapping[Names, Blames]) -> dict[str, int]:
+    """Return the failed calls of each flow that no state is blamed for."""
+    blamed: dict[str | None, int] = {}
+    for names, counts in blames.items():
+        blamed[names[0]] = blamed.get(names[0], 0) + sum(counts.values())
+    left = {flow: sums.failed - blamed.get(flow, 0) for (flow,), sums in of_flows.items()}
+    return dict(sorted((flow or "", n) for flow, n in left.items() if n > 0))
+
+
+def weight(cell: StateCell) -> int:
+    """Return by how many failed calls a state is ranked: those blamed on it or, of a step, those that lacked it."""
+    return max(cell.failed, 0 if cell.steps is None else lacking(cell.steps))
+
+
+def lacking(steps: StepCounts) -> int:
+    """Return how many failed calls lacked a step: those that missed it, else those that took it wrongly."""
+    return steps.missed_failed or steps.wrong_failed
+
+
+def is_slow(cell: StateCell) -> bool:
+    """Return whether so many turns of a state are slow that it is on the list though nobody fails there."""
+    return at_least(cell.measures, "slow", OFTEN_SLOW)
+
+
+def is_heavy(cell: StateCell) -> bool:
+    """Return whether a state takes so many turns that it is on the list though nobody fails there."""
+    return more_than(cell.measures, "dwell_turns", LONG_DWELL)
+
+
+def _by_failed(cell: FlowCell | SegmentCell) -> tuple[object, ...]:
+    return is_thin(cell), -cell.failed, -cell.failed / max(cell.n, 1), _names(cell)
+
+
+def _by_weight(cell: StateCell) -> tuple[object, ...]:
+    counted = weight(cell)
+    thin = max(cell.n, counted, 0 if cell.steps is None else cell.steps.expected) < THIN
+    return thin, -counted, -counted / max(cell.n, 1), _names(cell)
+
+
+def _names(cell: FlowCell | SegmentCell | StateCell) -> tuple[str, ...]:
+    return tuple(name or "" for name in cell.keys.values())
+
+
+def first_to_fix(store: Store, calls: Predicate | None = None) -> FirstToFix | None:
+    """Return the state on which most failed calls are blamed, `None` where none stands out.
+
+    None does where less than 2 % of calls fail, and where none of five calls or more fails more of them than chance
+    would have it, which is as many as a state does on average. In a flow whose tasks ask for steps the failed calls
+    that lacked the step count: the state that a call ended in shows nothing there of why it failed.
+    """
+    calls = None if calls is None else of_calls(calls)
+    with store.snapshot():
+        of_flows = {flow or "": sums for (flow,), sums in call_sums(store, calls, _FLOW).items()}
+        measured, failed = (sum(getattr(each, key) for each in of_flows.values()) for key in ("success_n", "failed"))
+        if not failed or failed < FEW_FAIL * measured:
+            return None
+        blames, asking = blame_counts(store, calls, _STATES), flows_with_steps(store)
+        steps = expected_steps(store, calls, _STATES) if asking else {}
+        visits = state_counts(store, calls, _STATES)
+        derived = derived_flows(store) if any(is_handover(state or "") for _, state in (*blames, *steps)) else ()
+        counted = {names: sum(blames.get(names, {}).values()) for names in dict.fromkeys((*visits, *blames))}
+        for names, of_step in steps.items():
+            counted[names] = max(counted.get(names, 0), lacking(of_step))
+        # How many calls could have failed in a state: one that was never taken has those of its flow.
+        among = {
+            names: n if (n := max(visits.get(names, 0), steps[names].expected if names in steps else 0)) >= there
+            else of_flows[names[0] or ""].success_n
+            for names, there in counted.items()
+        }  # fmt: skip
+        mean = sum(there / among[names] for names, there in counted.items()) / max(len(counted), 1)
+        likely = [
+            names
+            for names, there in counted.items()
+            if there
+            and among[names] >= THIN
+            and not (names[0] in derived and is_handover(names[1] or ""))
+            and chance_of(there, among[names], mean) * len(counted) <= _CHANCE
+        ]
+        if not likely:
+            return None
+        names = min(likely, key=lambda names: (-counted[names], -counted[names] / among[names], names))
+        return _first(store, calls, names, counted[names], of_flows[names[0] or ""], steps.get(names))
+
+
+def chance_of(hits: int, n: int, share: float) -> float:
+    """Return the chance that of `n` calls at least so many are hit, each with the chance `share` (binomial)."""
+    if hits <= n * share:
+        return 1.0
+    if share <= 0.0:
+        return 0.0
+    term = exp(lgamma(n + 1) - lgamma(hits + 1) - lgamma(n - hits + 1) + hits * log(share) + (n - hits) * log1p(-share))
+    whole, odds = term, share / (1 - share)
+    for k in range(hits, n):
+        term *= odds * (n - k) / (k + 1)
+        whole += term
+        if term < whole * 1e-16:
+            break
+    return min(1.0, whole)
+
+
+def _first(
+    store: Store, calls: Predicate | None, names: Names, failed: int, flow: CallSums, steps: StepCounts | None
+) -> FirstToFix:
+    by_agent = {
+        agent or "": n for (*place, agent), n in state_counts(store, calls, _BY_AGENT).items() if tuple(place) == names
+    }
+    blamed: Iterable[str] = (
+        agent or ""
+        for (*place, agent), counts in blame_counts(store, calls, _BY_AGENT).items()
+        if tuple(place) == names and counts
+    )
+    of_step = {
+        agent or "": counts
+        for (*place, agent), counts in (expected_steps(store, calls, _BY_AGENT) if steps else {}).items()
+        if tuple(place) == names
+    }
+    failing = {*blamed, *(agent for agent, counts in of_step.items() if lacking(counts))}
+    success = flow.success / flow.success_n
+    return FirstToFix(
+        flow=names[0] or "",
+        state=names[1] or "",
+        failed=failed,
+        n=flow.success_n,
+        success=success,
+        success_at_most=min(1.0, success + failed / flow.success_n),
+        agents=sorted({*by_agent, *of_step, *failing}),
+        failing=sorted(failing),
+        steps=steps if steps is not None and lacking(steps) == failed else None,
+    )

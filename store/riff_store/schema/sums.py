@@ -15,7 +15,7 @@ import peewee as pw
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
-from riff_store.schema import tables
+from riff_store.schema import names, tables
 
 Kind: TypeAlias = Literal["count", "known", "total", "billionths", "squares", "first"]
 """What a row adds: 1, 1 where a value is known, a whole number, a value in billionths, its square; or the earliest."""
@@ -43,6 +43,7 @@ CONDITIONS = {
     "caller failed": "NOT {0}.caller_ok",
     "at the top": "{0}.value >= 10",
     "unscored": "{0}.value IS NULL",
+    "called": "{0}.n > 0",
 }
 """What a sum may ask of its rows, in SQL, by `{0}` for the row; `columns.sums` has the same for arrays."""
 
@@ -76,11 +77,15 @@ class Sum(NamedTuple):
         return _KINDS[self.kind].column(null=self.kind == "first")
 
 
+_NOTHING = Measure(0, 0)
+
+
 class CallSums(NamedTuple):
     """Hold the sums of calls: `n` count, `excluded` are errored.
 
     `caller_failed` are those of the excluded ones whose caller failed; of `caller_success_n` of these it is known how
-    they ended, and `caller_success` were correct and complete all the same.
+    they ended, and `caller_success` were correct and complete all the same. `typed` is above 0 where the median turn
+    took as long as only typing does.
     """
 
     n: Annotated[int, Sum("count", where="counts")]
@@ -97,6 +102,12 @@ class CallSums(NamedTuple):
     caller_failed: Annotated[int, Sum("count", where="caller failed")]
     caller_success_n: Annotated[int, Sum("known", "success", "caller failed")]
     caller_success: Annotated[int, Sum("total", "success", "caller failed")]
+    typed: Annotated[int, Sum("total", "typed", "counts")]
+
+    @property
+    def failed(self) -> int:
+        """Return how many calls are known to be no success."""
+        return self.success_n - self.success
 
     def success_measure(self) -> Measure:
         """Return the share of calls that were correct and complete."""
@@ -109,12 +120,19 @@ class CallSums(NamedTuple):
         n, good = self.success_n + self.caller_success_n, self.success + self.caller_success
         return Measure(n, good * UNIT, float(good), rate=True)
 
+    @property
+    def is_half_known(self) -> bool:
+        """Return whether correctness, and so quality, is known of half of the calls at least."""
+        return self.quality_n * 2 >= self.n
+
     def quality_measure(self) -> Measure:
-        """Return the mean quality of calls, with what judges say of them."""
-        return Measure(self.quality_n, self.quality, self.quality_squares)
+        """Return the mean quality of calls, with what judges say of them; nothing where it would be of a few."""
+        return Measure(self.quality_n, self.quality, self.quality_squares) if self.is_half_known else _NOTHING
 
     def computed_quality_measure(self) -> Measure:
-        """Return the mean quality of calls without any judge."""
+        """Return the mean quality of calls without any judge; nothing where it would be of a few."""
+        if not self.is_half_known:
+            return _NOTHING
         return Measure(self.quality_n, self.computed_quality, self.computed_quality_squares)
 
 
@@ -161,6 +179,9 @@ class StateSums(NamedTuple):
     slot_n: Annotated[int, Sum("known", "slot_fill_rate")]
     slot: Annotated[int, Sum("billionths", "slot_fill_rate")]
     slot_squares: Annotated[float, Sum("squares", "slot_fill_rate")]
+    slow_n: Annotated[int, Sum("known", "slow")]
+    slow: Annotated[int, Sum("billionths", "slow")]
+    slow_squares: Annotated[float, Sum("squares", "slow")]
 
     def measures(self) -> dict[str, Measure]:
         """Return the means of a cell of the state matrix (docs/metrics.md, section 2)."""
@@ -173,7 +194,29 @@ class StateSums(NamedTuple):
             "latency_p95": Measure(self.latency_n, self.latency, self.latency_squares),
             "guard_error": Measure(self.n, self.guard_error * UNIT, self.guard_error_squares),
             "slot_fill_rate": Measure(self.slot_n, self.slot, self.slot_squares),
+            "slow": Measure(self.slow_n, self.slow, self.slow_squares),
         }
+
+
+class BlameSums(NamedTuple):
+    """Hold how many failed calls are blamed on a state."""
+
+    failed: Annotated[int, Sum("count")]
+
+
+class ToolSums(NamedTuple):
+    """Hold the sums of the rows of tools: `calls` are those that called it, and latency is in seconds."""
+
+    n: Annotated[int, Sum("total", "n")]
+    calls: Annotated[int, Sum("count", where="called")]
+    errors: Annotated[int, Sum("total", "errors")]
+    unrecovered: Annotated[int, Sum("total", "unrecovered")]
+    bad_arguments_n: Annotated[int, Sum("known", "bad_arguments")]
+    bad_arguments: Annotated[int, Sum("total", "bad_arguments")]
+    latency_n: Annotated[int, Sum("known", "latency_p95_ms")]
+    latency: Annotated[int, Sum("billionths", "latency_p95_ms", per=1000.0)]
+    latency_squares: Annotated[float, Sum("squares", "latency_p95_ms", per=1000.0)]
+    failed: Annotated[int, Sum("total", "failed")]
 
 
 def _sums_of(fields: type[tuple[Any, ...]]) -> tuple[Sum, ...]:
@@ -188,7 +231,7 @@ def _table(name: str, keys: Mapping[str, type[Any]], sums: Iterable[Sum]) -> Any
         key: of() if issubclass(of, pw.Field) else pw.ForeignKeyField(of, index=False) for key, of in keys.items()
     }
     meta = type("Meta", (), {"primary_key": pw.CompositeKey(*keys), "without_rowid": True})
-    return type(name, (tables.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
+    return type(name, (names.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
 
 
 class Summed(NamedTuple):
@@ -196,7 +239,7 @@ class Summed(NamedTuple):
 
     `rollup` is the table of their sums by (flow, agent, run), `total` of those over all runs where there is one.
     `keys` are what rows of a cell are told apart by. A sum over nothing is `empty`. Rows of errored calls are left out
-    unless `has_errored`.
+    unless `has_errored`, and so are those of which `some` does not hold, in SQL.
     """
 
     rows: Any
@@ -207,14 +250,17 @@ class Summed(NamedTuple):
     keys: tuple[str, ...] = ()
     empty: str = "n = 0"
     has_errored: bool = False
+    some: str = ""
 
 
-_PAIR = {"flow": tables.Flow, "agent": tables.Agent}
-_CELL = {**_PAIR, "run": tables.Run}
+_PAIR = {"flow": names.Flow, "agent": names.Agent}
+_CELL = {**_PAIR, "run": names.Run}
 _OF_CALLS = _sums_of(CallSums)
 _OF_ASPECTS = _sums_of(AspectSums)
 _OF_STATES = _sums_of(StateSums)
+_OF_TOOLS = _sums_of(ToolSums)
 _OF_STEPS = (Sum("total", "n", name="n"),)
+_OF_BLAMES = _sums_of(BlameSums)
 _OF_INTERACTION = (
     Sum("count", name="calls"),
     *(Sum("billionths" if name in TIMED else "total", name, name=name) for name in EVENTS),
@@ -222,17 +268,23 @@ _OF_INTERACTION = (
 _KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *_OF_CALLS[2:])
 """The sums of calls with what is added to no other: when the first of all started."""
 
-_ASPECT = {"aspect": tables.Aspect, "judge": tables.Judge}
-_STATE = {"state": tables.State, "segment": tables.Segment}
-_STEP = {"from_state": tables.State, "to_state": tables.State}
+_ASPECT = {"aspect": names.Aspect, "judge": names.Judge}
+_STATE = {"state": names.State, "segment": names.Segment}
+_TOOL = {"tool": names.Label, "state": pw.IntegerField}
+_STEP = {"from_state": names.State, "to_state": names.State}
+_BLAME = {"state": names.State, "segment": names.Segment, "kind": pw.TextField}
 CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
 InteractionRollup = _table("InteractionRollup", {**_CELL, "errored": pw.BooleanField}, _OF_INTERACTION)
 AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
 AspectTotal = _table("AspectTotal", {**_PAIR, **_ASPECT}, _OF_ASPECTS)
 StateRollup = _table("StateRollup", {**_CELL, **_STATE}, _OF_STATES)
 StateTotal = _table("StateTotal", {**_PAIR, **_STATE}, _OF_STATES)
+ToolRollup = _table("ToolRollup", {**_CELL, **_TOOL}, _OF_TOOLS)
+ToolTotal = _table("ToolTotal", {**_PAIR, **_TOOL}, _OF_TOOLS)
 TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
 TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
+BlameRollup = _table("BlameRollup", {**_CELL, **_BLAME}, _OF_BLAMES)
+BlameTotal = _table("BlameTotal", {**_PAIR, **_BLAME}, _OF_BLAMES)
 
 CALLS = Summed(tables.Conversation, "c", _KEPT_OF_CALLS, CallRollup, has_errored=True)
 INTERACTION = Summed(
@@ -242,10 +294,22 @@ ASPECTS = Summed(
     tables.AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple(_ASPECT), "n = 0 AND unscored = 0"
 )
 STATES = Summed(tables.StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
+TOOLS = Summed(tables.ToolScore, "t", _OF_TOOLS, ToolRollup, ToolTotal, tuple(_TOOL), "n = 0 AND failed = 0")
 STEPS = Summed(tables.Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
-SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS)
+BLAMES = Summed(
+    tables.CallFailure,
+    "f",
+    _OF_BLAMES,
+    BlameRollup,
+    BlameTotal,
+    tuple(_BLAME),
+    "failed = 0",
+    some="f.state_id IS NOT NULL",
+)
+SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, TOOLS, STEPS, BLAMES)
 
 ROLLUPS = (
-    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal
+    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup,
+    TransitionTotal, BlameRollup, BlameTotal, ToolRollup, ToolTotal,
 )  # fmt: skip
 ALL = (*tables.ROWS, *ROLLUPS, tables.ColumnChunk)

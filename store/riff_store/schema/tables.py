@@ -1,121 +1,30 @@
-"""Define the tables: names, files, calls and what hangs on them by keys, notes, and chunks of columns."""
+"""Define the tables of calls and what hangs on them by keys, of notes, flow files, edits, and chunks of columns."""
 
 from __future__ import annotations
 
 import peewee as pw
 
 from riff_store.interaction import EVENTS, TIMED
+from riff_store.schema.names import (
+    Agent,
+    Aspect,
+    BaseModel,
+    Caller,
+    Flow,
+    Judge,
+    Label,
+    Named,
+    Persona,
+    Run,
+    Scenario,
+    Segment,
+    SkippedInput,
+    SourceFile,
+    State,
+)
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 COMPUTED_JUDGE = 1
-
-
-class BaseModel(pw.Model):
-    class Meta:
-        legacy_table_names = False
-
-
-class Named(BaseModel):
-    id = pw.AutoField()
-    name = pw.TextField(unique=True)
-
-
-class Flow(Named):
-    archetype = pw.TextField(null=True)
-
-
-class Agent(Named):
-    pass
-
-
-class Persona(Named):
-    pass
-
-
-class Scenario(Named):
-    pass
-
-
-class Caller(Named):
-    """Name what played the caller: a script, a model, a program."""
-
-
-class Segment(Named):
-    pass
-
-
-class Aspect(Named):
-    pass
-
-
-class Label(Named):
-    """Hold stop reasons, final states and statuses, and what failed first."""
-
-
-class Run(Named):
-    """Name a run; `written_by` says who stored its calls: a user at a host, or the address of a CI job."""
-
-    label = pw.TextField(null=True)
-    commit = pw.TextField(null=True)
-    branch = pw.TextField(null=True)
-    written_by = pw.TextField(null=True)
-
-
-class Judge(BaseModel):
-    """Describe a judge: one model behind a name, in one version of its prompt; `(computed)` is one too."""
-
-    id = pw.AutoField()
-    name = pw.TextField()
-    prompt_hash = pw.TextField(default="")
-    model = pw.TextField(default="")
-
-    class Meta:
-        indexes = ((("name", "model", "prompt_hash"), True),)
-
-
-class State(BaseModel):
-    """Describe a state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
-
-    id = pw.AutoField()
-    flow = pw.ForeignKeyField(Flow, index=False)
-    name = pw.TextField()
-    outcome = pw.TextField(null=True)
-
-    class Meta:
-        indexes = ((("flow", "name"), True),)
-
-
-# Define what was read, and what of it was left out.
-class SourceFile(BaseModel):
-    id = pw.AutoField()
-    path = pw.TextField(unique=True)
-    kind = pw.TextField()
-    sha256 = pw.TextField()
-    size = pw.IntegerField()
-    reader = pw.IntegerField()
-    with_text = pw.BooleanField()
-    context = pw.TextField(default="")
-    conversations = pw.IntegerField(default=0)
-    scores = pw.IntegerField(default=0)
-    skipped = pw.IntegerField(default=0)
-
-
-class SkippedInput(BaseModel):
-    """Note what was not taken as it stood; of a `replaced` call also what tells it apart."""
-
-    id = pw.AutoField()
-    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
-    kind = pw.TextField()
-    line = pw.IntegerField(null=True)
-    reason = pw.TextField()
-    run = pw.TextField(null=True)
-    conversation = pw.TextField(null=True)
-    flow = pw.TextField(null=True)
-    agent = pw.TextField(null=True)
-    trial = pw.IntegerField(null=True)
-
-
-SkippedInput.add_index(SkippedInput.source_file, where=SkippedInput.kind == "replaced", name="skipped_input_replaced")
 
 
 # Define calls and all that hangs on them, with keys in place of names.
@@ -125,7 +34,7 @@ class Conversation(BaseModel):
     `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality`
     the same without what judges say of it (docs/metrics.md, section 5); `lost` says if it ended without being served.
     One whose caller failed is not `caller_ok` and errored, whatever its line says of the latter. `filled` says how much
-    of what its source may tell is filled in.
+    of what its source may tell is filled in. `typed` is above 0 where most of its turns took as long as typing does.
     """
 
     id = pw.AutoField()
@@ -155,6 +64,7 @@ class Conversation(BaseModel):
     lost = pw.IntegerField(null=True)
     caller = pw.ForeignKeyField(Caller, null=True, index=False)
     caller_ok = pw.BooleanField(null=True)
+    typed = pw.IntegerField(null=True)
     filled = pw.IntegerField(constraints=[pw.SQL("DEFAULT 0")])
 
     class Meta:
@@ -226,9 +136,28 @@ class StateScore(BaseModel):
     slot_fill_rate = pw.DoubleField(null=True)
     lost = pw.IntegerField(null=True)
     position = pw.IntegerField(null=True)
+    slow = pw.DoubleField(null=True)
 
     class Meta:
         primary_key = pw.CompositeKey("conversation", "state")
+        without_rowid = True
+
+
+class ToolScore(BaseModel):
+    """Hold how a tool fared in a state of a call; `state` is the key of it, 0 where it is not known."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    tool = pw.ForeignKeyField(Label, index=False)
+    state = pw.IntegerField()
+    n = pw.IntegerField()
+    errors = pw.IntegerField()
+    unrecovered = pw.IntegerField()
+    bad_arguments = pw.IntegerField(null=True)
+    latency_p95_ms = pw.DoubleField(null=True)
+    failed = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "tool", "state")
         without_rowid = True
 
 
@@ -245,18 +174,24 @@ class OutcomeVisit(BaseModel):
 
 
 class CallFailure(BaseModel):
-    """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
+    """Hold what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
-    `last_ok` is the state before, null at the start; `first_failed` is null where no event tells. `kind` is what
-    went wrong there, `detail` the guard or tool, `error` its message without numbers, ids and quotes.
+    The columns are the fields of `facts.Failure`; `state`, which is blamed, is null where nothing tells.
     """
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
     last_ok = pw.ForeignKeyField(State, null=True, index=False)
-    first_failed = pw.ForeignKeyField(State, null=True, index=False)
+    state = pw.ForeignKeyField(State, null=True, index=False)
     kind = pw.TextField()
     detail = pw.ForeignKeyField(Label, null=True, index=False)
     error = pw.ForeignKeyField(Label, null=True, index=False)
+    who = pw.TextField()
+    tool = pw.ForeignKeyField(Label, null=True, index=False)
+    segment = pw.ForeignKeyField(Segment, null=True, index=False)
+    turn = pw.IntegerField(null=True)
+    t = pw.DoubleField(null=True)
+    list = pw.TextField(null=True)
+    place = pw.IntegerField(null=True)
 
 
 class Transition(BaseModel):
@@ -481,7 +416,7 @@ class ColumnChunk(BaseModel):
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
 OF_CALLS = (
-    AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
+    AspectScore, StateScore, ToolScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
 )  # fmt: skip
 FACTS = (Conversation, JudgedScore, TextDictionary, *OF_CALLS)
 ANNOTATIONS = (Annotation, Sample, SampledCall)

@@ -192,33 +192,28 @@ class FailedPairs(NamedTuple):
 
 
 def scores_of_calls(complete: Floats, correct: Floats, top: float) -> Floats:
-    """Return the correctness of calls where it is below the top, else how complete they are, as far as that is known.
-
-    A call failed where this is below the top; nan is not measured.
-    """
+    """Return the correctness of calls where it is below the top, else how complete they are; nan is not measured."""
     import numpy as np
 
     return np.where((correct < top) | np.isnan(complete), correct, complete)
 
 
-def failed_pairs(
-    scores: tuple[Floats, Floats], pairs: Places, looked_at: tuple[Flags, Flags], top: float
-) -> FailedPairs:
-    """Choose the pairs of which either failed, by the scores of the calls of both sides, nan where there is none.
+def failed_pairs(succeeded: tuple[Floats, Floats], pairs: Places, looked_at: tuple[Flags, Flags]) -> FailedPairs:
+    """Choose the pairs of which either failed, by the success (0 or 1) of the calls of both sides; nan is not known.
 
     Counted are the calls that are looked at, and the pairs of which both are.
     """
     import numpy as np
 
-    first, second = scores[0][pairs.first], scores[1][pairs.second]
-    known, one, other = ~np.isnan(first) & ~np.isnan(second), first < top, second < top
+    first, second = succeeded[0][pairs.first], succeeded[1][pairs.second]
+    known, one, other = ~np.isnan(first) & ~np.isnan(second), first == 0, second == 0
     failed = known & (one | other)
     counted = known & looked_at[0][pairs.first] & looked_at[1][pairs.second]
     n, both = int(np.count_nonzero(counted)), int(np.count_nonzero(counted & one & other))
     of_first, of_second = (int(np.count_nonzero(counted & flags)) for flags in (one, other))
     alone = []
-    for values, places, flags in zip(scores, pairs, looked_at, strict=True):
-        apart = flags & (values < top)
+    for values, places, flags in zip(succeeded, pairs, looked_at, strict=True):
+        apart = flags & (values == 0)
         apart[places] = False
         alone.append(int(np.count_nonzero(apart)))
     return FailedPairs(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from riff_store.engines.engine import Connection
 from riff_store.schema import COMPUTED_JUDGE
-from riff_store.scoring import PARTS, blended, computed_blend, median, succeeded
+from riff_store.scoring import PARTS, blended, computed_blend, median
 
 _HUMANNESS = "humanness"
 _AT_ONCE = 500
@@ -19,7 +19,7 @@ def computed_quality(aspects: Mapping[str, float | None]) -> float | None:
 
 
 def settle_all(connection: Connection) -> None:
-    """Score every call anew, with judges and without, and say which were correct and complete."""
+    """Score every call anew, with judges and without."""
     keys = dict(connection.execute("SELECT name, id FROM aspect").fetchall())
     found = connection.execute("SELECT id FROM conversation").fetchall()
     for start in range(0, len(found), _AT_ONCE):
@@ -33,13 +33,9 @@ def settle_all(connection: Connection) -> None:
         parts: dict[int, dict[int, float]] = {key: {} for key in calls}
         for call, aspect, value in rows:
             parts[call][aspect] = value
-        named = {key: {part: parts[key].get(keys.get(part, 0)) for part in PARTS} for key in calls}
         connection.executemany(
-            "UPDATE conversation SET success = ?, computed_quality = ? WHERE id = ?",
-            [
-                (succeeded(named[key]["correctness"], named[key]["completion"]), computed_quality(named[key]), key)
-                for key in calls
-            ],
+            "UPDATE conversation SET computed_quality = ? WHERE id = ?",
+            [(computed_quality({part: parts[key].get(keys.get(part, 0)) for part in PARTS}), key) for key in calls],
         )
 
 

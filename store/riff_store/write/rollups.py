@@ -173,7 +173,8 @@ class _Statements:
         """Return the calls `c` joined to their rows, without errored ones unless sums tell these apart."""
         rows, row = self._summed.rows._meta.table_name, self._summed.row
         joined = "" if row == "c" else f" CROSS JOIN {rows} {row} ON {row}.conversation_id = c.id"
-        return f"{calls}{joined} WHERE {'true' if self._summed.has_errored else 'NOT c.errored'}"
+        some = f" AND {self._summed.some}" if self._summed.some else ""
+        return f"{calls}{joined} WHERE {'true' if self._summed.has_errored else 'NOT c.errored'}{some}"
 
     def _key(self, name: str) -> str:
         return f"{self._summed.row if name in self._summed.rows._meta.columns else 'c'}.{name}"

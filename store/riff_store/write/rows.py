@@ -15,7 +15,6 @@ from riff_store.chunks import drop_calls
 from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
-from riff_store.scoring import succeeded
 from riff_store.write.names import Keys, Names, encodable
 from riff_store.write.notes import merge_notes, row_of
 from riff_store.write.quality import computed_quality
@@ -24,6 +23,8 @@ from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
 CHUNK = 500
+OTHER_SEGMENT = "other"
+"""The phase of a state of which nothing tells one."""
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
@@ -258,7 +259,6 @@ class Rows:
         row[_AT["error"]] = _text(facts.error)
         row[_AT["origin"]] = None if facts.origin == "observed" else facts.origin
         row[_AT["source_file"]] = self._source_file
-        row[_AT["success"]] = succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion"))
         row[_AT["quality"]] = row[_AT["computed_quality"]] = computed_quality(facts.aspects)
         row[_AT["lost"]] = max((state.lost for state in facts.states if state.lost is not None), default=None)
         self._tables[m.Conversation] += row
@@ -278,16 +278,26 @@ class Rows:
             visited += (
                 key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
                 row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.lost, row.position,
+                row.slow,
             )  # fmt: skip
             for target, count in row.to_states.items():
                 transitions += (key, origin, states[target], count)
+        if facts.tools:
+            labels, called = names.labels, self._tables[m.ToolScore]
+            for tool in facts.tools:
+                called += (
+                    key, labels[tool.tool], _key(states, tool.state) or 0, tool.n, tool.errors, tool.unrecovered,
+                    tool.bad_arguments, tool.latency_p95_ms, tool.failed,
+                )  # fmt: skip
         for state, position in facts.outcome_positions.items():
             self._tables[m.OutcomeVisit].extend((key, states[state], position))
         if facts.failure is not None:
             labels, failure = names.labels, facts.failure
+            segment = None if failure.first_failed is None else failure.segment or OTHER_SEGMENT
             self._tables[m.CallFailure] += (
                 key, _key(states, failure.last_ok), _key(states, failure.first_failed), failure.kind,
-                _key(labels, failure.detail), _key(labels, failure.error),
+                _key(labels, failure.detail), _key(labels, failure.error), failure.who, _key(labels, failure.tool),
+                _key(segments, segment), failure.turn, failure.t, failure.list, failure.place,
             )  # fmt: skip
         for position, step in enumerate(facts.expected):
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))

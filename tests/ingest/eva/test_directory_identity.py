@@ -55,12 +55,13 @@ def test_expected_steps_are_called_or_not_and_match_or_not() -> None:
         {"tool_name": "get_seat", "tool_response": {}},
         None,
     ]
-    steps = [(step.name, step.called, step.matched) for step in expected_steps(trace, called)]
-    assert steps == [
-        ("Get_Seat", True, True),
-        ("Get_Seat", True, False),
-        ("Get_Seat", True, None),
-        ("book", False, False),
-        ("pay", False, None),
+    steps = expected_steps(trace, called, {"get_seat": "read", "book": "write"}) or []
+    assert [(step.name, step.called, step.matched, step.changes) for step in steps] == [
+        ("Get_Seat", True, True, False),
+        ("Get_Seat", True, False, False),
+        ("Get_Seat", True, None, False),
+        ("book", False, False, True),
+        ("pay", False, None, None),
     ]
-    assert expected_steps(None, called) == []
+    assert [step.arguments for step in steps] == [{"row": 2}, {"row": 9}, None, {}, None]
+    assert expected_steps(None, called, {}) is None

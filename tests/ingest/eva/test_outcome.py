@@ -20,7 +20,7 @@ from tests.surface.ingest import outcome_of
         ("assistant_disconnect", False, "hangup"),
         ("elevenlabs_disconnect", False, "hangup"),
         ("session_ended", False, "hangup"),
-        ("something_new", False, "something_new"),
+        ("something_new", None, "something_new"),
         (None, None, None),
         (7, None, None),
     ],

@@ -66,6 +66,14 @@ def test_a_node_that_ends_the_call_is_its_goal_unless_it_hands_over_or_says_what
     assert flow.contract.escalations() == {"to_a_nurse", "escalated"}
 
 
+def test_a_node_may_say_which_tool_it_is_there_to_call(tmp_path: Path) -> None:
+    action = {"type": "tts_say", "text": "Ready.", "riff": {"tool": "bake", "required_tools": ["log"]}}
+    flow = read(written(tmp_path / "p.json", pizza(lost={"task_messages": [], "pre_actions": [action]})))
+    assert flow.contract.terms.tools == {"lost": ("bake",)}
+    assert flow.contract.required_tools == ["log"]
+    assert flow.left_out == []
+
+
 def test_the_older_form_says_what_a_node_has_to_learn(tmp_path: Path) -> None:
     flow = read(written(tmp_path / "booking.json", OLDER))
     assert flow.contract == Contract(

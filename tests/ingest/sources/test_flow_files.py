@@ -111,6 +111,35 @@ def test_a_flow_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
     assert read(written(tmp_path / odd, b'edges = [["a", "b"]]')).described.flow == "bytes-\\xff"
 
 
+def test_a_flow_says_which_tools_its_states_are_there_to_call(tmp_path: Path) -> None:
+    native = """
+    flow = "f"
+    edges = [["a", "b"], ["b", "done"]]
+    required_tools = ["log"]
+    tools = { changing = ["get_ticket"], reading = ["peek"] }
+    states.a.tool = "book"
+    simulate.states.a.tool = "other"
+    simulate.states.b.tool = "pay"
+    """
+    contract = read(written(tmp_path / "f.toml", native)).contract
+    assert contract == Contract(
+        required_tools=["log"],
+        changing_tools=["get_ticket"],
+        reading_tools=["peek"],
+        states={"a": StateContract(tool="book"), "b": StateContract(tool="pay")},
+    )
+    mark = {"tool": ["book", "pay"], "required_tools": ["log"], "tools": {"changing": ["get_ticket"]}}
+    nodes = [{"id": "a", "type": "initial", "data": {"riff": mark}}, {"id": "b", "data": {"riff": {"tool": "pay"}}}]
+    contract = read(written(tmp_path / "e.json", {"nodes": nodes, "edges": [["a", "b"]]})).contract
+    assert (contract.required_tools, contract.changing_tools, contract.reading_tools) == (["log"], ["get_ticket"], None)
+    assert contract.terms.tools == {"a": ("book", "pay"), "b": ("pay",)}
+    odd = {"flow": "f", "edges": [], "tools": {"changing": "book"}, "states": {"a": {"tool": {"name": "x"}}}}
+    assert [note.reason for note in read(written(tmp_path / "o.json", odd)).left_out] == [
+        "states.tool does not fit and is left out",
+        "changing_tools does not fit and is left out",
+    ]
+
+
 def test_parts_that_do_not_fit_are_left_out_and_named(tmp_path: Path) -> None:
     native = {
         "flow": "f",

@@ -49,7 +49,9 @@ def test_a_sample_is_a_call_with_its_times(tmp_path: Path) -> None:
         Turn("caller", "Tuesday", 5.25, "opening"),
         Turn("agent", "Booked.", 11.0, "book_viewing", 2000.0),
     ]
-    assert call.tool_calls == [ToolCall("book_viewing", 7.5, {"day": "Tuesday"}, None, "agent", "ok")]
+    assert call.tool_calls == [
+        ToolCall("book_viewing", 7.5, {"day": "Tuesday"}, None, "agent", "ok", "book_viewing", 7)
+    ]
     assert (states(call), call.origin, call.final_state) == (["opening", "book_viewing"], "derived", "book_viewing")
     assert (call.run_id, call.run_label, call.commit, call.branch) == ("r1/viewing", logs.at(0), "abc1234", "main")
     assert (call.flow, call.agent_model, call.persona) == ("viewing", "acme/agent", "hurried")
@@ -185,7 +187,7 @@ def test_a_tool_that_failed_is_an_error_of_its_visit(tmp_path: Path) -> None:
     failed = logs.answers("c-a1", "", error={"type": "parsing", "message": "no such day"})
     call = call_of(tmp_path, logs.sample(messages=[book, failed]))
     facts, _ = facts_of(call, default_run="x")
-    assert call.tool_calls[0].error == "parsing: no such day"
+    assert (call.tool_calls[0].error, call.tool_calls[0].fits) == ("parsing: no such day", False)
     assert (facts.error_count, {state.state: state.guard_error for state in facts.states}) == (
         1,
         {"opening": 0, "book_viewing": 1},

@@ -328,10 +328,10 @@ def test_items_that_are_none_are_left_out_and_noted(tmp_path: Path) -> None:
     assert [item.kind for item in found[1:]] == ["defect"]
 
 
-def test_items_are_taken_in_the_order_of_time(tmp_path: Path) -> None:
+def test_items_keep_their_order_and_the_call_begins_with_the_earliest(tmp_path: Path) -> None:
     given = handed_over()
     given["chat_history"]["items"].reverse()
-    assert [turn.t for turn in call_of(tmp_path, given).turns] == [0.5, 6.0, 7.0, 10.0, 12.0]
+    assert [turn.t for turn in call_of(tmp_path, given).turns] == [12.0, 10.0, 7.0, 6.0, 0.5]
 
 
 def test_a_file_that_was_cut_anywhere_says_so(tmp_path: Path) -> None:

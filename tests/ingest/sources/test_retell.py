@@ -142,19 +142,19 @@ def test_nodes_are_states_and_turns_have_the_time_between_the_callers_end_and_th
     assert latencies(call) == [None, 1000.0, 2000.0, 2000.0, 2000.0]
 
 
-def test_what_came_earlier_stands_earlier_and_what_has_no_time_keeps_its_place(folder: Path) -> None:
+def test_everything_keeps_its_place_and_what_has_no_time_has_that_of_what_follows(folder: Path) -> None:
     items = [
-        spoke("user", "Hello?", 4.0, 5.0),
         moved("start", "n1"),
+        spoke("user", "Hello?", 4.0, 5.0),
         spoke("agent", "Plumb and Son.", 1.0, 2.0),
         moved("n1", "n2"),
     ]
     call = one(folder, retell_call(items=items))
     assert [(turn.role, turn.t, turn.state) for turn in call.turns] == [
-        ("agent", 1.0, "Welcome"),
         ("caller", 4.0, "Welcome"),
+        ("agent", 1.0, "Welcome"),
     ]
-    assert [(e.state, e.t) for e in call.events if type(e) is StateEntered] == [("Welcome", 1.0), ("Ask intent", 5.0)]
+    assert [(e.state, e.t) for e in call.events if type(e) is StateEntered] == [("Welcome", 4.0), ("Ask intent", 5.0)]
 
 
 def test_the_node_that_a_call_begins_in_is_a_state_where_something_was_said_in_it(folder: Path) -> None:

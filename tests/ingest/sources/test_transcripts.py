@@ -17,6 +17,7 @@ from tests.surface.ingest import (
     HIGHEST,
     Contract,
     Conversation,
+    ExpectedAnswer,
     GuardEvaluated,
     ReadContext,
     ReferenceStep,
@@ -231,6 +232,8 @@ def test_durations_that_no_clock_measured_are_not_measured_and_counted(tmp_path:
         {"events": [{"type": "slot_filled", "slot": "s", "value": ...}]},
         {"events": [{"type": "guard_evaluated", "guard": "g", "error": {"a": ...}}]},
         {"state_aspects": [{"state": ...}]},
+        {"facts": {"x": ...}},
+        {"expected_steps": [{"name": "n", "arguments": ...}]},
     ],
 )
 def test_values_nested_too_deeply_are_cut_off_and_counted(tmp_path: Path, part: dict[str, Any]) -> None:
@@ -392,7 +395,25 @@ conversations = st.builds(
     slots=st.dictionaries(names, values, max_size=3),
     turns=st.lists(st.builds(Turn, names, names, maybe(numbers), maybe(names), maybe(measured)), max_size=3),
     events=st.lists(events, max_size=4),
-    tool_calls=st.lists(st.builds(ToolCall, names, maybe(numbers), values, values, names), max_size=2),
+    tool_calls=st.lists(
+        st.builds(
+            ToolCall,
+            names,
+            maybe(numbers),
+            values,
+            values,
+            names,
+            state=maybe(names),
+            seq=maybe(st.integers(0, 99)),
+            latency_ms=maybe(measured),
+            changes=maybe(st.booleans()),
+            fits=maybe(st.booleans()),
+        ),
+        max_size=2,
+    ),
+    facts=st.dictionaries(names, values, max_size=2),
+    channel=maybe(names),
+    expected_answers=st.lists(st.builds(ExpectedAnswer, names, maybe(st.booleans())), max_size=2),
     expected_steps=st.lists(st.builds(ReferenceStep, names, names, st.booleans(), maybe(st.booleans())), max_size=2),
     aspects=st.dictionaries(names, maybe(st.floats(-HIGHEST, HIGHEST)), max_size=2),
     state_aspects=st.lists(st.dictionaries(names, values, max_size=2), max_size=2),
@@ -465,4 +486,4 @@ def test_assistant_and_user_are_agent_and_caller_wherever_a_side_is_named(tmp_pa
     assert reasons == []
     assert [turn.role for turn in call.turns] == ["agent", "caller", "system"]
     assert [tool.by for tool in call.tool_calls] == ["agent", "caller"]
-    assert [step.by for step in call.expected_steps] == ["caller", "agent"]
+    assert [step.by for step in (call.expected_steps or ())] == ["caller", "agent"]

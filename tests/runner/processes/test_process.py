@@ -159,12 +159,14 @@ async def test_a_program_that_ends_by_itself_is_given_the_time() -> None:
         assert await process.receive() == {"type": "bye"}
 
 
-async def test_who_is_cancelled_while_closing_leaves_nothing_behind() -> None:
+@pytest.mark.parametrize("times", [1, 3])
+async def test_who_is_cancelled_while_closing_leaves_nothing_behind(times: int) -> None:
     process = await LineProcess.start(program(f"{STAYS}tell(pid=os.getpid())\n{FOREVER}"))
     pid = (await process.receive())["pid"]
     closing = asyncio.create_task(process.close())
-    await asyncio.sleep(0)
-    closing.cancel()
+    for _ in range(times):
+        await asyncio.sleep(0)
+        closing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await closing
     assert await is_gone(pid)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.toy_calls import ToyAgent, ToyCaller, play, stays, toy_case, toy_setting, walks
+from tests.support.toy_calls import FLOW, ToyAgent, ToyCaller, play, stays, toy_case, toy_setting, walks
 from tests.surface.ingest import (
     Conversation,
     GuardEvaluated,
@@ -28,6 +28,8 @@ from tests.surface.runner import (
     CallProgress,
     CallRefused,
     EndpointRefused,
+    SpokenFact,
+    StubbedTool,
     StubbedTools,
     ToolSession,
     Unavailable,
@@ -314,6 +316,49 @@ async def test_a_tools_result_is_kept_and_a_large_one_is_cut() -> None:
     call = await made(ToyAgent(reply))
     assert call.tool_calls[0].result == {"free": True}
     assert len(call.tool_calls[1].result) < LARGEST_RESULT + 20
+
+
+async def test_a_tool_call_knows_its_state_its_place_and_whether_its_arguments_fit() -> None:
+    schema = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
+    tools = {"book": StubbedTool("book", parameters=schema)}
+
+    async def reply(call: AgentCall, text: str) -> AgentReply:
+        assert call.machine.state == "greet"
+        await call.use_tool("book", {"day": "Tuesday"})
+        await call.use_tool("book", {"day": 2})
+        call.machine.commit_transition("ask")
+        call.tool_done("book", None)
+        call.tool_done("own", {}, latency_ms=12.0)
+        call.mistake("book", "{", "no JSON", fits=False)
+        return AgentReply("Done.", ends=True)
+
+    played = await play(ToyAgent(reply), case=toy_case(replace(FLOW, tools=tools)), clock=TickingClock(0.5))
+    found = played.conversation.tool_calls
+    assert [(each.name, each.state, each.seq, each.fits) for each in found] == [
+        ("book", "greet", 2, True),
+        ("book", "greet", 2, False),
+        ("book", "ask", 4, None),
+        ("own", "ask", 4, None),
+        ("book", "ask", 4, False),
+    ]
+    assert [each.latency_ms for each in found] == [500.0, 500.0, None, 12.0, None]
+
+
+async def test_a_call_keeps_what_its_caller_had_to_say() -> None:
+    facts = {
+        "name": SpokenFact("ana", "Ana, with one n"),
+        "rooms": SpokenFact(0, "a studio"),
+        "n": SpokenFact(2, "two"),
+    }
+    odd = {"crate": SpokenFact("dog in crate", "the dog will be in her crate")}
+    played = await play(ToyAgent(walks), case=replace(toy_case(), facts=facts | odd))
+    assert played.conversation.facts == {
+        "name": "ana",
+        "rooms": 0,
+        "n": 2,
+        "crate": {"value": "dog in crate", "say": "the dog will be in her crate"},
+    }
+    assert played.conversation.channel == "text"
 
 
 async def test_those_who_watch_see_the_call_move() -> None:

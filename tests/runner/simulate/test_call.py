@@ -76,6 +76,21 @@ def test_tools_are_called_and_sometimes_fail(conversations: list[Conversation]) 
         assert not tool.error or any(f"{tool.name}: {tool.error}" == error["message"] for error in _errors(call))
 
 
+def test_callers_have_facts_and_tools_know_the_state_that_is_there_to_call_them(
+    conversations: list[Conversation],
+) -> None:
+    for call in conversations:
+        assert call.contract is not None
+        assert call.channel == "voice"
+        assert call.completed is False or not [slot for slot in call.slots if call.slots[slot] != call.facts[slot]]
+        for tool in call.tool_calls:
+            assert tool.state is not None
+            assert tool.name in call.contract.terms.tools[tool.state]
+            assert tool.seq is not None
+            before = [event for event in call.events if event.t is not None and tool.t is not None and event.t < tool.t]
+            assert tool.seq >= len(before)
+
+
 def _errors(call: Conversation) -> list[dict[str, str]]:
     assert isinstance(call.errors, list)
     return call.errors

@@ -158,7 +158,7 @@ def test_a_store_of_a_schema_that_no_release_wrote_is_refused_with_both_versions
 ) -> None:
     postgresql.run(f"UPDATE {schema_of(filled)}.store SET schema_version = {NOW - 1}")
     for write in (False, True):
-        with pytest.raises(OlderStore, match=f"schema {NOW - 1} cannot be migrated to {NOW}; ingest again"):
+        with pytest.raises(OlderStore, match=f"schema {NOW - 1} cannot be migrated to {NOW}; make it again"):
             open_store(filled, write=write)
 
 

@@ -34,6 +34,8 @@ def by_hand(made: World, calls: list[ConversationFacts], judges: tuple[str, ...]
     sums = {name: billionths(facts.aspects.get(name) for facts in counted) for name in ASPECTS}
     scores = {name: billionths(row[name] for row in judged if name in row) for name in judges}
     means = {name: total / (1e9 * n) if n else None for name, (n, total) in sums.items()}
+    if sums["correctness"][0] * 2 < len(counted):
+        means["correctness"] = None
     return {
         "n": len(counted),
         "excluded": len(calls) - len(counted),

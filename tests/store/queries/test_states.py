@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def by_hand(rows: Rows) -> dict[str, tuple[int, int]]:
     """How many values and their sum, of each metric."""
     found = [row for _, row in rows]
-    plain = ("progress", "stall", "escalation", "revisit", "dwell_turns", "guard_error", "slot_fill_rate")
+    plain = ("progress", "stall", "escalation", "revisit", "dwell_turns", "guard_error", "slot_fill_rate", "slow")
     sums = {name: billionths(getattr(row, name) for row in found) for name in plain}
     latencies = (None if row.latency_p95_ms is None else row.latency_p95_ms / 1000 for row in found)
     return {**sums, "latency_p95": billionths(latencies)}

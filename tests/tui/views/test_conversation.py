@@ -1,4 +1,4 @@
-"""A conversation is told in the order of time, and nobody's words leave it unasked."""
+"""A conversation is told as it went, and nobody's words leave it unasked."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_extras_hold_what_is_known_of_the_call() -> None:
     assert extras["slots"] == [{"t": 2.6, "state": "collect_details", "slot": "date", "value": "Tuesday"}]
     assert [guard["error"] for guard in extras["guards"]] == [None, "KeyError: 'name'"]
     assert extras["tool_calls"][0]["arguments"] == {"day": "Tuesday"}
-    assert extras["aspects"] == {"computed": {"correctness": 0.0, "latency_p95": None}, "judged": []}
+    assert extras["aspects"] == {"computed": {"correctness": 0.0, "latency_p95": None}, "judged": [], "stored": {}}
 
 
 def test_without_text_no_word_of_anybody_is_in_the_table() -> None:
@@ -175,6 +175,72 @@ def test_a_clock_that_jumps_back_changes_no_order() -> None:
         "turns": [{"role": "agent", "t": 3.0, "text": "hello"}, {"role": "agent", "t": 9.0, "text": "bye"}],
     }
     assert [moment.kind for moment in moments(document)] == ["turn", "state", "slot", "turn"]
+
+
+def happened(document: dict[str, Any]) -> list[str]:
+    """What the moments of a call are about, in their order."""
+    names = ("text", "name", "slot", "state")
+    return [next(moment.entry[key] for key in names if key in moment.entry) for moment in moments(document)]
+
+
+def call_with(times: list[float | None], *tools: dict[str, Any]) -> dict[str, Any]:
+    """Two states with a turn of each side in each; the times are those of the four turns."""
+    said = zip(("c1", "a1", "c2", "a2"), ("caller", "agent") * 2, ("ask", "ask", "book", "book"), times, strict=True)
+    return {
+        "turns": [{"text": text, "role": role, "state": state, "t": t} for text, role, state, t in said],
+        "events": [
+            {"type": "state_entered", "state": "ask", "t": 0.0},
+            {"type": "turn_complete", "t": times[1]},
+            {"type": "state_exited", "state": "ask", "t": 5.0},
+            {"type": "state_entered", "state": "book", "t": 5.0},
+            {"type": "turn_complete", "t": times[3]},
+        ],
+        "tool_calls": list(tools),
+    }
+
+
+@pytest.mark.parametrize(
+    "times",
+    [[1.0, 2.0, 6.0, 7.0], [1.0, 900.0, 6.0, 7.0], [1.0, 2.0, 0.5, 0.7], [None, 2.0, None, 7.0]],
+)
+def test_words_stay_in_the_states_in_which_they_were_said_whatever_the_clock_says(times: list[float | None]) -> None:
+    # What the caller says in a state that is entered for it has no event of its own: it comes with the answer.
+    assert happened(call_with(times)) == ["ask", "c1", "a1", "book", "c2", "a2"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "before"),
+    [
+        ({"seq": 4}, "book"),
+        ({"t": 7.0, "seq": 4}, "book"),
+        ({"t": 1.5}, "a1"),
+        ({"state": "ask"}, "c1"),
+        ({"state": "book"}, "c2"),
+        ({"t": 1.0, "state": "book", "seq": 9}, None),
+    ],
+)
+def test_a_tool_stands_where_it_says_else_at_its_time_else_in_its_state(
+    tool: dict[str, Any], before: str | None
+) -> None:
+    found = happened(call_with([1.0, 2.0, 6.0, 7.0], {"name": "look", **tool}))
+    place = found.index("look")
+    assert found[place + 1 : place + 2] == ([] if before is None else [before])
+
+
+def test_tools_keep_their_order_also_where_one_has_no_time() -> None:
+    tools: list[dict[str, Any]] = [{"name": "x", "t": 6.5}, {"name": "y"}, {"name": "z", "t": 1.5}]
+    found = happened(call_with([1.0, 2.0, 6.0, 7.0], *tools))
+    assert [each for each in found if each in "xyz"] == ["x", "y", "z"]
+
+
+def test_what_the_source_says_otherwise_stands_beside_our_figure() -> None:
+    kept = {"correctness": 3.25, "reward": 0.5, "call_successful": True, "broken": "x"}
+    table = conversation(detail({**DOCUMENT, "stored": kept}), text=False)
+    assert table.extras["aspects"]["stored"] == {"correctness": 3.25, "reward": 0.5, "call_successful": True}
+    facts = "\n".join(table.notes)
+    assert " (source says 3.25)" in facts
+    assert "Source says: reward 0.5 · call_successful yes" in facts
+    assert conversation(detail()).extras["aspects"]["stored"] == {}
 
 
 def test_a_negative_latency_is_not_measured() -> None:

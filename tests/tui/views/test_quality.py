@@ -71,9 +71,8 @@ def test_computed_is_there_without_any_judge() -> None:
 
 def test_a_mean_of_some_of_the_calls_says_of_how_many() -> None:
     row = run("a", codex=measure(5.0, 12), few=measure(5.0, 3), every=measure(5.0, 30), none=measure(None))
-    assert row.display["quality.codex"] == "5.0 (12)"
-    assert row.display["quality.few"] == "5.0 (3~)"
-    assert not {"quality.every", "quality.none", f"quality.{COMPUTED}"} & row.display.keys()
+    assert row.counts == {"quality.codex": (12, False), "quality.few": (3, True)}
+    assert (row.is_thin("quality.few"), row.is_thin("quality.codex")) == (True, False)
     assert row.record["quality_n"] == {COMPUTED: 30, "codex": 12, "few": 3, "every": 30, "none": 0}
 
 

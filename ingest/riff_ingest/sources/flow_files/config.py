@@ -44,7 +44,8 @@ class FlowNode:
     """Describe a node: what the model is told in it, what it may do, and whether the call ends there.
 
     It does after an action that says so, and where nothing is left to do, but not where it begins. `mark` is what
-    `riff` of the node or of one of its actions says: `terminal`, `segment`, `required_slots`, `completion_slots`.
+    `riff` of the node or of one of its actions says: `terminal`, `segment`, `required_slots`, `completion_slots`,
+    `tool`, `required_tools`, `tools`.
     """
 
     name: str

@@ -81,9 +81,23 @@ def form_of(document: Mapping[str, Any]) -> str | None:
 
 
 def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
-    contract, misfits = contract_of(document)
+    contract, misfits = contract_of(document | _tool_kinds(document.get("tools")))
     edges = _edges(document.get("edges"), misfits)
+    contract = contract.with_tools(_played_tools(document))
     return _flow_file(_flow_name(document, path), contract, edges, misfits)
+
+
+def _played_tools(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return by state the tool that a flow which is to be run offers in it alone."""
+    scripts = object_of(object_of(document.get("simulate")).get("states"))
+    tools = {name: object_of(script).get("tool") for name, script in scripts.items()}
+    return {name: tool for name, tool in tools.items() if isinstance(tool, str)}
+
+
+def _tool_kinds(tools: Any) -> dict[str, Any]:
+    """Return the parts of a contract that a table of `changing` and `reading` tools stands for."""
+    given = object_of(tools)
+    return {f"{kind}_tools": given[kind] for kind in ("changing", "reading") if kind in given}
 
 
 def _config_flow(config: FlowConfig, path: Path) -> FlowFile:
@@ -202,6 +216,10 @@ def _with_edges(node: FlowNode, targets: list[str], nodes: Mapping[str, FlowNode
     return (*functions, *drawn)
 
 
+_AT_LARGE = ("completion_slots", "required_tools", "changing_tools", "reading_tools")
+"""What nodes say of the whole flow."""
+
+
 # Work out what a flow of pipecat promises, from its nodes and from the marks that riff-tui knows in them.
 def contract_of_nodes(config: FlowConfig, misfits: list[str], *, unmarked_ends_succeed: bool) -> Contract:
     """Return the contract of a flow, with the parts of marks that do not fit in `misfits`.
@@ -210,27 +228,25 @@ def contract_of_nodes(config: FlowConfig, misfits: list[str], *, unmarked_ends_s
     name, and else a success if those are to be.
     """
     states: dict[str, StateContract] = {}
-    completion: dict[str, None] = {}
+    at_large: dict[str, dict[str, None]] = {part: {} for part in _AT_LARGE}
     successes, escalations = [], []
     for name, node in config.nodes.items():
-        state = {part: node.mark.get(part) for part in ("segment", "required_slots")}
-        marks, wrong = contract_of({"states": {name: state}, "completion_slots": node.mark.get("completion_slots")})
+        state = {part: node.mark.get(part) for part in ("segment", "required_slots", "tool")}
+        given = {part: node.mark.get(part) for part in _AT_LARGE} | _tool_kinds(node.mark.get("tools"))
+        marks, wrong = contract_of({"states": {name: state}, **given})
         misfits += wrong
         required = marks.states[name].required_slots if state["required_slots"] is not None else _needed(node)
-        states[name] = StateContract(marks.states[name].segment, required)
-        completion |= dict.fromkeys(marks.completion_slots or ())
+        states[name] = msgspec.structs.replace(marks.states[name], required_slots=required)
+        for part, named in at_large.items():
+            named |= dict.fromkeys(getattr(marks, part) or ())
         if node.end == "escalation":
             escalations.append(name)
         elif node.end == "success" or (unmarked_ends_succeed and _succeeds(node)):
             successes.append(name)
     if escalations:
         escalations += [name for name in config.nodes if name in DEFAULT_ESCALATIONS and config.nodes[name].end is None]
-    return Contract(
-        success_terminals=successes or None,
-        escalation_terminals=escalations or None,
-        completion_slots=list(completion) or None,
-        states=states,
-    )
+    ends = Contract(successes or None, escalations or None, states=states)
+    return msgspec.structs.replace(ends, **{part: list(named) or None for part, named in at_large.items()})
 
 
 def _succeeds(node: FlowNode) -> bool:

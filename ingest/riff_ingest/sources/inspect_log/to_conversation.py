@@ -52,6 +52,7 @@ _TO_A_HUMAN = re.compile(r"transfer.*(human|person|operator|representative|agent
 LONGEST_ERROR = 1000
 
 _TERMINAL, _ERROR = "terminal", "error"
+_LIMITS = frozenset({"context", "cost", "custom", "limit", "message", "operator", "time", "token", "turn", "working"})
 
 
 def conversation_of(
@@ -66,7 +67,8 @@ def conversation_of(
     began = happenings.first if began is None else began
     told = transcript_of(sample, happenings, began, segments)
     metadata = object_of(sample.metadata)
-    error, limit = _error(sample), _limit(sample.limit)
+    error, limit, passed = _error(sample), _limit(sample.limit), _passed(sample, header, scales)
+    is_unknown = error is None and limit is not None and limit not in _LIMITS
     return Conversation(
         conversation_id=name,
         flow=text_of(metadata.get("flow")) or header.flow,
@@ -81,7 +83,8 @@ def conversation_of(
         # A log that goes on where another one ended has samples of that one, with their times.
         started_at=header.created if time_of(header.created) is not None else _first_time(sample, happenings),
         duration_s=_duration(sample, began, happenings.last),
-        completed=error is None and limit is None,
+        completed=None if is_unknown else error is None and limit is None,
+        unknown_end=is_unknown,
         stop_reason=_ERROR if error is not None else limit or _TERMINAL,
         final_state=told.state,
         errored=error is not None,
@@ -93,7 +96,8 @@ def conversation_of(
         events=told.events,
         tool_calls=told.tool_calls,
         origin="observed" if happenings.has_agents else DERIVED,
-        passed=_passed(sample, header, scales),
+        passed=passed,
+        stored=_headline(sample, header, scales),
         filled=len(object_of(sample.scores)),
     )
 
@@ -149,12 +153,22 @@ def _contract(told: ToolStates) -> Contract | None:
 
 def _passed(sample: Sample, header: Header, scales: Scales) -> bool | None:
     """Tell whether the task was done by the score that stands for the whole, unless that is a model's opinion."""
+    share = _share(sample, header, scales)
+    return None if share is None else share >= 1
+
+
+def _share(sample: Sample, header: Header, scales: Scales) -> float | None:
     name = header.headline
     score = object_of(sample.scores).get(name) if name else None
     if name is None or score is None or header.grader(name) is not None:
         return None
-    share = scales.share(Part(name, name), object_of(score).get("value"))
-    return None if share is None else share >= 1
+    return scales.share(Part(name, name), object_of(score).get("value"))
+
+
+def _headline(sample: Sample, header: Header, scales: Scales) -> dict[str, float]:
+    """Return the score that stands for the whole where it is in part met, which a yes or no does not tell."""
+    share = _share(sample, header, scales)
+    return {header.headline: share} if header.headline and share is not None and 0 < share < 1 else {}
 
 
 # Put the messages, tool calls and agents of a sample into one order, with the times that its events tell.
@@ -272,8 +286,19 @@ class _Order:
             arguments=PRIVATE.value(attached(arguments, self._attachments)),
             result=PRIVATE.value(result),
             error=failed or (_error_of_answer(event.error, bool(event.failed)) if event else None),
+            fits=False
+            if _MISFIT in (_kind_of(answer and answer.get("error")), _kind_of(event and event.error))
+            else None,
         )
         self.add(place, _SPEAK, step)
+
+
+_MISFIT = "parsing"
+"""The kind of error of a tool whose arguments could not be read, or did not fit its schema."""
+
+
+def _kind_of(error: Any) -> str | None:
+    return text_of(object_of(error).get("type"))
 
 
 def _error_of_answer(given: Any, failed: bool = False) -> str | None:
@@ -357,6 +382,7 @@ def _read_sample(
     happenings = happenings_of(sample)
     call = conversation_of(sample, happenings, header, scales, context.tool_segments)
     call.contract = context.contracts.get(call.flow, call.contract)
+    call.needs_verdict = call.passed is None and not (call.contract and call.contract.success_terminals)
     del defects[NOT_FINITE]  # Inspect AI writes NaN for what is unscored
     call.defects = dict(defects)
     yield place, call

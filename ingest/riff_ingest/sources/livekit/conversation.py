@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation
 from riff_ingest.platforms import ESCALATED, with_escalation
 from riff_ingest.segments import OPENING, ToolSegments, hands_over
@@ -26,6 +28,7 @@ _SUCCESS, _FAIL = "lk.success", "lk.fail"
 _JUDGE = "lk.judge."
 _SCORES = {"pass": 10.0, "maybe": 5.0, "fail": 0.0}
 _STOPS = {
+    "job_shutdown": "job_shutdown",
     "participant_disconnected": "hangup",
     "user_initiated": "terminal",
     "task_completed": "terminal",
@@ -50,6 +53,7 @@ def conversation_of(
         started_at=_iso(report.begins_at),
         duration_s=report.duration_s,
         stop_reason=_STOPS.get(reason or "", reason),
+        unknown_end=reason is not None and reason not in _STOPS and "error" not in reason,
         final_state=states.state,
         final_status=report.close_reason,
         errored=(error := _error(report, reason)) is not None,
@@ -86,7 +90,9 @@ def _complete(call: Conversation, reason: str | None) -> None:
     if call.completed is None and reason == "task_completed":
         call.completed = True
     if call.completed is None and contract is not None and contract.success_terminals:
-        call.completed = read_stream(call.events, contract).succeeded
+        stream = read_stream(call.events, contract)
+        if stream.succeeded or stream.escalated or not call.unknown_end:
+            call.completed = stream.succeeded
     if call.completed is None:
         call.measured = {"completion": None}
     elif call.completed and "error" not in (reason or ""):
@@ -145,7 +151,7 @@ def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *,
         states.move(item.new_agent, t)
     elif item.kind in ("function_call", "function_call_output"):
         states.begin(t)
-        name = item.name or UNNAMED
+        name, by, place = item.name or UNNAMED, states.state, len(states.events) + len(states.turns)
         states.call(
             name,
             t=t,
@@ -154,6 +160,8 @@ def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *,
             error=None if output is None or not output.is_error else str(output.output or "error"),
             state=None if not by_agent else ESCALATED if hands_over(name) else states.state,
         )
+        if by_agent:  # the agent called it that was there before it led anywhere
+            states.tool_calls[-1] = msgspec.structs.replace(states.tool_calls[-1], state=by, seq=place)
 
 
 def _error(report: Report, reason: str | None) -> str | None:

@@ -92,7 +92,7 @@ def report_of(value: Any) -> Report:
         raise BrokenInput(NO_REPORT)
     rooms = tuple(name for key in ("room_id", "room") if (name := text_of(top.get(key))))
     private = PrivateValues(number for room in rooms for number in _NUMBER.findall(room))
-    items = _in_order([_item(_snake(private.value(each)), private) for each in objects_of(given)])
+    items = [_item(_snake(private.value(each)), private) for each in objects_of(given)]
     errors = top.get("errors")
     milliseconds = number_of(top.get("duration_ms"))
     return Report(
@@ -106,7 +106,7 @@ def report_of(value: Any) -> Report:
         tags=tuple(private.text(tag) for tag in _list(top.get("tags")) if isinstance(tag, str)),
         errors=_counts(errors) if isinstance(errors, dict) else None,
         close_reason=_word(top.get("close_reason"), private),
-        begins_at=next((item.at for item in items if item.at is not None), None),
+        begins_at=min((item.at for item in items if item.at is not None), default=None),
         odd_items=len(given) - len(items),
     )
 
@@ -143,16 +143,6 @@ def _item(given: Mapping[str, Any], private: PrivateValues) -> Item:
         old_agent=text_of(given.get("old_agent_id")),
         new_agent=text_of(given.get("new_agent_id")),
     )
-
-
-def _in_order(items: list[Item]) -> list[Item]:
-    """Return items in the order of time; one without a time stays behind the one before it."""
-    latest = float("-inf")
-    timed = []
-    for item in items:
-        latest = latest if item.at is None else item.at
-        timed.append((latest, item))
-    return [item for _, item in sorted(timed, key=lambda each: each[0])]
 
 
 def _moment(value: Any) -> float | None:

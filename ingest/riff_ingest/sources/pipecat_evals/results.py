@@ -181,6 +181,7 @@ PASSED, SUCCESS = "passed", "success"
 _BROKEN = frozenset({"connect_failed", "closed_before_ready", "handshake_timeout", "error", "judge_no_verdict"})
 """What goes wrong in a script, or in a metric, and is not the agent's fault."""
 _STOPS = {"max_duration": "timeout", "bot_ended": "bot"}
+_ENDS = frozenset({*_STOPS, *_BROKEN, "bot", "end_call", "max_turns", "silence", "timeout"})
 _OF_PROGRAMS = (".py", ".yaml", ".yml", ".json", ".toml")
 
 
@@ -214,11 +215,13 @@ def call_of(record: Mapping[str, Any], messages: Messages, *, run: str, started_
         duration_s=None if milliseconds is None else milliseconds / 1000,
         completed=None if error else done,
         stop_reason="error" if error else _stop_reason(record, done),
-        final_status=text_of(record.get("ended_by")),
+        final_status=(ended := text_of(record.get("ended_by"))),
+        unknown_end=ended is not None and ended not in _ENDS,
         errored=error is not None,
         error=error,
         caller=kind,
         measured={} if done is not None and not error else {"completion": None},
+        stored={"passed": flag_of(record.get("passed"))},
     )
     messages.fill(call)
     return call

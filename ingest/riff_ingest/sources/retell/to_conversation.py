@@ -152,8 +152,11 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     conversation.slots = _slots(call, private, is_scrubbed)
     conversation.filled = filled
     conversation.defects = found.defects
+    measured = _measured(call)
     if not latencies(found.states):
-        conversation.measured = {**conversation.measured, **_measured(call)}
+        conversation.measured = {**conversation.measured, **measured}
+    successful = object_of(call.get("call_analysis")).get("call_successful")
+    conversation.stored = measured | ({"call_successful": successful} if isinstance(successful, bool) else {})
     notes = [TEXT_SCRUBBED] if is_scrubbed else []
     setting = text_of(call.get("data_storage_setting"))
     if not items and setting not in (None, "everything"):
@@ -288,7 +291,7 @@ def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
     if reason is None and object_of(call.get("call_analysis")).get("in_voicemail") is True:
         return CallEnding(VOICEMAIL)
     stop = _STOPS.get(reason or "", reason)
-    return CallEnding(stop, is_handed_over=stop == TRANSFER)
+    return CallEnding(stop, is_handed_over=stop == TRANSFER, is_unknown=reason is not None and reason not in _STOPS)
 
 
 def refusal(call: Mapping[str, Any], event: Any = None) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.platforms import in_time_order
+from riff_ingest.platforms import with_times
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill, say_aside
@@ -70,7 +70,7 @@ def read_transcript(
     has_states = any(item.get("role") in _TRANSITIONS for item in items)
     states = ObservedStates() if has_states else ToolStates(segments)
     ends = [t for item in items if (t := _last(item)) is not None]
-    ordered = in_time_order([(_first(item), item) for item in items], max(ends, default=None))
+    ordered = with_times([(_first(item), item) for item in items], max(ends, default=None))
     return _Reader(states, private, names, ordered, reply_latencies).read()
 
 

@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from riff_ingest.conversation import DERIVED, ROLES, Contract, Conversation, ReferenceStep, ToolCall
+from riff_ingest.conversation import (
+    DERIVED,
+    ROLES,
+    TIMES_RUN_BACK,
+    Contract,
+    Conversation,
+    ExpectedAnswer,
+    ReferenceStep,
+    ToolCall,
+)  # fmt: skip
 from riff_ingest.events import LONGEST
 from riff_ingest.lenient_json import is_deep, parse_time
 from riff_ingest.lines import BrokenInput
@@ -23,6 +32,7 @@ from riff_ingest.sources.tau.walk import (
     Walked,
     answers_to,
     first_word,
+    told_changes,
     tool_of,
     walk_ticks,
     writes,
@@ -62,6 +72,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
     is_voice = has_ticks(simulation)
     solo = run.is_solo or (not is_voice and bool(simulation.messages) and not walked.has_caller)
     reward = simulation.reward_info.reward if simulation.reward_info else None
+    passed = None if reward is None else abs(reward - 1) <= _PASSED
     errored = ending.errored or simulation.reward_info is None
     scenario = None if simulation.task_id is None else str(simulation.task_id)
     call = Conversation(
@@ -78,6 +89,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         duration_s=walked.duration_s if is_voice else _seconds(simulation.duration),
         completed=ending.completed,
         stop_reason=ending.stop_reason,
+        unknown_end=ending.completed is None and ending.stop_reason is not None,
         final_state=states.state,
         final_status=final_status(simulation.termination_reason, walked.last_words),
         errored=errored,
@@ -93,10 +105,14 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         turns=states.turns,
         events=states.events,
         tool_calls=states.tool_calls,
-        expected_steps=steps_of(references, states.tool_calls, solo=solo),
+        expected_steps=steps_of(references, states.tool_calls, solo=solo) if references or task is not None else None,
+        expected_answers=answers_of(simulation, task),
+        channel="voice" if is_voice else "text",
         origin=DERIVED,
         defects=dict(walked.defects),
-        passed=None if reward is None else abs(reward - 1) <= _PASSED,
+        passed=passed,
+        needs_verdict=passed is None,
+        stored={"reward": reward} if reward and not passed else {},
         measured=_measured(simulation),
         voice=walked.voice,
         interaction=walked.interaction,
@@ -262,8 +278,26 @@ def steps_of(references: Sequence[Reference], calls: Sequence[ToolCall], *, solo
         if not solo and (name, by) not in called and (name, other) in called:
             by = other
         matched = each.matched if each.matched is not None else any(matches(each.action, call) for call in calls)
-        found.append(ReferenceStep(name, by, (name, by) in called, matched, None if is_deep(arguments) else arguments))
+        found.append(
+            ReferenceStep(
+                name,
+                by,
+                (name, by) in called,
+                matched,
+                None if is_deep(arguments) else arguments,
+                each.action.compare_args,
+                told_changes(name, each.kind),
+            )
+        )
     return found
+
+
+def answers_of(simulation: Simulation, task: Task | None) -> list[ExpectedAnswer]:
+    """Return what the agent was to say, and whether it did, as far as the call was checked for it."""
+    checks = simulation.reward_info.communicate_checks if simulation.reward_info else None
+    checked = [ExpectedAnswer(check.info, check.met) for check in checks or () if check.info]
+    criteria = task.evaluation_criteria if task else None
+    return checked or [ExpectedAnswer(info) for info in (criteria.communicate_info if criteria else None) or ()]
 
 
 def matches(action: Action, call: ToolCall) -> bool:
@@ -304,6 +338,8 @@ def walk_messages(messages: Sequence[Message], start: int | None, walked: Walked
         side = ROLES.get(message.role or "")
         if side is not None:
             t = (at - first) / _SECOND if at is not None and first is not None and at >= first else None
+            if at is not None and first is not None and at < first:
+                walked.defects[TIMES_RUN_BACK] += 1
             walked.states.begin(t)
             if side == "caller":
                 walked.has_caller = True

@@ -244,8 +244,8 @@ _ENDINGS = {
 
 
 def ending_of(reason: str | None) -> Ending:
-    """Return what the reason for which a simulation ended means; one that is not known stays as it is."""
-    return _ENDINGS.get(reason or "") or Ending(None if reason is None else False, False, reason)
+    """Return what the reason for which a simulation ended means; one that is not known says nothing, and stays."""
+    return _ENDINGS.get(reason or "") or Ending(None, False, reason)
 
 
 def spoken(text: str | None) -> str:

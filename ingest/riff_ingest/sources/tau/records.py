@@ -36,11 +36,19 @@ class ActionCheck(msgspec.Struct, gc=False):
     tool_type: str | None = None
 
 
+class AnswerCheck(msgspec.Struct, gc=False):
+    """Represent whether the agent said what the task asks it to say."""
+
+    info: str | None = None
+    met: bool | None = None
+
+
 class RewardInfo(msgspec.Struct, gc=False):
     """Represent how a simulation was scored."""
 
     reward: float | None = None
     action_checks: list[ActionCheck] | None = None
+    communicate_checks: list[AnswerCheck] | None = None
     nl_assertions: Any = None
 
 
@@ -101,6 +109,7 @@ class Criteria(msgspec.Struct, gc=False):
     """Represent what a task is scored by."""
 
     actions: list[Action] | None = None
+    communicate_info: list[str] | None = None
 
 
 class Task(msgspec.Struct, gc=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,6 +77,8 @@ class Walked:
             error=(said or "error")[:LONGEST_ERROR] if failed else None,
             state=tool,
             segment=phase_of(tool, self.kinds.get(tool)),
+            changes=told_changes(tool, self.kinds.get(tool)),
+            fits=False if failed and _MISFIT.search(said or "") else None,
         )
 
 
@@ -99,6 +102,11 @@ DISCOVERED = "call_discoverable_agent_tool"
 """A tool that hands on to another, which its arguments name."""
 WRITE = "write"
 
+_MISFIT = re.compile(
+    r"got an unexpected keyword argument|missing \d+ required (?:positional|keyword-only) argument"
+    r"|\d+ validation errors? for "
+)
+"""What a tool says of arguments that do not fit it: it is a function of Python, whose types pydantic checks."""
 _DISCOVERED_NAME = "agent_tool_name"
 _READING_WORDS = frozenset(
     {"find", "get", "search", "list", "check", "calculate", "think", "transfer", "run", "can", "grep", "shell"}
@@ -127,6 +135,11 @@ def writes(tool: str, kind: str | None = None) -> bool:
     if kind is not None:
         return kind == WRITE
     return first_word(tool) not in _READING_WORDS and not any(fnmatchcase(tool, pattern) for pattern in _NO_WRITES)
+
+
+def told_changes(tool: str, kind: str | None) -> bool | None:
+    """Tell whether a tool changes something where its kind says so, or the benchmark is known to have it read only."""
+    return writes(tool, kind) if kind is not None or not writes(tool) else None
 
 
 @lru_cache(maxsize=4096)

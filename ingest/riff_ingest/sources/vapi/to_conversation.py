@@ -83,8 +83,17 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
     conversation.final_status = reason_of(call, private)
     variables = variables_of(artifact_of(call).get("variableValues"))
     conversation.slots = {private.text(slot): private.value(value) for slot, value in variables.items()}
+    conversation.stored = _stored(call)
     conversation.filled = filled
     return ReadCall(conversation, list(verdicts_of(call, private)), started if ended is None else ended)
+
+
+def _stored(call: Mapping[str, Any]) -> dict[str, float | bool | None]:
+    """Return what Vapi keeps of a call as a whole: its latency in seconds, and whether it found it a success."""
+    average = number_of(object_of(artifact_of(call).get("performanceMetrics")).get("turnLatencyAverage"))
+    score = score_of(object_of(call.get("analysis")).get("successEvaluation"), rubric_of(call))
+    found: dict[str, float | bool | None] = {} if average is None else {"latency_mean": average / 1000}
+    return found | ({"success_evaluation": score > 0} if score in (0, 10) else {})
 
 
 def _flow(call: Mapping[str, Any]) -> str:
@@ -166,8 +175,11 @@ def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
         return CallEnding(None)
     if reason.startswith(_BROKEN):
         return CallEnding(ERROR, f"it ended with {reason}")
-    stop = next((stop for beginning, stop in _STOPS if reason.startswith(beginning)), reason)
-    return CallEnding(stop, is_handed_over=stop == TRANSFER or reason.startswith(_DURING_A_TRANSFER))
+    stop = next((stop for beginning, stop in _STOPS if reason.startswith(beginning)), None)
+    is_during = reason.startswith(_DURING_A_TRANSFER)
+    return CallEnding(
+        stop or reason, is_handed_over=stop == TRANSFER or is_during, is_unknown=stop is None and not is_during
+    )
 
 
 def refusal(call: Mapping[str, Any]) -> str | None:

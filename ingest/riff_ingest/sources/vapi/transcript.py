@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.platforms import LATEST, in_time_order
+from riff_ingest.platforms import LATEST, joined, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill
@@ -22,14 +22,12 @@ Message: TypeAlias = dict[str, Any]
 
 def read_transcript(call: Mapping[str, Any], private: PrivateValues, segments: ToolSegments) -> ToolStates:
     """Return a call as it went; one that tells of no states has the tools that were called."""
-    placed = in_time_order([(seconds_of(message), message) for message in messages_of(call)])
-    messages = [message for _, message in placed]
+    messages = messages_of(call)
     entries = entries_of(call, messages)
     states = ToolStates(segments) if entries is None else ObservedStates()
-    happened: list[tuple[float | None, Entry | Message]] = []
-    happened += in_time_order([(entry.t, entry) for entry in entries or ()], _end(messages))
-    happened += placed
-    ordered = in_time_order(happened)
+    entered: list[tuple[float | None, Entry | Message]] = [(entry.t, entry) for entry in entries or ()]
+    said: list[tuple[float | None, Entry | Message]] = [(seconds_of(message), message) for message in messages]
+    ordered = joined(with_times(entered, _end(messages)), with_times(said))
     latencies = _latencies(messages, _measured(call))
     results = {key: message for message in messages if (key := text_of(message.get("toolCallId")))}
     for t, each in ordered:
@@ -38,8 +36,8 @@ def read_transcript(call: Mapping[str, Any], private: PrivateValues, segments: T
         elif each.get("role") in TOOL_CALLS:
             for tool in objects_of(each.get("toolCalls")):
                 _call(states, tool, results, t, private)
-        elif (role := _side(each)) and (said := _said(each)):
-            states.say(role, private.text(said), seconds_of(each), latencies.get(id(each)))
+        elif (role := _side(each)) and (text := _said(each)):
+            states.say(role, private.text(text), seconds_of(each), latencies.get(id(each)))
     return states
 
 

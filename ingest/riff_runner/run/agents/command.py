@@ -9,15 +9,14 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.events import Event
+from riff_ingest.events import Duration, Event
 from riff_runner.processes.child_process import told
 from riff_runner.processes.process import BadLine, Program
 from riff_runner.processes.wire import Wire, look_up
 from riff_runner.protocol import AgentReply, AgentStopped, StopReason, Unavailable
 from riff_runner.run.agent_call import AgentCall
-from riff_runner.run.agents.schema import violation
 from riff_runner.run.cases.case import CallCase
-from riff_runner.run.tools import ToolFailed
+from riff_runner.run.tools import ToolFailed, violation
 
 MOST_MESSAGES = 1000
 """Messages within one turn, above which an agent is taken to have lost itself."""
@@ -153,7 +152,11 @@ class CommandSession:
             await self._tool(message)
         elif kind == "tool_done":
             self._call.tool_done(
-                _name_of(message), message.get("arguments"), message.get("result"), message.get("error")
+                _name_of(message),
+                message.get("arguments"),
+                message.get("result"),
+                message.get("error"),
+                _duration_of(message),
             )
         elif str(kind) not in self._not_known:
             self._not_known.add(str(kind))
@@ -181,9 +184,11 @@ class CommandSession:
 
     async def _result(self, message: dict[str, Any]) -> dict[str, Any]:
         name, arguments = _name_of(message), message.get("arguments", {})
+        fits: bool | None = False
         tools = self._call.flow.tools
         if name not in tools:
             error = f"no such tool {name!r}; there {'are ' + ', '.join(tools) if tools else 'is none in this flow'}"
+            fits = None
         elif not isinstance(arguments, dict):
             error = "arguments have to be an object"
         elif wrong := violation(tools[name].parameters, arguments):
@@ -194,7 +199,7 @@ class CommandSession:
                     return {"result": await self._call.use_tool(name, arguments)}
             except ToolFailed as failed:
                 return {"error": str(failed)}
-        self._call.mistake(name, arguments, error)
+        self._call.mistake(name, arguments, error, fits=fits)
         return {"error": error}
 
     def _reply(self) -> AgentReply:
@@ -227,6 +232,14 @@ class Speech:
 
 def _name_of(message: Mapping[str, Any]) -> str:
     return str(message.get("name") or "")[:_LONGEST_NAME]
+
+
+def _duration_of(message: Mapping[str, Any]) -> float | None:
+    """Return how many milliseconds a tool took, `None` where a program does not say or cannot mean it."""
+    try:
+        return msgspec.convert(message.get("latency_ms"), Duration | None)
+    except msgspec.ValidationError:
+        return None
 
 
 def _status_of(bye: Mapping[str, Any] | None) -> str | None:

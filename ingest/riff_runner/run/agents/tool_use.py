@@ -10,9 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from riff_runner.chat.protocol import ChatToolCall, Tool
 from riff_runner.run.agent_call import LARGEST_RESULT, AgentCall
-from riff_runner.run.agents.schema import violation
 from riff_runner.run.flows.flow import FlowEdge, FlowState, RunnableFlow
-from riff_runner.run.tools import ToolFailed
+from riff_runner.run.tools import ToolFailed, violation
 from riff_runner.simulate.machine import NoSuchTransition
 
 _LONGEST_NAME = 200
@@ -37,18 +36,19 @@ class ToolUse:
         try:
             arguments = json.loads(made.arguments_text)
         except (ValueError, RecursionError) as error:
-            return self._mistake(made, f"arguments are not JSON: {error}")
+            return self._mistake(made, f"arguments are not JSON: {error}", fits=False)
         if not isinstance(arguments, dict):
-            return self._mistake(made, "arguments are not an object")
+            return self._mistake(made, "arguments are not an object", fits=False)
         if tool.kind == "fill":
             return self._fill(made, tool, arguments)
         if wrong := violation(tool.parameters, arguments):
-            return self._mistake(made, f"arguments do not fit: {wrong}")
+            return self._mistake(made, f"arguments do not fit: {wrong}", fits=False)
         if tool.kind == "tool":
             return await self._flow_tool(tool.target, arguments)
         if tool.kind == "end_call":
             self.has_hung_up = True
             self.status = (arguments.get("status") or "").strip()[:_LONGEST_NAME] or self.status
+            self._call.made_good(made.name, arguments)
             return {"ok": True}
         return self._go(made, tool.target or arguments["to"], arguments)
 
@@ -57,9 +57,10 @@ class ToolUse:
         given = {slot: value for slot, value in arguments.items() if value is not None}
         texts = {slot: value if isinstance(value, list | dict) else str(value) for slot, value in given.items()}
         if wrong := violation(tool.parameters, texts):
-            return self._mistake(made, f"arguments do not fit: {wrong}")
+            return self._mistake(made, f"arguments do not fit: {wrong}", fits=False)
         for slot, value in given.items():
             self._collect(slot, value)
+        self._call.made_good(made.name, arguments)
         missing = self._missing()
         return {"ok": True, "missing": missing} if missing else {"ok": True}
 
@@ -68,6 +69,7 @@ class ToolUse:
             blocked = self._move(to_state, arguments.get("reason"))
         except NoSuchTransition as error:
             return self._mistake(made, str(error))
+        self._call.made_good(made.name, arguments)
         return {"ok": False, "error": blocked} if blocked else {"ok": True, "state": to_state}
 
     async def _flow_tool(self, name: str, arguments: dict[str, Any]) -> Any:
@@ -123,9 +125,9 @@ class ToolUse:
         offered = f"are {', '.join(self._offered)}" if self._offered else "is none"
         return self._mistake(made, error, f"{error}; there {offered}")
 
-    def _mistake(self, made: ChatToolCall, error: str, told: str | None = None) -> Any:
+    def _mistake(self, made: ChatToolCall, error: str, told: str | None = None, *, fits: bool | None = None) -> Any:
         name, arguments = made.name[:_LONGEST_NAME] or "(no name)", made.arguments_text[:LARGEST_RESULT]
-        self._call.mistake(name, arguments, error)
+        self._call.mistake(name, arguments, error, fits=fits)
         return {"error": told or error}
 
 

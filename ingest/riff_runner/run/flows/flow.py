@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from riff_ingest.conversation import Contract
+from riff_ingest.slot_values import contradicts
 from riff_store.errors import RiffError
 
 StateOutcome: TypeAlias = Literal["success", "escalation", "end"]
@@ -21,6 +22,11 @@ class SpokenFact:
 
     value: Any
     say: str
+
+    @property
+    def told(self) -> Any:
+        """Return what a call is to note: the value, beside how it is said where that does not read as the value."""
+        return {"value": self.value, "say": self.say} if contradicts(self.say, self.value) else self.value
 
 
 @dataclass(frozen=True, slots=True)

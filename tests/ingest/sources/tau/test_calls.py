@@ -70,7 +70,7 @@ def _states(call: Conversation) -> list[tuple[str, str | None]]:
         ("context_window_exceeded", Ending(False, False, "error")),
         ("agent_error", Ending(False, True, "error")),
         ("infrastructure_error", Ending(False, True, "error")),
-        ("struck_by_lightning", Ending(False, False, "struck_by_lightning")),
+        ("struck_by_lightning", Ending(None, False, "struck_by_lightning")),
         (None, Ending(None, False, None)),
     ],
 )

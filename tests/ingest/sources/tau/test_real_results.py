@@ -41,7 +41,7 @@ def _told(call: Conversation) -> dict[str, object]:
         "tool_errors": {side: sides[side] for side in ("agent", "caller")},
         "expected_steps": [
             {"name": step.name, "by": step.by, "called": step.called, "matched": step.matched}
-            for step in call.expected_steps
+            for step in call.expected_steps or ()
         ],
     }
 
@@ -67,7 +67,7 @@ def test_every_check_of_real_files_comes_out_again_when_it_is_compared_anew(shar
 def test_calls_of_callers_are_seen_also_where_the_agent_made_them(shared_data: Path) -> None:
     """In runs without a caller the agent takes the steps that tasks ask of callers."""
     (path,) = (shared_data / "tau2").glob("gpt-4.1_telecom_no-user*")
-    steps = [step for call in read_source(path) for step in call.expected_steps]
+    steps = [step for call in read_source(path) for step in call.expected_steps or ()]
     assert {step.by for step in steps} == {"agent"}
     matched = [step.called for step in steps if step.matched]
     assert all(matched)

@@ -70,9 +70,35 @@ def test_a_text_call_becomes_turns_states_and_expected_steps(tmp_path: Path) -> 
     ]
     assert read.error_count() == 1
     assert read.expected_steps == [
-        ReferenceStep("get_order", "agent", True, True, {"order": "#1"}),
-        ReferenceStep("cancel_order", "agent", True, False, {"order": "#1"}),
+        ReferenceStep("get_order", "agent", True, True, {"order": "#1"}, changes=False),
+        ReferenceStep("cancel_order", "agent", True, False, {"order": "#1"}, changes=True),
     ]
+
+
+def test_what_is_compared_and_what_is_to_be_said_is_read(tmp_path: Path) -> None:
+    cancel = action("cancel_order", compare=["order"], order="#1", reason="late")
+    asked = {"communicate_info": ["346.93", "two days"]}
+    checked = {"communicate_checks": [{"info": "346.93", "met": True}, {"info": "two days", "met": False}]}
+    wanted = task("1", cancel)
+    wanted["evaluation_criteria"] |= asked
+    messages = [
+        said("user", "Cancel my order.", 3),
+        said("assistant", None, 4, tool("cancel_order", id="1", ordre="#1"), tool("cancel_order", id="2")),
+        answer("cancel_order", "Error: cancel() got an unexpected keyword argument 'ordre'", 5, error=True, id="1"),
+        answer("cancel_order", "Error: it was sent", 6, error=True, id="2"),
+        said("assistant", None, 7, tool("transfer_to_human_agents")),
+    ]
+    calls = [
+        simulation("a", messages=messages, reward_info=rewarded(0.0) | checked),
+        simulation("b", trial=1),
+        simulation("c", task_id="unknown", trial=2),
+    ]
+    read = _calls(write_results(tmp_path / "nightly.json", results(calls, wanted)))
+    assert [step.compared for step in read["a"].expected_steps or ()] == [["order"]]
+    assert [(each.text, each.said) for each in read["a"].expected_answers] == [("346.93", True), ("two days", False)]
+    assert [(each.text, each.said) for each in read["b"].expected_answers] == [("346.93", None), ("two days", None)]
+    assert (read["c"].expected_steps, read["c"].expected_answers, read["a"].channel) == (None, [], "text")
+    assert [(each.fits, each.changes) for each in read["a"].tool_calls] == [(False, None), (None, None), (None, False)]
 
 
 def test_both_layouts_give_the_same_run_and_the_same_calls(tmp_path: Path) -> None:

@@ -159,8 +159,8 @@ assert ask(id="1", name="look_up", arguments={"day": "Monday"}) == {
 wrong = ask(id=2, name="lookup", arguments={})
 assert wrong == {"type": "tool_result", "id": 2, "error": "no such tool 'lookup'; there are look_up"}, wrong
 assert ask(id="3", name="look_up", arguments="Monday")["error"] == "arguments have to be an object"
-tell(type="tool_done", name="own", arguments={"a": 1}, result={"b": 2})
-tell(type="tool_done", name="own", error="it broke")
+tell(type="tool_done", name="own", arguments={"a": 1}, result={"b": 2}, latency_ms=40)
+tell(type="tool_done", name="own", error="it broke", latency_ms=-1)
 tell(type="bye", text="Bye.")
 """
     )
@@ -171,6 +171,8 @@ tell(type="bye", text="Bye.")
         ("own", {"a": 1}, True, {"b": 2}),
         ("own", None, False, None),
     ]
+    assert [tool.latency_ms for tool in call.tool_calls if tool.name == "own"] == [40.0, None]
+    assert [tool.fits for tool in call.tool_calls] == [True, None, False, None, None]
     assert (call.stop_reason, call.turns[-1].text) == ("agent_hangup", "Bye.")
 
 
@@ -187,7 +189,7 @@ async def test_arguments_have_to_fit_what_the_flow_says_of_the_tool() -> None:
     source = READY + "hear(); tell(type='tool', id='1', name='look_up'); tell(type='bye', text=hear()['error'])"
     call = (await play(CommandAgent(program(source)), case=toy_case(flow))).conversation
     assert call.turns[-1].text == "day is missing"
-    assert call.tool_calls[0].error == "day is missing"
+    assert (call.tool_calls[0].error, call.tool_calls[0].fits) == ("day is missing", False)
 
 
 async def test_too_many_mistakes_end_the_call_and_count() -> None:

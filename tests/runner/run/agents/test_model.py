@@ -237,10 +237,20 @@ async def test_a_call_of_a_tool_that_makes_no_sense_is_the_agents(
     call, server = await called(model)
     (found,) = mistakes(call)
     assert found[:2] == (name, arguments)
+    assert call.tool_calls[0].fits is (False if name == "fill" else None)
     assert found[2].startswith(reason)
     assert told(server)[0]["error"].startswith(reason)
     assert (call.completed, call.stop_reason, call.errored) == (True, "terminal", False)
     assert visited(call) == ["greeting", "contact", "search", "booked"]
+
+
+async def test_a_tool_of_the_runner_that_made_no_sense_and_then_did_is_made_good() -> None:
+    call, _ = await called("no-such-slot")
+    assert [(made.name, made.fits) for made in call.tool_calls if made.name == "fill"] == [
+        ("fill", False),
+        ("fill", True),
+    ]
+    assert [made.error for made in call.tool_calls][1] is None
 
 
 async def test_the_model_is_told_which_tools_there_are() -> None:

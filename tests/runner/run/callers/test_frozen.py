@@ -7,7 +7,15 @@ from dataclasses import replace
 import pytest
 
 from tests.support.toy_calls import ToyAgent, play, toy_case, walks
-from tests.surface.runner import AgentCall, AgentReply, CallCase, FrozenCaller, ScriptedLine, refuse_unrecorded
+from tests.surface.runner import (
+    AgentCall,
+    AgentReply,
+    CallCase,
+    FrozenCaller,
+    ScriptedLine,
+    SpokenFact,
+    refuse_unrecorded,
+)
 from tests.surface.store import UsageError
 
 
@@ -22,6 +30,11 @@ async def test_the_lines_are_said_in_order_where_the_agent_goes_the_recorded_way
     made = (await play(ToyAgent(walks), FrozenCaller(), case=case)).conversation
     assert [turn.text for turn in made.turns if turn.role == "caller"] == ["Hello.", "I am Ana."]
     assert (made.completed, made.stop_reason, made.caller_ok) == (True, "terminal", True)
+
+
+async def test_of_a_recorded_caller_nobody_says_what_it_had_to_say() -> None:
+    case = replace(recorded(("Hello.", None), ("I am Ana.", "ask")), facts={"name": SpokenFact("Bob", "Bob")})
+    assert (await play(ToyAgent(walks), FrozenCaller(), case=case)).conversation.facts == {}
 
 
 async def test_another_way_of_the_agent_is_no_failure_of_it_and_says_where_it_began() -> None:

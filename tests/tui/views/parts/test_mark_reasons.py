@@ -19,7 +19,7 @@ SCORES = ("operability", "correctness", "completion", "errors")
     st.fixed_dictionaries(
         {
             **dict.fromkeys(
-                ("progress", "stall", "escalation", "slot_fill_rate", "missed_failed", "wrong_failed"), SHARES
+                ("progress", "stall", "escalation", "slot_fill_rate", "slow", "missed_failed", "wrong_failed"), SHARES
             ),
             **dict.fromkeys(("dwell_turns", "latency_p95", "guard_error"), st.none() | st.floats(0, 20)),
             **dict.fromkeys(SCORES, st.none() | st.floats(0, 10)),
@@ -41,6 +41,7 @@ def test_every_mark_has_a_reason(record: dict[str, float | None]) -> None:
         ("latency_mean", "warn", "above 5.0 s"),
         ("humanness.codex", "bad", "4 or less of 10"),
         ("correctness", "warn", "below 7 of 10"),
+        ("slow", "warn", "20% or more of the turns"),
         ("slot_fill_rate", "bad", "below 30% while progress is below 70%"),
         ("completed", "bad", "did not run to its own end"),
         ("stall", "good", ""),
