@@ -183,7 +183,9 @@ def troubles(call: Call, seen: list[Visit]) -> Iterator[tuple[int, str, str | No
                     yield at, "missing action", tool
     tools = list(call.get("tool_calls") or ())
     for place, tool in enumerate(tools):
-        later = [each for each in tools[place + 1 :] if (each["name"], by_agent(each)) == (tool["name"], by_agent(tool))]
+        later = [
+            each for each in tools[place + 1 :] if (each["name"], by_agent(each)) == (tool["name"], by_agent(tool))
+        ]
         held = visit_of(call, tool, seen)
         if is_bad(tool) and all(map(is_bad, later)) and held is not None:
             yield held, "tool error", ("" if by_agent(tool) else "user:") + tool["name"]
@@ -276,7 +278,9 @@ def visit_of(call: Call, tool: Call, seen: list[Visit]) -> int | None:
     It is one to the state that the call names, else to the only one that the contract gives the tool to. Of several its
     place among the events decides, else its time: named after the tool the last that holds it, else the first.
     """
-    of_tool = [name for name in (call.get("contract") or {}).get("states") or {} if tool["name"] in tools_of(call, name)]
+    of_tool = [
+        name for name in (call.get("contract") or {}).get("states") or {} if tool["name"] in tools_of(call, name)
+    ]
     names = [tool.get("state"), *(of_tool if len(of_tool) == 1 and by_agent(tool) else ())]
     named = next((own for name in names if (own := [at for at, each in enumerate(seen) if each["state"] == name])), [])
     among = named or list(range(len(seen)))
@@ -290,9 +294,7 @@ def visit_of(call: Call, tool: Call, seen: list[Visit]) -> int | None:
     if named:
         return started[-1] if started else named[0]
     holding = [
-        at
-        for at in started
-        if seen[at]["is open"] or (seen[at]["end"] is not None and seen[at]["end"] >= tool["t"])
+        at for at in started if seen[at]["is open"] or (seen[at]["end"] is not None and seen[at]["end"] >= tool["t"])
     ]
     own = [at for at in holding if seen[at]["state"] == tool["name"]]
     return (own[-1:] or holding[:1] or started[-1:] or [None])[0]
