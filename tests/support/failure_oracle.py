@@ -1,7 +1,7 @@
 """Which calls failed and what is blamed, once more: plain Python over lines of transcripts, from the specification alone.
 
 It shares no code with what it checks. Everything that may be blamed is found with the whole call at hand, and then the
-earliest of it is chosen. Calls have states of their own and no turns.
+earliest of it is chosen. Calls have states of their own.
 """
 
 from __future__ import annotations
@@ -245,7 +245,10 @@ def by_agent(tool: Call) -> bool:
 
 
 def is_wrong(call: Call, event: Call) -> bool:
-    facts = call.get("facts") or {}
+    facts, slots = call.get("facts") or {}, call.get("slots") or {}
+    # What a call holds at its end has made good what events show.
+    if slots.get(event.get("slot")) is not None and slots[event["slot"]] == facts.get(event["slot"]):
+        return False
     return (
         event["type"] == "slot_filled"
         and event["value"] is not None
@@ -287,7 +290,7 @@ def visit_of(call: Call, tool: Call, seen: list[Visit]) -> int | None:
     if not among or len(named) == 1:
         return among[0] if among else None
     if tool.get("seq") is not None:
-        return ([at for at in among if seen[at]["index"] < tool["seq"]] or among[:1])[-1]
+        return ([at for at in among if seen[at]["index"] < events_before(call, tool["seq"])] or among[:1])[-1]
     if tool.get("t") is None:
         return named[0] if named else None
     started = [at for at in among if seen[at]["start"] is not None and seen[at]["start"] <= tool["t"]]
@@ -298,6 +301,18 @@ def visit_of(call: Call, tool: Call, seen: list[Visit]) -> int | None:
     ]
     own = [at for at in holding if seen[at]["state"] == tool["name"]]
     return (own[-1:] or holding[:1] or started[-1:] or [None])[0]
+
+
+def events_before(call: Call, seq: int) -> int:
+    """How many of the first things that happened are events: each turn of the agent has one that comes with it."""
+    turns, merged = [turn["role"] in ("agent", "assistant") for turn in call.get("turns") or ()], list[str]()
+    for event in call["events"]:
+        merged.append("event")
+        if event["type"] == "turn_complete" and any(turns):
+            said = turns.index(True) + 1
+            merged += ["turn"] * said
+            del turns[:said]
+    return (merged + ["turn"] * len(turns))[:seq].count("event")
 
 
 def visits(events: Iterable[Call]) -> list[Visit]:
