@@ -1,4 +1,4 @@
-"""Which calls failed and what is blamed, once more: plain Python over lines of transcripts, from the specification alone.
+"""Which calls failed and what is blamed, once more: plain Python over lines, from the specification alone.
 
 It shares no code with what it checks. Everything that may be blamed is found with the whole call at hand, and then the
 earliest of it is chosen. Calls have states of their own.

@@ -21,7 +21,8 @@ MOST_KNOWN = 10_000
 
 ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
 METRICS = (
-    "progress", "stall", "slow", "lost", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"
+    "progress", "stall", "slow", "lost", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error",
+    "slot_fill_rate",
 )  # fmt: skip
 
 

@@ -230,7 +230,7 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
 def _marked_ends(
     store: Store, calls: Predicate | None, group: Grouping, marked: Mapping[int, Mark]
 ) -> Iterator[tuple[tuple[Any, ...], int]]:
-    """Yield the keys of the group and how many calls people marked there, of terminals, which have no row of a state."""
+    """Yield how many calls people marked at a terminal, which has no row of a state, by the keys of the group."""
     visit, ends = m.OutcomeVisit, dict[int, list[int]]()
     reached = visit.select(visit.conversation, visit.state).where(one_of(visit.conversation, marked))
     for call, state in store.execute(reached) if marked else ():

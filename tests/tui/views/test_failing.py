@@ -10,7 +10,8 @@ from tests.surface.tui import causes, failure_matrix, failure_text, phrase
 CELL = FailureCell("viewing", "greet", "collect", 40, 0.8, 50, {"dead end": 30, "loop": 10}, Example("night-1", "c 7"))
 CAUSE = Cause(
     flow="viewing", stop_reasons={None: 30, "loop": 11}, last_ok={"(start)": 41}, first_failed="greet",
-    kind="guard error", kinds={"guard error": 41}, who={"agent": 41}, detail="heard", error="KeyError: *", n=41, share=0.5, agents={"thrifty": 41}, scenarios={None: 41},
+    kind="guard error", kinds={"guard error": 41}, who={"agent": 41}, detail="heard",
+    error="KeyError: *", n=41, share=0.5, agents={"thrifty": 41}, scenarios={None: 41},
     personas={"calm": 40, "hurried": 1}, commits={"abc": 41},
     first_run="night-1", last_run="night-2", example=Example("night-1", "c-1"),
 )  # fmt: skip
