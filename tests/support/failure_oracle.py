@@ -141,7 +141,7 @@ def blame(call: Call) -> Place | None:
     working = [at for at, visit in enumerate(seen) if visit["state"] not in ends]
     if not working:
         return NONE_FOUND
-    found = []
+    found: list[tuple[int, int, int, str, str | None]] = []
     for at, kind, detail in (*troubles(call, seen), *how_it_ended(call, seen, working[-1])):
         # What happens in a terminal is of the working state before it.
         before = [place for place in working if place <= at]
@@ -300,7 +300,7 @@ def visit_of(call: Call, tool: Call, seen: list[Visit]) -> int | None:
         at for at in started if seen[at]["is open"] or (seen[at]["end"] is not None and seen[at]["end"] >= tool["t"])
     ]
     own = [at for at in holding if seen[at]["state"] == tool["name"]]
-    return (own[-1:] or holding[:1] or started[-1:] or [None])[0]
+    return next(iter(own[-1:] or holding[:1] or started[-1:]), None)
 
 
 def events_before(call: Call, seq: int) -> int:

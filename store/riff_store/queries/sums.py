@@ -222,8 +222,8 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
         for *keys, segment, n in visits:
             count(tuple(keys), segment, MARKED, n)
     if not any(map(is_of_states, terms(rows))):
-        for keys, n in _marked_ends(store, rows, group, marked):
-            count(keys, None, MARKED, n)
+        for at_end, n in _marked_ends(store, rows, group, marked):
+            count(at_end, None, MARKED, n)
     return {cell: counted for cell, counted in found.items() if counted}
 
 
