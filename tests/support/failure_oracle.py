@@ -20,7 +20,7 @@ ORDER = ["guard error", "tool error", "wrong slot", "missing slot", "missing act
          "off contract"]  # fmt: skip
 CLASSES = {
     "guard error": "tool or guard", "tool error": "tool or guard", "wrong slot": "slot", "missing slot": "slot",
-    "missing action": "action", "loop": "ends", "hand-off": "ends", "dead end": "ends",
+    "missing action": "action", "loop": "ends", "hand-off": "ends", "dead end": "ends", "off contract": "ends",
 }  # fmt: skip
 
 
@@ -36,7 +36,7 @@ class Place(NamedTuple):
     def group(self) -> tuple[str, str, str | None]:
         """What calls of one cause share, but for the flow and the error."""
         of_class = CLASSES.get(self.kind, self.kind)
-        return self.state, of_class, None if of_class == "ends" else self.detail
+        return self.state, of_class, self.detail if of_class in ("tool or guard", "slot", "marked") else None
 
 
 NONE_FOUND = Place("(start)", "(none found)", "none", None)
@@ -99,7 +99,7 @@ def correct(call: Call) -> bool | None:
         return None
     goals, statuses = set(contract.get("success_terminals") or ()), contract.get("final_statuses")
     wanted = {*(contract.get("required_slots") or ()), *(contract.get("completion_slots") or ())}
-    wrong = {slot for slot in filled(call["events"]) if wrong_at_the_end(call, slot)}
+    wrong = {slot for slot in held(call) if wrong_at_the_end(call, slot)}
     of_states = [state.get("required_slots") or () for state in (contract.get("states") or {}).values()]
     wanted |= wrong & {slot for slots in of_states for slot in slots}
     done = {tool["name"] for tool in call.get("tool_calls") or () if by_agent(tool) and not is_bad(tool)}
@@ -108,7 +108,7 @@ def correct(call: Call) -> bool | None:
         deeds |= set(tools_of(call, visit["state"])) if is_forward(call, visit) else set()
     return (not goals or bool(goals & touched(call))) and (
         not statuses or call.get("final_status") in statuses
-    ) and wanted <= filled(call["events"]) - wrong and deeds <= done  # fmt: skip
+    ) and wanted <= held(call) - wrong and deeds <= done  # fmt: skip
 
 
 def complete(call: Call) -> bool | None:
@@ -176,7 +176,7 @@ def troubles(call: Call, seen: list[Visit]) -> Iterator[tuple[int, str, str | No
             yield at, "hand-off", None
         if is_forward(call, visit):
             for slot in state_of(call, visit["state"]).get("required_slots") or ():
-                if slot not in filled(events):
+                if slot not in held(call):
                     yield at, "missing slot", slot
             for tool in tools_of(call, visit["state"]):
                 if not any(each["name"] == tool and by_agent(each) for each in call.get("tool_calls") or ()):
@@ -186,9 +186,9 @@ def troubles(call: Call, seen: list[Visit]) -> Iterator[tuple[int, str, str | No
         later = [
             each for each in tools[place + 1 :] if (each["name"], by_agent(each)) == (tool["name"], by_agent(tool))
         ]
-        held = visit_of(call, tool, seen)
-        if is_bad(tool) and all(map(is_bad, later)) and held is not None:
-            yield held, "tool error", ("" if by_agent(tool) else "user:") + tool["name"]
+        visited = visit_of(call, tool, seen)
+        if is_bad(tool) and all(map(is_bad, later)) and visited is not None:
+            yield visited, "tool error", ("" if by_agent(tool) else "user:") + tool["name"]
 
 
 def how_it_ended(call: Call, seen: list[Visit], last: int) -> Iterator[tuple[int, str, str | None]]:
@@ -205,7 +205,7 @@ def how_it_ended(call: Call, seen: list[Visit], last: int) -> Iterator[tuple[int
             yield last, "dead end", stop
         return
     missing = [*(contract.get("required_slots") or ()), *(contract.get("completion_slots") or ())]
-    yield from ((last, "missing slot", slot) for slot in missing if slot not in filled(call["events"]))
+    yield from ((last, "missing slot", slot) for slot in missing if slot not in held(call))
     for tool in contract.get("required_tools") or ():
         if not any(each["name"] == tool and by_agent(each) for each in call.get("tool_calls") or ()):
             yield last, "missing action", tool
@@ -257,7 +257,14 @@ def is_wrong(call: Call, event: Call) -> bool:
     )
 
 
+def held(call: Call) -> set[str]:
+    """Slots that hold a value at the end of a call."""
+    return filled(call["events"]) | {slot for slot, value in (call.get("slots") or {}).items() if value is not None}
+
+
 def wrong_at_the_end(call: Call, slot: str) -> bool:
+    if (value := (call.get("slots") or {}).get(slot)) is not None:
+        return slot in (call.get("facts") or {}) and call["facts"][slot] != value
     values = [
         event
         for event in call["events"]

@@ -243,7 +243,9 @@ def aspects(call: Call) -> Row:
     kept = {slot for slot, value in call.get("slots", {}).items() if value is not None}
     kept |= {slot for slot, _ in filled(call)}
     wrong = wrong_slots(call)
-    wanted |= wrong & {slot for state in (named.get("states") or {}).values() for slot in state["required_slots"]}
+    wanted |= wrong & {
+        slot for state in (named.get("states") or {}).values() for slot in state.get("required_slots", ())
+    }
     kept -= wrong
     share = len(wanted & kept) / len(wanted) if wanted else 1
     allowed = not named.get("final_statuses") or call.get("final_status") in named["final_statuses"]

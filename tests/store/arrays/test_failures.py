@@ -29,7 +29,16 @@ from tests.surface.store import (
 )
 from tests.surface.tui import parse
 
-FILTERS = ["", "flow=viewing", "persona=hurried", "correctness<10", "failure=marked", "failed=1", "failed=0", "persona=nobody"]
+FILTERS = [
+    "",
+    "flow=viewing",
+    "persona=hurried",
+    "correctness<10",
+    "failure=marked",
+    "failed=1",
+    "failed=0",
+    "persona=nobody",
+]
 
 
 def marked(store: Store) -> Store:
@@ -103,7 +112,8 @@ def test_answers_are_the_same_from_columns_and_from_rows(expression: str, stores
 
 
 @pytest.mark.parametrize(
-    "said", ["=·", "!=·", ":e", '!="dead end"', '="(start)"', "=none", "=marked", "=agent", "=pay", "=greet", '!="wrong day"']
+    "said",
+    ["=·", "!=·", ":e", '!="dead end"', '="(start)"', "=none", "=marked", "=agent", "=pay", "=greet", '!="wrong day"'],
 )
 @pytest.mark.parametrize("field", ["failure", "who", *FAILURE])
 def test_a_filter_on_where_calls_failed_finds_the_same_calls_in_columns(
