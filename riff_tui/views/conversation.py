@@ -177,7 +177,7 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
     blame = {
         "state": call.first_failed,
         "kind": call.failure,
-        "detail": call.failure_detail if words.wanted or call.failure != "missing answer" else None,
+        "detail": _detail(call, words),
         "error": words(call.failure_error),
         "who": call.who,
         "tool": call.failed_tool,
@@ -189,6 +189,11 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
         rows[place] = replace(rows[place], severity={**rows[place].severity, "": "bad"})
     begin = table.begin or (blamed if place is not None else "")
     return replace(table, rows=rows, begin=begin, extras={**table.extras, "blame": blame})
+
+
+def _detail(call: Call, words: CallWords) -> str | None:
+    """Return the detail of what is blamed; an answer that was never given is words, as what was said is."""
+    return call.failure_detail if words.wanted or call.failure != "missing answer" else None
 
 
 def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[Moment]) -> int | None:
@@ -250,6 +255,7 @@ def _extras(
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": record_of(detail.call)
+        | {"detail": _detail(detail.call, words)}
         | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")},
         "aspects": {
             "computed": dict(detail.aspects),
@@ -342,7 +348,7 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
         f"Computed: {' · '.join(scores)}",
         *([f"Source says: {' · '.join(beside)}"] if beside else []),
         *([f"Interaction: {heard}"] if heard else []),
-        *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
+        *([f"{failure_text(record_of(call) | {'detail': _detail(call, words)})}."] if call.failure is not None else []),
         *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
 

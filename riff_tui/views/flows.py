@@ -43,8 +43,9 @@ LOST = replace(
     columns.LOST, shown=False, help="Failed calls that ended where nobody served them: given up, or handed over."
 )
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
+_FAILED = replace(columns.FAILED, pasted=False)
 _OF_CALLS = (
-    columns.SUCCESS, columns.FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
+    columns.SUCCESS, _FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
 )  # fmt: skip
 _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 

@@ -1,7 +1,7 @@
-"""Which calls failed and what is blamed, once more: plain Python over lines of transcripts, from the specification alone.
+"""Which calls failed and what is blamed, once more: plain Python over lines, from the specification alone.
 
 It shares no code with what it checks. Everything that may be blamed is found with the whole call at hand, and then the
-earliest of it is chosen. Calls have states of their own and no turns.
+earliest of it is chosen. Calls have states of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ORDER = ["guard error", "tool error", "wrong slot", "missing slot", "missing act
          "off contract"]  # fmt: skip
 CLASSES = {
     "guard error": "tool or guard", "tool error": "tool or guard", "wrong slot": "slot", "missing slot": "slot",
-    "missing action": "action", "loop": "ends", "hand-off": "ends", "dead end": "ends",
+    "missing action": "action", "loop": "ends", "hand-off": "ends", "dead end": "ends", "off contract": "ends",
 }  # fmt: skip
 
 
@@ -36,7 +36,7 @@ class Place(NamedTuple):
     def group(self) -> tuple[str, str, str | None]:
         """What calls of one cause share, but for the flow and the error."""
         of_class = CLASSES.get(self.kind, self.kind)
-        return self.state, of_class, None if of_class == "ends" else self.detail
+        return self.state, of_class, self.detail if of_class in ("tool or guard", "slot", "marked") else None
 
 
 NONE_FOUND = Place("(start)", "(none found)", "none", None)
@@ -99,7 +99,7 @@ def correct(call: Call) -> bool | None:
         return None
     goals, statuses = set(contract.get("success_terminals") or ()), contract.get("final_statuses")
     wanted = {*(contract.get("required_slots") or ()), *(contract.get("completion_slots") or ())}
-    wrong = {slot for slot in filled(call["events"]) if wrong_at_the_end(call, slot)}
+    wrong = {slot for slot in held(call) if wrong_at_the_end(call, slot)}
     of_states = [state.get("required_slots") or () for state in (contract.get("states") or {}).values()]
     wanted |= wrong & {slot for slots in of_states for slot in slots}
     done = {tool["name"] for tool in call.get("tool_calls") or () if by_agent(tool) and not is_bad(tool)}
@@ -108,7 +108,7 @@ def correct(call: Call) -> bool | None:
         deeds |= set(tools_of(call, visit["state"])) if is_forward(call, visit) else set()
     return (not goals or bool(goals & touched(call))) and (
         not statuses or call.get("final_status") in statuses
-    ) and wanted <= filled(call["events"]) - wrong and deeds <= done  # fmt: skip
+    ) and wanted <= held(call) - wrong and deeds <= done  # fmt: skip
 
 
 def complete(call: Call) -> bool | None:
@@ -141,7 +141,7 @@ def blame(call: Call) -> Place | None:
     working = [at for at, visit in enumerate(seen) if visit["state"] not in ends]
     if not working:
         return NONE_FOUND
-    found = []
+    found: list[tuple[int, int, int, str, str | None]] = []
     for at, kind, detail in (*troubles(call, seen), *how_it_ended(call, seen, working[-1])):
         # What happens in a terminal is of the working state before it.
         before = [place for place in working if place <= at]
@@ -176,17 +176,19 @@ def troubles(call: Call, seen: list[Visit]) -> Iterator[tuple[int, str, str | No
             yield at, "hand-off", None
         if is_forward(call, visit):
             for slot in state_of(call, visit["state"]).get("required_slots") or ():
-                if slot not in filled(events):
+                if slot not in held(call):
                     yield at, "missing slot", slot
             for tool in tools_of(call, visit["state"]):
                 if not any(each["name"] == tool and by_agent(each) for each in call.get("tool_calls") or ()):
                     yield at, "missing action", tool
     tools = list(call.get("tool_calls") or ())
     for place, tool in enumerate(tools):
-        later = [each for each in tools[place + 1 :] if (each["name"], by_agent(each)) == (tool["name"], by_agent(tool))]
-        held = visit_of(call, tool, seen)
-        if is_bad(tool) and all(map(is_bad, later)) and held is not None:
-            yield held, "tool error", ("" if by_agent(tool) else "user:") + tool["name"]
+        later = [
+            each for each in tools[place + 1 :] if (each["name"], by_agent(each)) == (tool["name"], by_agent(tool))
+        ]
+        visited = visit_of(call, tool, seen)
+        if is_bad(tool) and all(map(is_bad, later)) and visited is not None:
+            yield visited, "tool error", ("" if by_agent(tool) else "user:") + tool["name"]
 
 
 def how_it_ended(call: Call, seen: list[Visit], last: int) -> Iterator[tuple[int, str, str | None]]:
@@ -203,7 +205,7 @@ def how_it_ended(call: Call, seen: list[Visit], last: int) -> Iterator[tuple[int
             yield last, "dead end", stop
         return
     missing = [*(contract.get("required_slots") or ()), *(contract.get("completion_slots") or ())]
-    yield from ((last, "missing slot", slot) for slot in missing if slot not in filled(call["events"]))
+    yield from ((last, "missing slot", slot) for slot in missing if slot not in held(call))
     for tool in contract.get("required_tools") or ():
         if not any(each["name"] == tool and by_agent(each) for each in call.get("tool_calls") or ()):
             yield last, "missing action", tool
@@ -243,7 +245,10 @@ def by_agent(tool: Call) -> bool:
 
 
 def is_wrong(call: Call, event: Call) -> bool:
-    facts = call.get("facts") or {}
+    facts, slots = call.get("facts") or {}, call.get("slots") or {}
+    # What a call holds at its end has made good what events show.
+    if slots.get(event.get("slot")) is not None and slots[event["slot"]] == facts.get(event["slot"]):
+        return False
     return (
         event["type"] == "slot_filled"
         and event["value"] is not None
@@ -252,7 +257,14 @@ def is_wrong(call: Call, event: Call) -> bool:
     )
 
 
+def held(call: Call) -> set[str]:
+    """Slots that hold a value at the end of a call."""
+    return filled(call["events"]) | {slot for slot, value in (call.get("slots") or {}).items() if value is not None}
+
+
 def wrong_at_the_end(call: Call, slot: str) -> bool:
+    if (value := (call.get("slots") or {}).get(slot)) is not None:
+        return slot in (call.get("facts") or {}) and call["facts"][slot] != value
     values = [
         event
         for event in call["events"]
@@ -276,26 +288,38 @@ def visit_of(call: Call, tool: Call, seen: list[Visit]) -> int | None:
     It is one to the state that the call names, else to the only one that the contract gives the tool to. Of several its
     place among the events decides, else its time: named after the tool the last that holds it, else the first.
     """
-    of_tool = [name for name in (call.get("contract") or {}).get("states") or {} if tool["name"] in tools_of(call, name)]
+    of_tool = [
+        name for name in (call.get("contract") or {}).get("states") or {} if tool["name"] in tools_of(call, name)
+    ]
     names = [tool.get("state"), *(of_tool if len(of_tool) == 1 and by_agent(tool) else ())]
     named = next((own for name in names if (own := [at for at, each in enumerate(seen) if each["state"] == name])), [])
     among = named or list(range(len(seen)))
     if not among or len(named) == 1:
         return among[0] if among else None
     if tool.get("seq") is not None:
-        return ([at for at in among if seen[at]["index"] < tool["seq"]] or among[:1])[-1]
+        return ([at for at in among if seen[at]["index"] < events_before(call, tool["seq"])] or among[:1])[-1]
     if tool.get("t") is None:
         return named[0] if named else None
     started = [at for at in among if seen[at]["start"] is not None and seen[at]["start"] <= tool["t"]]
     if named:
         return started[-1] if started else named[0]
     holding = [
-        at
-        for at in started
-        if seen[at]["is open"] or (seen[at]["end"] is not None and seen[at]["end"] >= tool["t"])
+        at for at in started if seen[at]["is open"] or (seen[at]["end"] is not None and seen[at]["end"] >= tool["t"])
     ]
     own = [at for at in holding if seen[at]["state"] == tool["name"]]
-    return (own[-1:] or holding[:1] or started[-1:] or [None])[0]
+    return next(iter(own[-1:] or holding[:1] or started[-1:]), None)
+
+
+def events_before(call: Call, seq: int) -> int:
+    """How many of the first things that happened are events: each turn of the agent has one that comes with it."""
+    turns, merged = [turn["role"] in ("agent", "assistant") for turn in call.get("turns") or ()], list[str]()
+    for event in call["events"]:
+        merged.append("event")
+        if event["type"] == "turn_complete" and any(turns):
+            said = turns.index(True) + 1
+            merged += ["turn"] * said
+            del turns[:said]
+    return (merged + ["turn"] * len(turns))[:seq].count("event")
 
 
 def visits(events: Iterable[Call]) -> list[Visit]:

@@ -283,12 +283,8 @@ def quality(made: World, calls: Iterable[ConversationFacts], judge: str | None =
 
 
 def successes(calls: Iterable[ConversationFacts]) -> list[bool]:
-    """Which of the calls that count and whose correctness is known were correct and complete."""
-    return [
-        facts.aspects["correctness"] == 10 and facts.aspects.get("completion") in (None, 10)
-        for facts in calls
-        if not facts.errored and facts.aspects.get("correctness") is not None
-    ]
+    """Return which of the calls that count were a success, as far as that is known."""
+    return [facts.success for facts in calls if not facts.errored and facts.success is not None]
 
 
 def close(found: float | None, wanted: float | None) -> bool:

@@ -417,7 +417,8 @@ def _nothing_first(totals: Totals) -> str:
     if not totals.calls and not totals.excluded:
         return "No calls yet"
     if not totals.failed:
-        return "No call failed"
+        known = f", as far as is known (success is known of {totals.measured:,} of {calls_text(totals.calls)})"
+        return f"No call failed{'' if totals.measured == totals.calls else known}"
     flows = f"in {totals.flows:,} flow{'' if totals.flows == 1 else 's'}"
     return f"Nothing stands out: {totals.failed:,} of {calls_text(totals.measured)} failed, {flows}"
 

@@ -47,7 +47,9 @@ FAILED = Column(
     "failed", "failed", kind="count", better="lower", strong=True,
     help="Calls that were not served, correct and complete, as far as that is known.",
 )  # fmt: skip
-FAILED_HERE = dataclasses.replace(FAILED, help="Failed calls that are blamed on this place: what went wrong first.")
+FAILED_HERE = dataclasses.replace(
+    FAILED, pasted=False, help="Failed calls that are blamed on this place: what went wrong first."
+)
 MEASURED = Column(
     "measured", "measured", kind="count", shown=False, help="Calls of which it is known whether they succeeded."
 )

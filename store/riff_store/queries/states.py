@@ -21,6 +21,7 @@ from riff_store.measure import (
 from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
 from riff_store.queries.sums import (
     NO_ROWS,
+    UNKNOWN_SEGMENT,
     Blames,
     add,
     blame_counts,
@@ -32,7 +33,6 @@ from riff_store.queries.sums import (
 )
 from riff_store.schema.sums import StateSums
 
-UNKNOWN_SEGMENT = "other"
 ORDERED_BY = ("stall", "progress", "escalation")
 """The measures that the worst state is told by (`worst_first`)."""
 _DESCRIBED = ("flow", "archetype", "state", "segment")

@@ -6,7 +6,7 @@ calls, or their columns where these are packed. What the sums are is said in `mo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,8 +15,8 @@ import peewee as pw
 from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
-from riff_store.filters.dimensions import Grouping, Names
-from riff_store.filters.notes import marks
+from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
+from riff_store.filters.notes import Mark, marks
 from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
 from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
@@ -24,6 +24,8 @@ from riff_store.measure import UNIT
 from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED
 
+UNKNOWN_SEGMENT = "other"
+"""The segment of states of which nothing tells another."""
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 """The first of the sums of states, which their cells are ordered by and which say what was lost."""
@@ -199,7 +201,7 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
 
     def count(keys: tuple[Any, ...], segment: int | None, kind: str, n: int) -> None:
         cell = found.setdefault(names(keys), {})
-        of_kind = (segments.get(segment, ""), kind)
+        of_kind = (segments.get(segment, UNKNOWN_SEGMENT), kind)
         cell[of_kind] = cell.get(of_kind, 0) + n
         if not cell[of_kind]:
             del cell[of_kind]
@@ -219,7 +221,28 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
         visits = rows_of_sums(store, m.STATES, m.STATES.sums[:1], rows, group, ("segment",), among, depth="base")
         for *keys, segment, n in visits:
             count(tuple(keys), segment, MARKED, n)
+    if not any(map(is_of_states, terms(rows))):
+        for at_end, n in _marked_ends(store, rows, group, marked):
+            count(at_end, None, MARKED, n)
     return {cell: counted for cell, counted in found.items() if counted}
+
+
+def _marked_ends(
+    store: Store, calls: Predicate | None, group: Grouping, marked: Mapping[int, Mark]
+) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """Yield how many calls people marked at a terminal, which has no row of a state, by the keys of the group."""
+    visit, ends = m.OutcomeVisit, dict[int, list[int]]()
+    reached = visit.select(visit.conversation, visit.state).where(one_of(visit.conversation, marked))
+    for call, state in store.execute(reached) if marked else ():
+        if marked[call].first_failed == state:
+            ends.setdefault(state, []).append(call)
+    others = Grouping(tuple(name for name in group.by if DIMENSIONS[name].key != "state"))
+    place = group.keys.index("state") if "state" in group.keys else None
+    for state, some in ends.items():
+        for *keys, n in rows_of_sums(store, m.CALLS, m.CALLS.sums[:1], calls, others, (), {"id": some}, depth="base"):
+            if place is not None:
+                keys.insert(place, state)
+            yield tuple(keys), n
 
 
 def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:

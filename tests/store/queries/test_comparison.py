@@ -71,7 +71,7 @@ def frame(made: World) -> pd.DataFrame:
 def kept(facts: ConversationFacts, made: World) -> dict[str, float | None]:
     """What the store keeps of a call beside its aspects, as docs/metrics.md, section 5, words it."""
     correctness, completion = facts.aspects.get("correctness"), facts.aspects.get("completion")
-    success = None if correctness is None else 10.0 * (correctness >= 10 and completion in (None, 10.0))
+    success = None if facts.success is None else 10.0 * facts.success
     parts = (correctness, completion, facts.aspects.get("errors"), facts.aspects.get("latency_p95"))
     return {"success": success, "quality": operability(*parts, made.judged(facts))}
 
@@ -544,7 +544,7 @@ def test_failed_pairs_are_told_apart(store: Store) -> None:
             ],
         )  # fmt: skip
     found = failures(store, "a", "b")
-    assert [(pair.failed, pair.scenario, pair.a.conversation, pair.b.conversation) for pair in found.pairs] == [
+    assert [(pair.side, pair.scenario, pair.a.conversation, pair.b.conversation) for pair in found.pairs] == [
         ("a", "s0", "a0", "b0"),
         ("b", "s1", "a1", "b1"),
         ("both", "s2", "a2", "b2"),
@@ -561,11 +561,11 @@ def test_a_call_fails_by_its_completion_as_well_and_by_it_alone_where_correctnes
                            call("c", run="a", scenario="t", aspects={"completion": 0.0, "correctness": 10.0}),
                            call("u", run="a", scenario="u", aspects={}),
                            call("x", run="a", aspects={"correctness": 3.0})])  # fmt: skip
-    put(store, "b.jsonl", [call("b", run="b", scenario="s", aspects={"completion": 10.0}),
+    put(store, "b.jsonl", [call("b", run="b", scenario="s", completed=True, aspects={"completion": 10.0}),
                            call("d", run="b", scenario="t", aspects={"completion": 0.0, "correctness": 5.0}),
                            call("v", run="b", scenario="u", aspects={"correctness": 0.0})])  # fmt: skip
     found = failures(store, "a", "b")
-    assert [(pair.failed, pair.a.score, pair.b.score) for pair in found.pairs] == [
+    assert [(pair.side, pair.a.score, pair.b.score) for pair in found.pairs] == [
         ("a", 0.0, 10.0), ("both", 0.0, 5.0)
     ]  # fmt: skip
     assert (found.unknown, found.alone_a, found.alone_b) == (1, 1, 0)
@@ -587,7 +587,7 @@ def test_failed_pairs_agree_with_the_counts_of_the_comparison(store: Store) -> N
     expected = stats.binomtest(listed.counts.only_a, listed.counts.only_a + listed.counts.only_b).pvalue
     assert listed.counts.p == pytest.approx(expected, rel=1e-12)
     for row in rows:
-        counted = [sum(p.failed == side for p in listed.pairs if p.flow == row.flow) for side in ("a", "b", "both")]
+        counted = [sum(p.side == side for p in listed.pairs if p.flow == row.flow) for side in ("a", "b", "both")]
         assert counted == [row.only_a, row.only_b, row.both]
         assert min(counted) > 0
     assert sum(row.neither or 0 for row in rows) == listed.counts.neither

@@ -45,7 +45,19 @@ def test_runs_stand_latest_first_and_those_without_a_time_last() -> None:
         ]
     )
     assert [line.record["run"] for line in table.rows] == ["new", "old", "timeless"]
-    known = {"run", "label", "commit", "branch", "started_at", "flows", "n", "excluded", "success_rate", "quality"}
+    known = {
+        "run",
+        "label",
+        "commit",
+        "branch",
+        "started_at",
+        "flows",
+        "n",
+        "excluded",
+        "success_rate",
+        "quality",
+        "failed",
+    }
     assert set(table.rows[0].record) == {*known, "written_by", "caller_failed", "success_overall", "intervals"}
     assert (table.rows[0].record["success_rate"], table.rows[0].record["quality"]) == (0.5, 6.0)
     assert table.rows[0].record["started_at"] == "1970-01-01T00:00:02Z"
