@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from riff_store.location import without_secrets
 from riff_tui.errors import RiffError, UsageError, ViewFailed
 from riff_tui.settings import bounds
 from riff_tui.table import Table, with_deferred
@@ -157,7 +158,7 @@ def dump_command(name: str, request: Request) -> str:
     if request.text and spec.text and request.sides is None:
         parts.append("--text")
     if request.store:
-        parts += ["--store", shell_quoted(request.store)]
+        parts += ["--store", shell_quoted(without_secrets(request.store))]
     return " ".join(parts)
 
 

@@ -63,7 +63,7 @@ def compare(
     if failures and failure_matrix:
         raise UsageError("--failures and --failure-matrix are two lists: choose one")
     settings = settings_for(store, ascii=ascii_only)
-    request = Request(where=where, sort=sort, limit=limit, sides=(a, b))
+    request = Request(where=where, sort=sort, limit=limit, sides=(a, b), store=store or "")
     with reading(store_location(settings)) as opened:
         view = "failures" if failures else "failure-shifts" if failure_matrix else "compare"
         table = show(opened, view, request)

@@ -99,9 +99,8 @@ def explore(
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
-    from shlex import quote
+    from dataclasses import replace
 
-    from riff_store.location import without_secrets
     from riff_tui.catalog import Request, dump_command
     from riff_tui.errors import NoTerminal
     from riff_tui.settings import store_location
@@ -112,10 +111,10 @@ def explore(
     check_start(chosen, request, at)
     name = chosen.name
     if not has_terminal():
-        given = f" --store {quote(without_secrets(settings.store))}" if settings.store else ""
+        command = dump_command(name, replace(request, store=settings.store or ""))
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
-            f" this prints the same: {dump_command(name, request)}{given}"
+            f" this prints the same: {command}"
         )
     from riff_tui.tui import StartOptions, run_explorer
 

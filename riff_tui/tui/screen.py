@@ -277,7 +277,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def _draw_conversation(self, location: Location, loaded: LoadedView, *, again: bool) -> None:
         controls = self.controls
-        row = location.row
+        row = location.row or loaded.main.begin
         if is_place(row):
             found = row_at(loaded.main.rows, row)
             self._remark, row = (self._remark, found.id) if found is not None else (missing(row), "")
@@ -402,6 +402,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_line_table_moved(self) -> None:
         if self._history.here.kind != "conversation":
             self.controls.top.move_to(self.controls.table.cursor + 1)
+            if callable(self.controls.spec.screen.below):
+                # What Enter opens is another thing from row to row.
+                self.controls.bottom.hint(hints(self.controls))
         self.controls.detail.moved()
 
     def on_transcript_moved(self) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.text.numbers import counted, listed, p_text, percent
-from riff_tui.text.safe_text import shell_quoted
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
@@ -57,12 +56,16 @@ _COLUMNS: Sequence[Column] = (
 def show(query: ViewQuery) -> Table:
     """Return the calls that either side failed; whoever judged them, a call fails by what was computed."""
     from riff_store.queries.failures import failures as asked
+    from riff_tui.catalog import Request, dump_command
 
     a, b = sides_of(query)
     whole = query.parts()
     within = within_flows(whole.calls, query.predicate)
     table = query.result(whole, lambda parts: failures(asked(query.store, a, b, parts.calls, within)), recounts=False)
-    drills = [f"Drill: riff-tui dump conversation --where {shell_quoted(row.where)}" for row in table.rows[:1]]
+    drills = [
+        f"Drill: {dump_command('conversation', Request(where=row.where, store=query.request.store))}"
+        for row in table.rows[:1]
+    ]
     return replace(table, notes=[*table.notes, *drills])
 
 

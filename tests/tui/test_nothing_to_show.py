@@ -36,7 +36,6 @@ def shown(folder: Path, view: str, calls: Sequence[dict[str, Any]], **asked: Any
         "flows",
         "segments",
         "states",
-        "worklist",
         "conversations",
         "runs",
         "judges",
@@ -48,6 +47,11 @@ def shown(folder: Path, view: str, calls: Sequence[dict[str, Any]], **asked: Any
 )
 def test_an_empty_store_is_said_to_be_one(view: str, tmp_path: Path) -> None:
     assert list(shown(tmp_path, view, []).notes)[-1] == EMPTY_STORE
+
+
+def test_the_worklist_of_an_empty_store_says_so_first(tmp_path: Path) -> None:
+    table = shown(tmp_path, "worklist", [])
+    assert (table.lead, list(table.notes)) == ("No calls yet.", [])
 
 
 @pytest.mark.parametrize("view", ["flows", "segments", "states", "runs"])

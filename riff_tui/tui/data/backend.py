@@ -16,8 +16,8 @@ from riff_tui import catalog
 from riff_tui.catalog import Request
 from riff_tui.filters import split
 from riff_tui.filters.parser import parse
-from riff_tui.table import Table, with_deferred
-from riff_tui.text.safe_text import one_line, shell_quoted
+from riff_tui.table import Table
+from riff_tui.text.safe_text import one_line
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.session import SessionFile
 from riff_tui.watching.growing_run import GrowingRun
@@ -114,9 +114,7 @@ class StoreWatcher:
 
     def _show(self, view: str, request: Request) -> Table:
         with self._store.snapshot():
-            table = catalog.show(self._store, view, request)
-        named = f" --store {shell_quoted(self._named)}" if self._named else ""
-        return with_deferred(table, lambda found: replace(found, dump=f"{found.dump}{named}"))
+            return catalog.show(self._store, view, replace(request, store=self._named))
 
     def _receives(self) -> bool:
         """Take note of what others tell; say if anything would be received at all."""

@@ -259,12 +259,12 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     mark = glyphs.bad if good is False else " "
     caller, failed_caller = caller_texts(call), call.get("caller_ok") is False
     said = caller if failed_caller else []
+    failed = failure_text(call) if call.get("kind") else ""
+    said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"status {call['final_status']}"] if call.get("final_status") else []
     is_broken = call.get("errored") and not failed_caller
     said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if is_broken else []
     said += [] if failed_caller else caller
-    failed = failure_text(call) if call.get("failure") else ""
-    said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
     steps, missed = moment_details.step_text(table)
