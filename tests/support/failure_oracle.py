@@ -14,10 +14,13 @@ from tests.surface.store import Annotation
 Call: TypeAlias = Mapping[str, Any]
 Visit: TypeAlias = dict[str, Any]
 
+SEVERAL = "(several)"
 CLASSES = {
     "guard error": "tool or guard", "tool error": "tool or guard", "wrong slot": "slot", "missing slot": "slot",
-    "missing action": "action", "loop": "ends", "hand-off": "ends", "dead end": "ends",
+    "missing action": "action", "loop": "end", "hand-off": "end", "dead end": "end", "off contract": "end",
 }  # fmt: skip
+DIVIDED = ("tool or guard", "slot", "marked")
+"""What is grouped by its detail as well."""
 
 
 class Place(NamedTuple):
@@ -32,7 +35,7 @@ class Place(NamedTuple):
     def group(self) -> tuple[str, str, str | None]:
         """What calls of one cause share, but for the flow and the error."""
         of_class = CLASSES.get(self.kind, self.kind)
-        return self.state, of_class, None if of_class == "ends" else self.detail
+        return self.state, of_class, self.detail if of_class in DIVIDED else None
 
 
 def matrix(places: Iterable[tuple[Call, Place | None]]) -> Counter[tuple[str, str, str]]:
