@@ -84,7 +84,18 @@ def test_flows(evidence: Evidence, by: tuple[str, ...]) -> None:
     wanted = oracle.flows(evidence.calls, evidence.scores, by)
     if by == ("flow", "agent"):
         assert evidence.rows("flows") == evidence.rows("flows", by=by)
-    values = ("n", "excluded", *SUCCESS, "operability", "blend", "quality", "lost", *oracle.ASPECTS, "humanness")
+    values = (
+        "n",
+        "excluded",
+        *SUCCESS,
+        "operability",
+        "blend",
+        "quality",
+        "failed",
+        "lost",
+        *oracle.ASPECTS,
+        "humanness",
+    )
     assert_same(evidence.rows("flows", by=by), wanted, by, values)
 
 
@@ -123,7 +134,7 @@ def test_the_worklist(evidence: Evidence) -> None:
     rows = evidence.rows("worklist", limit=100)
     for listed, key in (("flows", "agent"), ("segments", "segment"), ("states", "state")):
         assert wanted[listed]
-        assert [(row["flow"], row[key]) for row in rows if row["list"] == listed] == wanted[listed]
+        assert [(row["flow"], row[key], row["failed"]) for row in rows if row["list"] == listed] == wanted[listed]
 
 
 def test_the_neighbours_of_every_state_of_a_flow(evidence: Evidence) -> None:
@@ -172,7 +183,7 @@ def streams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def test_flows_of_any_streams(streams: Evidence) -> None:
-    values = ("n", "excluded", *SUCCESS, "operability", "blend", "quality", "lost", "errors")
+    values = ("n", "excluded", *SUCCESS, "operability", "blend", "quality", "failed", "lost", "errors")
     assert_same(streams.rows("flows"), oracle.flows(streams.calls, ()), ("flow", "agent"), values)
 
 

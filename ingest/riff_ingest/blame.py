@@ -154,7 +154,7 @@ def _differing(tool: ToolCall, step: ReferenceStep) -> list[str]:
         return []
     wanted, given = _named(step.arguments), _named(tool.arguments)
     names = dict.fromkeys((*wanted, *given)) if step.compared is None else step.compared
-    return [name for name in names if wanted.get(name) != given.get(name)]
+    return sorted(name for name in names if wanted.get(name) != given.get(name))
 
 
 def _named(arguments: Any) -> Mapping[str, Any]:
@@ -285,26 +285,22 @@ def _left_without(call: Conversation, stream: Stream, visits: Sequence[Visit]) -
 
 def _end_of_call(call: Conversation, stream: Stream, visit: Visit, last: int) -> Iterator[_Found]:
     """Yield how a call ended that nothing before explains, in its last working state."""
-    contract, moment = call.contract, _end(call)
-    stop, ended = call.stop_reason, call.completed is True and call.stop_reason in (None, "terminal")
-    if not stream.succeeded:
-        if stream.escalated:
-            yield _Found(last, "hand-off", _left(visit, call))
-        elif ended or (call.passed is False and call.completed is True):
-            yield _Found(last, "off contract", moment, call.final_state or stream.last_entered)
-        else:
-            yield _Found(last, "dead end", moment, stop)
+    contract, moment, stop = call.contract, _end(call), call.stop_reason
+    if stream.escalated and not stream.succeeded:
+        yield _Found(last, "hand-off", _left(visit, call))
         return
-    # What the flow as a whole asks for and no state is there to do is missed at the end alone.
-    filled = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
-    wanted = () if contract is None else (*(contract.required_slots or ()), *(contract.completion_slots or ()))
-    yield from (_Found(last, "missing slot", moment, slot) for slot in wanted if slot not in filled)
-    called = {state_of(tool) for tool in call.tool_calls}
-    tools = () if contract is None else contract.required_tools or ()
-    yield from (_Found(last, "missing action", moment, tool) for tool in tools if tool not in called)
-    if contract is not None and contract.final_statuses and call.final_status not in contract.final_statuses:
-        yield _Found(last, "off contract", moment, call.final_status)
-    elif call.completed is True and stop in (None, "terminal"):
+    if stream.succeeded or (call.completed is True and not stream.terms.successes):
+        # What the flow as a whole asks for and no state is there to do is missed at the end alone.
+        filled = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
+        wanted = () if contract is None else (*(contract.required_slots or ()), *(contract.completion_slots or ()))
+        yield from (_Found(last, "missing slot", moment, slot) for slot in wanted if slot not in filled)
+        called = {state_of(tool) for tool in call.tool_calls}
+        tools = () if contract is None else contract.required_tools or ()
+        yield from (_Found(last, "missing action", moment, tool) for tool in tools if tool not in called)
+        if contract is not None and contract.final_statuses and call.final_status not in contract.final_statuses:
+            yield _Found(last, "off contract", moment, call.final_status)
+            return
+    if call.completed is True and (stop in (None, "terminal") or (call.passed is False and not stream.succeeded)):
         yield _Found(last, "off contract", moment, call.final_state or stream.last_entered)
     else:
         yield _Found(last, "dead end", moment, stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from operator import attrgetter
@@ -15,9 +16,10 @@ from riff_ingest.events import LONGEST, Event, GuardEvaluated, SlotFilled, State
 from riff_ingest.flow_aspects import added_aspects, call_aspects, turn_latencies
 from riff_ingest.lenient_json import parse_time
 from riff_ingest.segments import segment_of
-from riff_ingest.state_aspects import Stream, read_stream, state_rows
-from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Skipped, StateAspects
-from riff_store.measure import TYPING, slow_share
+from riff_ingest.state_aspects import Stream, read_stream, says_something, state_rows
+from riff_ingest.visits import is_good, place_tools, state_of, visits_of
+from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Failure, Skipped, StateAspects, ToolAspects
+from riff_store.measure import TYPING, percentile, slow_share
 from riff_store.metrics import COMPUTED, OF_STATES
 from riff_store.scoring import FULL, succeeded
 from riff_store.transcript_columns import EventColumns, spell
@@ -58,6 +60,7 @@ def facts_of(
     head["run_id"] = call.run_id or default_run
     head["archetype"] = call.archetype or (call.contract.archetype if call.contract else None)
     head["started_at"] = parse_time(call.started_at) if call.started_at else None
+    failure = blame_of(call, stream) if success is False and not call.is_excluded() else None
     facts = ConversationFacts(
         **head,
         line=line,
@@ -67,9 +70,10 @@ def facts_of(
         typed=sum(1 if latency > TYPING * 1000 else -1 for latency in latencies) if latencies else None,
         aspects=aspects,
         states=states,
+        tools=tool_rows(call, failure) if call.tool_calls or (failure and failure.tool) else [],
         terminals=stream.outcomes if call.events else {},
         outcome_positions=stream.outcome_positions,
-        failure=blame_of(call, stream) if success is False and not call.is_excluded() else None,
+        failure=failure,
         expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps or ()],
         transcript=transcript_text(call, stored) if with_text else None,
     )
@@ -210,6 +214,35 @@ def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> l
         if value is not None and computed is not None and abs(value - computed) > MISMATCH:
             found.append(f"{row.state}.{name} brought {value:g}, computed {computed:g}")
     return found
+
+
+# Sum the calls of each tool by the state that made them (docs/metrics.md, section 18).
+def tool_rows(call: Conversation, failure: Failure | None) -> list[ToolAspects]:
+    """Return how each tool fared in each state that called it, and the tool that the blame of the call names."""
+    found: dict[tuple[str, str | None], ToolAspects] = {}
+    latencies: defaultdict[tuple[str, str | None], list[float]] = defaultdict(list)
+    good_since: set[str] = set()
+    calls = call.tool_calls
+    visits = visits_of(call.events) if calls else []
+    for tool, place in reversed(list(zip(calls, place_tools(call, visits), strict=True))):
+        key = name, _ = state_of(tool), tool.state if place is None else visits[place].state
+        row = found.get(key) or found.setdefault(key, ToolAspects(*key))
+        row.n += 1
+        if says_something(tool.error):
+            row.errors += 1
+            row.unrecovered += name not in good_since
+        elif is_good(tool):
+            good_since.add(name)
+        if tool.fits is not None:
+            row.bad_arguments = (row.bad_arguments or 0) + (not tool.fits)
+        if tool.latency_ms is not None:
+            latencies[key].append(tool.latency_ms)
+    for key, measured in latencies.items():
+        found[key].latency_p95_ms = percentile(sorted(measured), 0.95)
+    if failure is not None and failure.tool is not None:
+        key = failure.tool, failure.first_failed
+        (found.get(key) or found.setdefault(key, ToolAspects(*key))).failed = 1
+    return list(found.values())
 
 
 # Spell what was said and what happened in a call, as it is kept before it is compressed.

@@ -89,7 +89,7 @@ def _place(call: Conversation, tool: ToolCall, visits: Sequence[Visit], choice: 
     if tool.seq is not None:
         events = events_before(call, tool.seq)
         begun = [place for place in among if visits[place].first < events]
-        return begun[-1] if begun else among[0]
+        return begun[-1] if begun else None if choice is None else choice[0]
     t = tool.t
     if t is None:
         return None if choice is None else choice[0]
@@ -112,16 +112,16 @@ def is_good(tool: ToolCall) -> bool:
 
 
 def turns_before(call: Conversation) -> list[int]:
-    """Return how many turns were said before each event: each of the agent's ends with an event of its own."""
+    """Return how many turns were said before each event, and after the last: the agent's end with an event each."""
     spoken = [place + 1 for place, turn in enumerate(call.turns) if turn.role == "agent"]
-    found, completed = [], 0
+    found, completed = [0], 0
     for event in call.events:
-        found.append(spoken[min(completed, len(spoken)) - 1] if completed and spoken else 0)
         completed += type(event) is TurnComplete
+        found.append(spoken[min(completed, len(spoken)) - 1] if completed and spoken else 0)
     return found
 
 
 def events_before(call: Conversation, seq: int) -> int:
     """Return how many of the `seq` events and turns before a tool call are events."""
-    before = [*turns_before(call), len(call.turns)]
+    before = turns_before(call)
     return max((at for at in range(len(before)) if at + before[at] <= seq), default=0)

@@ -48,11 +48,14 @@ MaxDropOption = Annotated[
     option(
         "--max-drop",
         "ASPECT=X",
-        "How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
+        "How far an aspect may fall, in its own unit or, of shares, in percent: success_rate, correctness,"
         " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE, of voice calls"
         " yield_rate and the like; repeatable.",
         completion.tolerances,
     ),
+]
+MaxErroredOption = Annotated[
+    str | None, option("--max-errored", "X", "How much the share of errored calls may rise, else 5%.")
 ]
 MinNOption = Annotated[int | None, option("--min-n", "N", "Calls that a check takes on both sides, else 5.", min=1)]
 StrictOption = Annotated[
@@ -83,6 +86,7 @@ def gate(
     baseline: BaselineOption,
     candidate: CandidateOption,
     max_drop: MaxDropOption = None,
+    max_errored: MaxErroredOption = None,
     min_n: MinNOption = None,
     strict: StrictOption = False,
     where: WhereOption = "",
@@ -100,7 +104,8 @@ def gate(
     """Compare two runs and exit 3 where a flow got worse.
 
     It got worse by more than it may and by more than chance. Checked are success_rate, completion and errors of each
-    flow, and what --max-drop names. The flows that fail are named on stderr.
+    flow, what --max-drop names, how many calls errored, and of how many each aspect was measured. The flows that fail
+    are named on stderr.
     """
     from riff_tui.commands.reading import reading
     from riff_tui.errors import GateFailed, OutputError, UsageError
@@ -117,7 +122,7 @@ def gate(
     if json and format not in (None, Format.JSON):
         raise UsageError(f"--json and --format {format} are two formats; leave one of them out")
     form = _form(Format.JSON if json else format, output, github=github)
-    rules = configured(max_drop or (), min_n, strict=strict)
+    rules = configured(max_drop or (), min_n, strict=strict, max_errored=max_errored)
     calls, _ = split(parse(where), ())
     location = store_location(settings)
     with reading(location) as opened:

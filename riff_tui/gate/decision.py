@@ -6,21 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-CheckStatus: TypeAlias = Literal["failed", "mixed", "allowed", "noise", "held", "too few"]
-"""`mixed`: a worse mean, though surely more calls got better; `allowed`: surely worse, but by no more than it may be;
-`noise`: worse, but not surely; `held`: not worse; `too few`: not decided."""
+CheckStatus: TypeAlias = Literal["failed", "allowed", "noise", "held", "too few"]
+"""`allowed`: surely worse, but not surely by more than it may be; `noise`: worse, but not surely; `held`: not worse;
+`too few`: not decided."""
 
-GRAVEST_FIRST: tuple[CheckStatus, ...] = ("failed", "mixed", "allowed", "noise", "held", "too few")
+GRAVEST_FIRST: tuple[CheckStatus, ...] = ("failed", "allowed", "noise", "held", "too few")
+
+CheckKind: TypeAlias = Literal["aspect", "errored", "measured"]
+"""What is checked: an aspect of calls, the share of calls that errored, or of how many calls an aspect was measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """Describe one aspect of one flow, baseline against candidate, in the aspect's own unit.
 
-    `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go to the
-    worse. `p_adjusted` is corrected over the checks of one gate that could be decided, and `None` beyond them;
-    `p_flow` says how likely the flow's falls would be by chance in one of all the flows. One that `recovered` is
-    surely better, by the same tests and corrections the other way round.
+    Of the other kinds both are shares of all calls: of those that `errored`, or of those that count in which the aspect
+    was not `measured`. `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go
+    to the worse, `smallest_fall` what would have been seen in four of five runs. `p` is that of no more than what is
+    allowed, where a mean is worse by more, else that of no difference. `p_adjusted` is corrected over the checks of one
+    kind that could be decided, and `None` beyond them; `p_flow` says how likely the flow's falls would be by chance in
+    one of all the flows. One that `recovered` is surely better, by the same tests the other way round.
 
     Of a check that failed or recovered, `command` opens the candidate's calls that it rests on, and `agent` led them
     all, where that was one. A failed one between runs has failed in every run that decided it `since` one.
@@ -36,6 +41,7 @@ class Check:
     n_candidate: int
     allowed: float
     status: CheckStatus
+    kind: CheckKind = "aspect"
     change: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None
@@ -43,6 +49,7 @@ class Check:
     p: float | None = None
     p_adjusted: float | None = None
     p_flow: float | None = None
+    smallest_fall: float | None = None
     recovered: bool = False
     agent: str | None = None
     since: str | None = None
@@ -50,8 +57,9 @@ class Check:
 
     @property
     def name(self) -> str:
-        """Return the aspect, and whose judgement it is."""
-        return self.aspect if self.judge is None else f"{self.aspect}:{self.judge}"
+        """Return the aspect, and whose judgement it is, or that it was not measured."""
+        name = self.aspect if self.judge is None else f"{self.aspect}:{self.judge}"
+        return f"{name} not measured" if self.kind == "measured" else name
 
     @property
     def fall(self) -> float | None:
@@ -112,8 +120,8 @@ class Decision:
 
     @property
     def undecided(self) -> bool:
-        """Return whether not one check had enough calls behind it."""
-        return all(check.status == "too few" for check in self.checks)
+        """Return whether not one check of an aspect had enough calls behind it."""
+        return all(check.status == "too few" for check in self.checks if check.kind == "aspect")
 
     @property
     def passed(self) -> bool:

@@ -5,7 +5,7 @@ All of it is raw text: what shows it makes it safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from riff_store.metrics import unit_of
 from riff_tui.gate.decision import Check, Decision, MissingFlow
@@ -17,27 +17,50 @@ NAME_WIDTH = 80
 _DECIMALS = {"s": 2, "0-1": 2, "interruptions per turn": 2}
 
 
-def value(check: Check, number: float | None) -> str:
-    """Return a value of a check's aspect: a share in percent, seconds with their unit, else the plain number."""
-    if unit_of(check.aspect) == "share":
+def before(check: Check) -> str:
+    """Return the value of the baseline."""
+    return _value(check, check.baseline, check.n_baseline)
+
+
+def after(check: Check) -> str:
+    """Return the value of the candidate."""
+    return _value(check, check.candidate, check.n_candidate)
+
+
+def _value(check: Check, number: float | None, n: int) -> str:
+    """Return a share in percent, one of calls as so many of all, seconds with their unit, else the plain number."""
+    if check.kind != "aspect" and number is not None:
+        return f"{round(number * n)} of {n}"
+    if _unit_of(check) == "share":
         return percent(number)
-    return fixed(number, _DECIMALS.get(unit_of(check.aspect), 1)) + _unit(check, number)
+    return fixed(number, _DECIMALS.get(_unit_of(check), 1)) + _unit(check, number)
 
 
 def change(check: Check) -> str:
     """Return how far the candidate is from the baseline, with its sign."""
     if check.change is None:
-        return value(check, None)
-    if unit_of(check.aspect) == "share":
+        return _value(check, None, 0)
+    if _unit_of(check) == "share":
         return _signed(fixed(check.change * 100, 1)) + " pp"
     return _signed(fixed(check.change, 2)) + _unit(check, check.change)
 
 
 def allowed(check: Check) -> str:
     """Return how far it may fall."""
-    if unit_of(check.aspect) == "share":
-        return f"{_plain(check.allowed * 100)} pp"
-    return _plain(check.allowed) + _unit(check, check.allowed)
+    return _size(check, check.allowed)
+
+
+def smallest_fall(check: Check) -> str:
+    """Return the smallest fall that would have been seen."""
+    if check.kind != "aspect" or check.status == "too few":
+        return ""
+    return fixed(None) if check.smallest_fall is None else _size(check, check.smallest_fall, 1)
+
+
+def _size(check: Check, size: float, decimals: int = 3) -> str:
+    if _unit_of(check) == "share":
+        return f"{_plain(size * 100, decimals)} pp"
+    return _plain(size, max(2, decimals)) + _unit(check, size)
 
 
 def p_value(p: float | None) -> str:
@@ -47,8 +70,11 @@ def p_value(p: float | None) -> str:
 
 def figures(check: Check) -> str:
     """Return all that a decision on a check rests on, such as `success_rate 61% → 37% (-24.2 pp, …)`."""
+    if check.kind == "measured":
+        was = f"baseline {before(check)}; p {p_value(check.p)}, corrected {p_value(check.p_adjusted)}"
+        return f"{check.name} of {after(check)} ({was})"
     return (
-        f"{check.name} {value(check, check.baseline)} → {value(check, check.candidate)}"
+        f"{check.name} {before(check)} → {after(check)}"
         f" ({grounds(check)}; p {p_value(check.p)}, corrected {p_value(check.p_adjusted)})"
     )
 
@@ -73,7 +99,9 @@ def moved(check: Check) -> str:
 
 
 def _moved(check: Check) -> str:
-    return f"{short(check.name)} {value(check, check.baseline)} → {value(check, check.candidate)}"
+    if check.kind == "measured":
+        return f"{short(check.name)} of {after(check)}"
+    return f"{short(check.name)} {before(check)} → {after(check)}"
 
 
 def too_few(check: Check, min_n: int) -> str:
@@ -129,6 +157,7 @@ def notes(decision: Decision) -> list[str]:
             f"Without a partner, so left out of paired checks: {of_baseline} of the baseline's calls"
             f" and {of_candidate} of the candidate's."
         )
+    found += _smallest_falls(decision)
     if decision.unmeasured:
         found.append(f"Not measured in any flow, so not checked: {', '.join(decision.unmeasured)}.")
     baseline, candidate = decision.called
@@ -144,6 +173,29 @@ def notes(decision: Decision) -> list[str]:
             " are not counted in averages."
         )
     return found
+
+
+def _smallest_falls(decision: Decision) -> Iterator[str]:
+    """Yield what could have been seen of success: the smallest fall, from the flow where it is least to the last."""
+    decided = [each for each in decision.checks if each.aspect == "success_rate" and each.kind == "aspect"]
+    decided = [each for each in decided if each.status != "too few"]
+    seen = sorted(
+        (each for each in decided if each.smallest_fall is not None), key=lambda each: each.smallest_fall or 0
+    )
+    if seen:
+        ends = [seen[0]] if len(seen) == 1 else [seen[0], seen[-1]]
+        falls = " to ".join(_least(each, named=len(decided) > 1) for each in ends)
+        yield f"A fall of success_rate of less than {falls} could not be told from chance (power 80 %)."
+    blind = len(decided) - len(seen)
+    if blind:
+        where = "" if len(decided) == 1 else f" in {counted(blind, 'flow')}"
+        yield f"Not even a fall of success_rate to 0 % could be told from chance{where}."
+
+
+def _least(check: Check, *, named: bool) -> str:
+    behind = counted(check.pairs, "pair") if check.pairs is not None else counted(check.n_candidate, "call")
+    points = f"{fixed((check.smallest_fall or 0.0) * 100, 0)} points"
+    return f"{points} ({short(check.flow)}, {behind})" if named else f"{points} with {behind}"
 
 
 def missing_flow(missing: MissingFlow) -> str:
@@ -192,14 +244,18 @@ def _joined(parts: Iterable[str], total: int, by: str = ", ") -> str:
     return by.join([*known, *([f"{more} more"] if more else [])])
 
 
+def _unit_of(check: Check) -> str:
+    return unit_of(check.aspect) if check.kind == "aspect" else "share"
+
+
 def _unit(check: Check, number: float | None) -> str:
-    return " s" if unit_of(check.aspect) == "s" and number is not None else ""
+    return " s" if _unit_of(check) == "s" and number is not None else ""
 
 
 def _signed(text: str) -> str:
     return text if text.startswith("-") or not text.strip("0.") else f"+{text}"
 
 
-def _plain(number: float) -> str:
-    text = fixed(number, 3, trim=True)
+def _plain(number: float, decimals: int = 3) -> str:
+    text = fixed(number, decimals, trim=True)
     return text.removesuffix(".0")

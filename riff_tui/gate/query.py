@@ -48,17 +48,24 @@ def decision_with_commands(
 def _decided(
     store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules
 ) -> tuple[Decision, Comparison]:
-    from riff_store.queries.comparison import compare
-
-    comparison = compare(
-        store, baseline, candidate, calls, also=tuple(tolerance.aspect for tolerance in rules.tolerances)
-    )
+    comparison = _compared(store, baseline, candidate, calls, rules)
     _refuse_beginning("--baseline", baseline, comparison.a)
     _refuse_beginning("--candidate", candidate, comparison.b)
     _refuse_empty(comparison, calls)
-    errored = _errored(store, comparison.b, calls)
-    decision = decide(comparison, rules.tolerances, min_n=rules.min_n, strict=rules.strict, errored=errored)
-    return decision, comparison
+    return _decide(comparison, rules), comparison
+
+
+def _compared(store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules) -> Comparison:
+    from riff_store.queries.comparison import compare
+
+    also = tuple(tolerance.aspect for tolerance in rules.tolerances)
+    return compare(store, baseline, candidate, calls, also=also, allowed=rules.allowed)
+
+
+def _decide(comparison: Comparison, rules: Rules) -> Decision:
+    return decide(
+        comparison, rules.tolerances, min_n=rules.min_n, strict=rules.strict, max_errored=rules.max_errored
+    )  # fmt: skip
 
 
 def _refuse_beginning(option: str, name: str, side: Side) -> None:
@@ -71,22 +78,12 @@ def _refuse_beginning(option: str, name: str, side: Side) -> None:
 
 def _refuse_empty(comparison: Comparison, calls: Predicate | None) -> None:
     """Refuse a filter that leaves nothing of a side."""
-    empty = next((side for side in (comparison.a, comparison.b) if not side.n), None)
+    empty = next((side for side in (comparison.a, comparison.b) if not side.n + side.excluded), None)
     if empty is not None and calls is not None:
         raise UsageError(
             f"nothing to compare in {comparison.a.name} and {comparison.b.name}:"
             f" --where leaves no call that counts of the {empty.kind} {empty.name}"
         )
-
-
-def _errored(store: Store, side: Side, calls: Predicate | None) -> dict[str, int]:
-    """Count the errored calls of each flow on a side."""
-    from riff_store.filters.dimensions import Grouping
-    from riff_store.queries.sides import calls_of_side
-    from riff_store.queries.sums import call_counts
-
-    counts = call_counts(store, calls_of_side(side, calls), Grouping(("flow",)))
-    return {flow: excluded for (flow,), (_, excluded) in counts.items() if flow is not None and excluded}
 
 
 _TOLD_APART_BY = ("trial", "agent", "scenario", "persona")
@@ -103,12 +100,17 @@ def with_commands(
     if not told:
         return decision
     agents = _agents(store, comparison, calls)
-    paired = _paired(store, comparison, calls, told)
+    paired = _paired(store, comparison, calls, [check for check in told if check.kind == "aspect"])
     found = {
         check: replace(
             check,
             agent=agents.get(check.flow),
-            command=_command(check, _where(check, comparison, calls), paired.get(_key(check)), store_name),
+            command=_command(
+                check,
+                _where(check, comparison, calls),
+                paired.get(_key(check)) if check.kind == "aspect" else None,
+                store_name,
+            ),
         )
         for check in told
     }
@@ -145,13 +147,16 @@ def _paired(
 
 
 def _where(check: Check, comparison: Comparison, calls: Predicate | None) -> str:
-    """Return the filter that leaves the candidate's calls which count and were measured."""
+    """Return the filter that leaves the candidate's calls which a check rests on, or which it counts."""
     side = Term(comparison.b.kind, "=", comparison.b.name)
-    parts = [side, Term("flow", "=", check.flow), Term("errored", "=", 0.0)]
-    # In ASCII, for what is pasted anywhere.
-    measured = render(Term(_field(check), "measured")).removesuffix("·") + "none"
+    errored = Term("errored", "=", float(check.kind == "errored"))
+    parts: list[Predicate] = [side, Term("flow", "=", check.flow), errored]
     more = [] if calls is None or calls in parts else [_grouped(calls)]
-    return " ".join([render(all_of(parts)), measured, *more])
+    if check.kind == "errored":
+        return " ".join([render(all_of(parts)), *more])
+    is_measured = Term(_field(check), "measured" if check.kind == "aspect" else "missing")
+    # In ASCII, for what is pasted anywhere.
+    return " ".join([render(all_of(parts)), render(is_measured).removesuffix("·") + "none", *more])
 
 
 def _grouped(part: Predicate) -> str:
@@ -173,7 +178,8 @@ def _command(check: Check, where: str, paired: ComparedCalls | None, store_name:
     texts = [f"{where} {_grouped(part)}" for part in _with_partner(paired)] if paired is not None else []
     shortest = min(filter(_can_be_read, texts), key=len, default=where)
     worst_first = _field(check) if check.better == "higher" else f"-{_field(check)}"
-    return ui_command("conversations", Request(where=shortest, sort=worst_first), store=store_name)
+    order = worst_first if check.kind == "aspect" else None
+    return ui_command("conversations", Request(where=shortest, sort=order), store=store_name)
 
 
 def _with_partner(found: ComparedCalls) -> Iterator[Predicate]:
@@ -243,8 +249,8 @@ def with_first_runs(
     return replace(decision, checks=tuple(dated))
 
 
-def _key_in_any_run(check: Check) -> tuple[str, str, str | None]:
-    return check.flow, check.aspect, check.judge
+def _key_in_any_run(check: Check) -> tuple[str, str, str | None, str]:
+    return check.flow, check.aspect, check.judge, check.kind
 
 
 def _runs_between(store: Store, decision: Decision) -> list[str]:
@@ -258,12 +264,9 @@ def _runs_between(store: Store, decision: Decision) -> list[str]:
 
 
 def _checks(store: Store, baseline: str, run: str, calls: Predicate | None, rules: Rules) -> tuple[Check, ...]:
-    from riff_store.queries.comparison import compare
-
-    also = tuple(tolerance.aspect for tolerance in rules.tolerances)
     # Whatever a run is called, a run is meant.
-    comparison = compare(store, f"run:{baseline}", f"run:{run}", calls, also=also)
+    comparison = _compared(store, f"run:{baseline}", f"run:{run}", calls, rules)
     try:
-        return decide(comparison, rules.tolerances, min_n=rules.min_n).checks
+        return _decide(comparison, rules).checks
     except UsageError:
         return ()

@@ -40,10 +40,9 @@ UNITS = (
 )
 IN_UNITS = "B − A is in the unit of its row; low, high: its 95 % interval."
 NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chance"
-MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
 EVENTS = "Figures over the events of all calls are tested by permuting calls: the events of one have much in common."
 _FINEST = 2
-_MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
+_MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "differs": "warn"}
 _FAILED = "of the pairs, for rates"
 _FEW = f"below {FEW_EVENTS} they are few and carry `~`"
 _EVENTS = ("events_a", "events_b")
@@ -67,11 +66,13 @@ _COLUMNS: Sequence[Column] = (
     Column("p_adjusted", "p adj.", decimals=3, help="p corrected across all rows of the comparison."),
     Column("low", "low", decimals=_FINEST, help="Where the 95 % interval of B − A begins."),
     Column("high", "high", decimals=_FINEST, help="Where the 95 % interval of B − A ends."),
-    Column("p", "p", decimals=3, shown=False, help="The exact two-sided p of this row's test alone."),
+    Column("p", "p", decimals=3, shown=False, help="The two-sided p of this row's test alone."),
     Column("pairs", "pairs", kind="count", help="Pairs of calls of the same task; · where the calls are not paired."),
     Column("only_a", "only A failed", kind="count", help=f"Only A's call failed, {_FAILED}."),
     Column("only_b", "only B failed", kind="count", help=f"Only B's call failed, {_FAILED}."),
     Column("both", "both failed", kind="count", help=f"Both calls failed, {_FAILED}."),
+    Column("up", "up", kind="count", help="Pairs in which B has more, for means."),
+    Column("down", "down", kind="count", help="Pairs in which B has less, for means."),
     Column("neither", "neither", kind="count", shown=False, help=f"Neither call failed, {_FAILED}."),
     Column("test", "test", kind="text", shown=False, help="The test that p comes from."),
     Column("unit", "unit", kind="text", shown=False, help="The unit of A, B and B − A."),
@@ -148,13 +149,14 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
         f" ({'newly broken and mended' if answer.a.kind == 'run' else 'worst'} first)",
         columns=[replace(column, shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference) for difference in answer.differences],
-        lead="" if answer.counts is None else failures.solved_text(answer.counts),
+        lead="" if answer.solved is None else failures.solved_text(answer.solved),
         notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
         extras={
             "a": failures.side_record(answer.a),
             "b": failures.side_record(answer.b),
             "tested": answer.tested,
             "flows": [cells.values_of(flow, "flow n_a n_b excluded_a excluded_b pairs") for flow in answer.flows],
+            "solved": None if answer.solved is None else cells.values_of(answer.solved, "more a b n_a n_b p"),
             "pairs": None if answer.counts is None else failures.pairs_record(answer.counts),
             "only_in_a": dict(answer.only_in_a),
             "only_in_b": dict(answer.only_in_b),
@@ -174,10 +176,12 @@ def _row(difference: Difference) -> Row:
         **cells.values_of(difference, "p_adjusted p pairs"),
         "n_a": difference.a.n,
         "n_b": difference.b.n,
-        **cells.values_of(difference, "events_a events_b only_a only_b both neither test"),
+        **cells.values_of(difference, "events_a events_b only_a only_b both neither up down test"),
         "unit": unit_of(difference.aspect, difference.judge),
         **cells.values_of(difference, "better alone_a alone_b"),
-        "intervals": cells.intervals({"a": difference.a, "b": difference.b}),
+        "intervals": cells.intervals(
+            {"a": difference.a, "b": difference.b}, difference.aspect if difference.judge is None else "humanness"
+        ),
     }
     where = cells.where({"flow": difference.flow})
     few = any(_are_few(getattr(difference, key)) for key in _EVENTS)
@@ -209,9 +213,9 @@ def _display(difference: Difference) -> dict[str, str]:
     for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
         if p is not None:
             shown[key] = p_text(p)
-    if not difference.rate:
-        # A sign in each cell would say that something is missing.
-        shown |= dict.fromkeys(("only_a", "only_b", "both", "neither"), "")
+    # A sign in each cell would say that something is missing.
+    shown |= dict.fromkeys(() if difference.rate else ("only_a", "only_b", "both", "neither"), "")
+    shown |= dict.fromkeys(("up", "down") if difference.rate or difference.events_a is not None else (), "")
     return shown
 
 
@@ -236,8 +240,6 @@ def _notes(answer: Comparison) -> Iterator[str]:
         if any(difference.events_a is not None for difference in answer.looked_at):
             yield EVENTS
         yield f"{NOISE}. p is corrected across {counted(answer.tested, 'row')} (Benjamini-Hochberg)."
-    if "mixed" in found:
-        yield MIXED
     for side, flows in (("A", answer.only_in_a), ("B", answer.only_in_b)):
         if flows:
             counts = listed([f"{name} {n}" for name, n in sorted(flows.items())])
@@ -257,15 +259,15 @@ def _pairing(answer: Comparison) -> str:
     if not paired:
         return (
             f"Unpaired: too few calls of the same flow, scenario or persona, trial and {within};"
-            " Fisher's exact test for rates, Mann-Whitney U for scores."
+            " Fisher's exact test for rates, permutations of calls for means."
         )
     alone = [sum(flow.n_a - flow.pairs for flow in answer.flows), sum(flow.n_b - flow.pairs for flow in answer.flows)]
     rest = len(answer.looked_at) - paired
     pairs = counted(sum(flow.pairs for flow in answer.flows), "pair")
-    others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, Mann-Whitney U)." if rest else ""
+    others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, permutations)." if rest else ""
     return (
         f"Paired by flow, scenario or persona, trial and {within}: {pairs},"
-        f" tested by McNemar's exact test for rates, the sign test for scores."
+        f" tested by McNemar's exact test for rates, by flips of signs for means."
         f" Without a partner, so left out of paired rows: {alone[0]} of A, {alone[1]} of B.{others}"
     )
 
@@ -413,7 +415,7 @@ SPEC = ViewSpec(
     name="compare",
     title="Compare two runs or agents",
     help=(
-        "What B differs in from A, flow by flow: paired where both called the same task, with exact tests.",
+        "What B differs in from A, flow by flow: paired where both called the same task, and tested for chance.",
         "noise says that a difference as large may well be chance. Between runs, flows whose success rate changed"
         " beyond that come first: newly broken, newly mended; then worse, better, noise.",
         "Drill into the calls that only one side failed with compare A B --failures.",

@@ -177,7 +177,7 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
     blame = {
         "state": call.first_failed,
         "kind": call.failure,
-        "detail": _detail_of(call, words),
+        "detail": _detail(call, words),
         "error": words(call.failure_error),
         "who": call.who,
         "tool": call.failed_tool,
@@ -191,8 +191,8 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
     return replace(table, rows=rows, begin=begin, extras={**table.extras, "blame": blame})
 
 
-def _detail_of(call: Call, words: CallWords) -> str | None:
-    """Return what a call is blamed for in detail; what the agent should have said only where words are wanted."""
+def _detail(call: Call, words: CallWords) -> str | None:
+    """Return the detail of what is blamed; an answer that was never given is words, as what was said is."""
     return words(call.failure_detail) if call.failure == "missing answer" else call.failure_detail
 
 
@@ -255,8 +255,8 @@ def _extras(
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": record_of(detail.call)
-        | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")}
-        | {"detail": _detail_of(detail.call, words)},
+        | {"detail": _detail(detail.call, words)}
+        | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")},
         "aspects": {
             "computed": dict(detail.aspects),
             "judged": [notes.verdict_record(verdict, words) for verdict in detail.verdicts],
@@ -348,11 +348,7 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
         f"Computed: {' · '.join(scores)}",
         *([f"Source says: {' · '.join(beside)}"] if beside else []),
         *([f"Interaction: {heard}"] if heard else []),
-        *(
-            [f"{failure_text(record_of(call) | {'detail': _detail_of(call, words)})}."]
-            if call.failure is not None
-            else []
-        ),
+        *([f"{failure_text(record_of(call) | {'detail': _detail(call, words)})}."] if call.failure is not None else []),
         *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
 

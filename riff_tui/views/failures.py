@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
-from riff_tui.text.numbers import counted, listed
+from riff_tui.text.numbers import counted, listed, p_text, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.failures import FailedCall, FailedPair, Failures
-    from riff_store.queries.sides import PairCounts, Side
+    from riff_store.queries.sides import PairCounts, Side, Solved
     from riff_tui.view_query import ViewQuery
 
 
@@ -24,7 +24,6 @@ _SHOWN = {"a": "only A", "b": "only B", "both": "both"}
 _MARKERS = {"a": "-", "b": "!", "both": "x"}
 _SEVERITY: Mapping[str, Severity] = {"a": "good", "b": "bad", "both": "warn"}
 
-_SMALLEST = 0.0001
 _OF_CALL = "conversation final_state stop_reason score agent run"
 
 
@@ -78,7 +77,7 @@ def failures(answer: Failures) -> Table:
         title=f"Failures: B {answer.b.name} against A {answer.a.name}",
         columns=_COLUMNS,
         rows=rows,
-        lead=solved_text(answer.counts),
+        lead=solved_text(answer.counts.solved),
         notes=list(_notes(answer)),
         extras={
             "a": side_record(answer.a),
@@ -197,12 +196,26 @@ def pairs_record(counts: PairCounts) -> dict[str, Any]:
     return cells.values_of(counts, "pairs only_a only_b both neither p")
 
 
-def solved_text(counts: PairCounts) -> str:
-    """Say how many tasks one side alone solved, over all flows together, and whether that may be chance."""
-    if not counts.pairs:
+def solved_text(solved: Solved) -> str:
+    """Say which side solves more, over all flows together, and whether that may be chance."""
+    if not solved.n_a or not solved.n_b:
         return ""
-    p = f"{counts.p:.4f}" if counts.p >= _SMALLEST else f"<{_SMALLEST}"
-    return (
-        f"Only A solved {counts.only_b} of {counts.pairs} pairs, only B {counts.only_a} (exact p {p});"
-        f" both {counts.neither}, neither {counts.both}."
-    )
+    a, b = (percent(hits / n) for hits, n in ((solved.a, solved.n_a), (solved.b, solved.n_b)))
+    p = f"p {p_text(solved.p)}"
+    if solved.more is None:
+        found = f"Neither side solves more beyond chance: B {b}, A {a} of {_of(solved)} ({p})"
+    elif (solved.more == "B") == (solved.b * solved.n_a > solved.a * solved.n_b):
+        shares = f"{b} against {a}" if solved.more == "B" else f"{a} against {b}"
+        found = f"{solved.more} solves more: {shares} of {_of(solved)}, beyond chance ({p})"
+    else:
+        found = f"Flow by flow {solved.more} solves more, beyond chance ({p}); of all, B {b}, A {a} of {_of(solved)}"
+    if solved.pairs is None:
+        return f"{found}."
+    pairs = solved.pairs
+    return f"{found}. Only A solved {pairs.only_b}, only B {pairs.only_a}; both {pairs.neither}, neither {pairs.both}."
+
+
+def _of(solved: Solved) -> str:
+    if solved.pairs is not None:
+        return counted(solved.n_a, "pair")
+    return f"{counted(solved.n_a, 'call')} of A and {solved.n_b} of B"

@@ -43,8 +43,9 @@ LOST = replace(
     columns.LOST, shown=False, help="Failed calls that ended where nobody served them: given up, or handed over."
 )
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
+_FAILED = replace(columns.FAILED, pasted=False)
 _OF_CALLS = (
-    columns.SUCCESS, columns.FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
+    columns.SUCCESS, _FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
 )  # fmt: skip
 _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
@@ -101,6 +102,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]
     interaction = columns.interaction_columns(answers)
+    errored = cells.errored_marks(answers)
     capped = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
     return Table(
         view="flows",
@@ -110,12 +112,15 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *_MEASURED,
             *added,
             *interaction,
-            *_OF_CALLS,
+            *(replace(each, shown=True) if each.key == "excluded" and any(errored) else each for each in _OF_CALLS),
             *cells.shown_where_failed(_OF_CALLERS, answers),
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
-        rows=[_row(cell, keys, judges, aspects, interaction, bounds) for cell in answers],
+        rows=[
+            _with_marks(_row(cell, keys, judges, aspects, interaction, bounds), marks)
+            for cell, marks in zip(answers, errored, strict=True)
+        ],
         notes=[
             _units([*columns.ASPECTS, *added]),
             *cells.measured_note(answers),
@@ -125,6 +130,12 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *([CAPPED.format(capped=capped, rows=len(answers))] if capped else []),
         ],
     )
+
+
+def _with_marks(row: Row, marks: Mapping[str, Severity]) -> Row:
+    """Return a row with more marks, of which the gravest is its own if nothing graver is."""
+    gravest = cells.worst_of((*marks.values(), row.severity.get("", "ok")))
+    return row if not marks or gravest is None else replace(row, severity={**row.severity, **marks, "": gravest})
 
 
 def _units(aspects: Sequence[Column]) -> str:

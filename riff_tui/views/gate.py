@@ -15,22 +15,27 @@ if TYPE_CHECKING:
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"
-    " p, corrected over the checks of this gate, and that of its flow, corrected over the flows, of at most 5 %."
+    " p, corrected over the checks of its kind, and that of its flow, corrected over the flows, of at most 5 %."
 )
 UNITS = (
     "Units: success_rate share of correct and complete calls, pp percentage points · latency s{} · else points of 0-10."
 )
 MOST_COMMANDS = 10
-_MARKS: dict[CheckStatus, Severity] = {"failed": "bad", "mixed": "warn", "allowed": "warn"}
+_MARKS: dict[CheckStatus, Severity] = {"failed": "bad", "allowed": "warn"}
 _COLUMNS = (
     columns.FLOW,
-    Column("aspect", "Aspect", kind="name", help="What is checked: an aspect of calls, or the share that succeeded."),
+    Column("aspect", "Aspect", kind="name", help="What is checked of calls: an aspect, success, or that they errored."),
     Column("judge", "Judge", kind="name", shown=False, help="Whose judgement it is, of humanness."),
-    Column("standing", "Verdict", kind="text", help="failed, mixed, allowed, noise, held, or too few to decide."),
+    Column(
+        "check", "Check", kind="name", shown=False,
+        help="The aspect itself, errored: how many calls errored, or measured: of how many it was not measured.",
+    ),
+    Column("standing", "Verdict", kind="text", help="failed, allowed, noise, held, or too few to decide."),
     Column("baseline", "baseline", help="The mean of the baseline's calls."),
     Column("candidate", "candidate", help="The mean of the candidate's calls."),
     Column("change", "change", help="Candidate minus baseline."),
     Column("allowed", "allowed", help="How far it may go to the worse."),
+    Column("smallest_fall", "could see", help="The smallest fall that four of five such gates find; · for none."),
     Column("n_baseline", "n base", kind="count", help="Calls of the baseline that were measured."),
     Column("n_candidate", "n cand", kind="count", help="Calls of the candidate that were measured."),
     Column("pairs", "pairs", kind="count", shown=False, help="Calls of both that pair up, where the test is paired."),
@@ -77,11 +82,12 @@ def _told(check: Check) -> dict[str, Any]:
     """Return a check that failed or recovered as scripts read it; `n` are the calls that its command opens."""
     return {
         **cells.values_of(check, "flow agent aspect judge"),
+        "check": check.kind,
         "before": check.baseline,
         "after": check.candidate,
         "change": check.change,
         "interval": None if check.interval is None else list(check.interval),
-        "n": check.n_candidate,
+        "n": check.n_candidate if check.kind == "aspect" else round((check.candidate or 0.0) * check.n_candidate),
         **cells.values_of(check, "n_baseline n_candidate p_adjusted since command"),
     }
 
@@ -89,8 +95,9 @@ def _told(check: Check) -> dict[str, Any]:
 def _row(check: Check, decision: Decision) -> Row:
     record: dict[str, Any] = {
         **cells.values_of(check, "flow aspect judge"),
+        "check": check.kind,
         "standing": check.status,
-        **cells.values_of(check, "baseline candidate change allowed n_baseline n_candidate pairs"),
+        **cells.values_of(check, "baseline candidate change allowed smallest_fall n_baseline n_candidate pairs"),
         **cells.values_of(check, "test p p_adjusted p_flow better"),
         "interval": None if check.interval is None else list(check.interval),
     }
@@ -98,9 +105,11 @@ def _row(check: Check, decision: Decision) -> Row:
         "flow": messages.short(check.flow),
         "aspect": messages.short(check.name),
         "standing": "FAILED" if check.status == "failed" else check.status,
-        **{key: messages.value(check, record[key]) for key in ("baseline", "candidate")},
+        "baseline": messages.before(check),
+        "candidate": messages.after(check),
         "change": messages.change(check),
         "allowed": messages.allowed(check),
+        "smallest_fall": messages.smallest_fall(check),
         **{key: messages.p_value(record[key]) for key in ("p", "p_adjusted", "p_flow")},
     }
     mark = _MARKS.get(check.status)
@@ -119,7 +128,8 @@ SPEC = ViewSpec(
     title="Gate",
     help=(
         "Each aspect of each flow, candidate against baseline, what fails first.",
-        "A check fails where the candidate is worse by more than it may be, and surely so.",
+        "A check fails where the candidate is worse by more than it may be, and surely so. Errored calls, and calls of"
+        " which an aspect was not measured, are checks as well.",
         "The exit code is 3 where one fails.",
     ),
     listed=False,

@@ -1,4 +1,4 @@
-"""Show success and quality from run to run, a column for each judge."""
+"""Show success and quality from run to run, a column for each judge, and what was evaluated when."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
+    from riff_store.queries.contents import RunSummary
     from riff_store.queries.quality import RunQuality
     from riff_tui.view_query import ViewQuery
 
@@ -163,3 +164,79 @@ SPEC = ViewSpec(
         key="5", help="Success and quality run by run, a column for each judge; press again to widen.", below="flows"
     ),
 )
+
+# Show what was evaluated when, from which commit, and how it went.
+_RUN_SUCCESS = replace(columns.SUCCESS, get=lambda run: run.success.mean)
+_RUN_QUALITY = replace(columns.QUALITY, get=lambda run: run.quality.mean)
+_RUN_COLUMNS = (
+    columns.RUN,
+    replace(columns.STARTED, get=lambda run: cells.moment(run.started_at)),
+    columns.FLOWS,
+    columns.N,
+    columns.FAILED,
+    Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
+    _RUN_SUCCESS,
+    columns.interval(_RUN_SUCCESS),
+    replace(columns.OVERALL, get=lambda run: cells.caller_values(run)["success_overall"]),
+    _RUN_QUALITY,
+    columns.interval(_RUN_QUALITY),
+    columns.CALLER_FAILED,
+    Column("label", "Label", kind="text", help="What the run was called."),
+    columns.BUILT_FROM,
+    Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
+    Column("written_by", "Written by", kind="text", help="Who stored its calls.", shown=False),
+)
+RUN_UNITS = "Units: success share of calls · quality 0-10, higher is better."
+
+
+_PLAIN_COLUMNS = tuple(column for column in _RUN_COLUMNS if not column.path)
+
+
+def show_runs(query: ViewQuery) -> Table:
+    """Return the runs that hold such calls."""
+    from riff_store.queries.contents import runs as asked
+
+    return query.result(query.parts(), lambda parts: runs(asked(query.store, parts.calls)))
+
+
+def runs(answers: Sequence[RunSummary]) -> Table:
+    """Return all runs in time order, the latest first; runs without a time come last."""
+    return Table(
+        view="runs",
+        title="Runs (latest first)",
+        columns=cells.shown_where_failed(_RUN_COLUMNS, answers),
+        rows=[_run_row(run) for run in sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))],
+        notes=[RUN_UNITS, *cells.measured_note(answers), *cells.caller_note(answers)],
+    )
+
+
+def _run_row(run: RunSummary) -> Row:
+    row = cells.plain_row(_PLAIN_COLUMNS, run, ("run",))
+    measures = {"success_rate": run.success, "quality": run.quality}
+    record = {**row.record, "intervals": cells.intervals(measures | cells.caller_intervals(run))}
+    display, counts = cells.interval_texts(_RUN_COLUMNS, record), cells.counts_of(run.n, measures)
+    [marks] = cells.errored_marks([run])
+    return replace(row, record=record, display=display, counts=counts, severity=marks)
+
+
+RUNS = ViewSpec(
+    name="runs",
+    title="Runs",
+    help=(
+        "What was evaluated when, from which commit, and how many calls were correct and complete.",
+        "The latest run comes first; a run starts with its first call.",
+        "Drill into a run with flows --where 'run=R'.",
+    ),
+    order=90,
+    show=show_runs,
+    columns=_RUN_COLUMNS,
+    order_by="-started_at",
+    last=("excluded", "label", "commit", "branch", "written_by"),
+    row_kind="run",
+    comparable=True,
+    words=Words(nouns=("run", "runs")),
+    screen=Screen(
+        key="7", help="What was evaluated when: every run of these calls; press again to widen.", below="flows"
+    ),
+)
+SPECS = (SPEC, RUNS)

@@ -30,13 +30,15 @@ class EarlyVerdict:
 
     @property
     def worse(self) -> list[Check]:
-        """Return the checks that are surely worse by more than they may be."""
-        return self.decision.of("failed") if self.decision is not None else []
+        """Return the checks that are surely worse by more than they may be; what is not measured yet may still be."""
+        failed = self.decision.of("failed") if self.decision is not None else []
+        return [check for check in failed if check.kind != "measured"]
 
     def success(self, flow: str) -> Check | None:
         """Return what is known of the success rate of a flow."""
         checks = self.decision.checks if self.decision is not None else ()
-        return next((check for check in checks if (check.flow, check.aspect) == (flow, "success_rate")), None)
+        known = (check for check in checks if check.kind == "aspect" and check.aspect == "success_rate")
+        return next((check for check in known if check.flow == flow), None)
 
     def is_thin(self, check: Check) -> bool:
         """Return whether a check rests on fewer calls than a gate decides on."""
@@ -158,6 +160,7 @@ def _check(check: Check) -> dict[str, Any]:
         "flow": check.flow,
         "aspect": check.aspect,
         "judge": check.judge,
+        "check": check.kind,
         "before": check.baseline,
         "after": check.candidate,
         "n_before": check.n_baseline,

@@ -80,10 +80,9 @@ def _head(run: WatchedRun, width: int) -> Iterator[str]:
 
 
 def _worse_text(verdict: EarlyVerdict, check: Check) -> str:
-    from riff_tui.gate.messages import change, short, value
+    from riff_tui.gate.messages import change, moved
 
-    was, now = value(check, check.baseline), value(check, check.candidate)
-    return f"{short(check.flow)} {one_line(check.name)} {was} → {now} ({change(check)}; n {check.n_candidate})"
+    return f"{moved(check)} ({change(check)}; n {check.n_candidate})"
 
 
 def _side(side: str, name: str, tokens: SpentTokens | None) -> str:

@@ -47,9 +47,13 @@ FAILURES = _columns_of(m.CallFailure, "conversation", "kind", "who", "turn", "t"
 }
 """The columns of where calls first went wrong, in the order of calls."""
 
+TOOLS = _columns_of(m.ToolScore, "conversation")
+"""The columns of the rows of tools, in the order of calls and then of tools and states; state 0 is none."""
+
 ROWS_OF_CALLS = {
     "state": (STATES, "state_score", "state_id"),
-    "transition": (TRANSITIONS, "transition", "from_state_id"),
+    "transition": (TRANSITIONS, "transition", "from_state_id, to_state_id"),
+    "tool": (TOOLS, "tool_score", "tool_id, state"),
     "failure": (FAILURES, "call_failure", "last_ok_id"),
 }
 """Rows of calls: the columns, their table, and what orders the rows of a call."""

@@ -38,6 +38,25 @@ class StateAspects(msgspec.Struct, gc=False):
     slow: float | None = None
 
 
+class ToolAspects(msgspec.Struct, gc=False):
+    """Hold how one tool fared in one state of a conversation (docs/metrics.md, section 18).
+
+    `tool` has `user:` before its name where the caller called it; `state` is `None` where it is not known. Of its `n`
+    calls `errors` failed, and `unrecovered` of these were followed by no good call of it; the arguments of
+    `bad_arguments` did not fit its schema, `None` where that is known of none. `failed` is 1 if the conversation failed
+    and the blame names the tool.
+    """
+
+    tool: str
+    state: str | None = None
+    n: int = 0
+    errors: int = 0
+    unrecovered: int = 0
+    bad_arguments: int | None = None
+    latency_p95_ms: float | None = None
+    failed: int = 0
+
+
 class Failure(msgspec.Struct, gc=False):
     """Say what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
@@ -130,6 +149,7 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     typed: int | None = None
     aspects: dict[str, float | None] = {}
     states: list[StateAspects] = []
+    tools: list[ToolAspects] = []
     terminals: dict[str, str] = {}
     outcome_positions: dict[str, int] = {}
     failure: Failure | None = None

@@ -68,6 +68,14 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         " revisit,"
         " guard_error, latency_n, slot_n FROM state_rollup",
     ),
+    "tools": (
+        f"SELECT {_CELL}, t.tool_id, t.state, SUM(t.n), COUNT(CASE WHEN t.n > 0 THEN 1 END), SUM(t.errors),"
+        " SUM(t.unrecovered), COUNT(t.bad_arguments), COALESCE(SUM(t.bad_arguments), 0), COUNT(t.latency_p95_ms),"
+        " SUM(t.failed) FROM conversation c JOIN tool_score t ON t.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, t.tool_id, t.state",
+        "SELECT flow_id, agent_id, run_id, tool_id, state, n, calls, errors, unrecovered, bad_arguments_n,"
+        " bad_arguments, latency_n, failed FROM tool_rollup",
+    ),
     "transitions": (
         f"SELECT {_CELL}, x.from_state_id, x.to_state_id, SUM(x.n)"
         " FROM conversation c JOIN transition x ON x.conversation_id = c.id"
@@ -82,6 +90,11 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         "SELECT flow_id, agent_id, state_id, segment_id, SUM(n), SUM(stall), SUM(lost) FROM state_rollup"
         " GROUP BY 1, 2, 3, 4",
         "SELECT flow_id, agent_id, state_id, segment_id, n, stall, lost FROM state_total",
+    ),
+    "tool totals": (
+        "SELECT flow_id, agent_id, tool_id, state, SUM(n), SUM(errors), SUM(failed) FROM tool_rollup"
+        " GROUP BY 1, 2, 3, 4",
+        "SELECT flow_id, agent_id, tool_id, state, n, errors, failed FROM tool_total",
     ),
     "transition totals": (
         "SELECT flow_id, agent_id, from_state_id, to_state_id, SUM(n) FROM transition_rollup GROUP BY 1, 2, 3, 4",

@@ -20,6 +20,8 @@ MetricKind: TypeAlias = Literal["call", "judged", "state", "row"]
 Direction: TypeAlias = Literal["higher", "lower"]
 SHARE = (0.0, 1.0)
 """The ends of the scale of a share."""
+TEN = (0.0, 10.0)
+"""The ends of the scale of scores."""
 LARGEST = 1e5
 """The largest value of a call, either way: the store sums whole billionths."""
 
@@ -229,11 +231,9 @@ GROUP = "riff_tui.metrics"
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 
 
-_TEN = (0.0, 10.0)
-
 METRICS: tuple[Metric, ...] = (
     Metric(
-        "operability", "operability", kind="row", bounds=_TEN, short="oper", aliases=("oper",), compared=False,
+        "operability", "operability", kind="row", bounds=TEN, short="oper", aliases=("oper",), compared=False,
         strong=True, strong_title=True,
         help="Could this be put in front of callers: the weighted blend of what is measured, capped by correctness.",
         definition="the blend of section 5",
@@ -246,18 +246,18 @@ METRICS: tuple[Metric, ...] = (
         "that is measured",
     ),
     Metric(
-        "quality", "quality", kind="row", bounds=_TEN, short="qual", of_call="quality",
+        "quality", "quality", kind="row", bounds=TEN, short="qual", of_call="quality",
         help="Operability of each call by itself, averaged: it does not depend on how many calls were made.",
         definition="operability, with its caps, of a call's own correctness, completion, errors and latency_p95 and of "
         "the median of its judges; of a group the mean over its calls",
     ),
     Metric(
-        "blend", "blend", kind="row", bounds=_TEN, compared=False, shown=False,
+        "blend", "blend", kind="row", bounds=TEN, compared=False, shown=False,
         help="What operability would be without its caps.",
         definition="the weighted mean of section 5 before the caps",
     ),
     Metric(
-        "correctness", "correctness", bounds=_TEN, short="corr", aliases=("corr",),
+        "correctness", "correctness", bounds=TEN, short="corr", aliases=("corr",),
         help="Reached a success terminal, with its slots filled and a status on contract.",
         definition="10 × success terminal reached (0 or 1) × share of required and completion slots filled × final "
         "status allowed (0 or 1) × share of deeds done. A part that the contract leaves open counts as 1; without a "
@@ -265,13 +265,13 @@ METRICS: tuple[Metric, ...] = (
         "by that",
     ),
     Metric(
-        "completion", "completion", bounds=_TEN, short="comp", aliases=("comp",), rate_of="completion", gated=True,
+        "completion", "completion", bounds=TEN, short="comp", aliases=("comp",), rate_of="completion", gated=True,
         help="10 where the flow ran to its own end, 0 where the call was cut or given up.",
         definition="10 if the call is flagged completed and stopped at a terminal, else 0; not measured where the word "
         "for its end is none that is known, unless it is flagged as not completed",
     ),
     Metric(
-        "errors", "errors", bounds=_TEN, short="errs", aliases=("errs",), gated=True,
+        "errors", "errors", bounds=TEN, short="errs", aliases=("errs",), gated=True,
         help="10 without errors; 2.5 less for each error, unsafe stop, loop or turn limit.",
         definition="10 − 2.5 for each error and for a stop by `unsafe`, `max_turns` or `loop`; never below 0",
     ),
@@ -296,7 +296,7 @@ METRICS: tuple[Metric, ...] = (
         definition="agent turns",
     ),
     Metric(
-        "humanness", "humanness", kind="judged", bounds=_TEN, short="hum", aliases=("hum",),
+        "humanness", "humanness", kind="judged", bounds=TEN, short="hum", aliases=("hum",),
         help="How natural and warm the agent was, as {judge} judged it.",
         definition="by a judge: natural, warm, not robotic or repetitive. Each judge, and each version of its prompt, "
         "apart",

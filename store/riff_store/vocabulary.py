@@ -44,6 +44,9 @@ class Field(NamedTuple):
     share: bool = False
 
 
+TOOL_FIELDS = ("tool", "tool_error")
+"""The names of tools: those that were called, those of which a call failed; `STATE/TOOL` is one in a state."""
+
 STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 """The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
 
@@ -65,6 +68,7 @@ _ALL = [
     *_fields("call", "name", "stop_reason final_state final_status judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
+    *_fields("call", "name", TOOL_FIELDS),
     *_fields("call", "name", NOTE_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
@@ -79,6 +83,7 @@ _ALL = [
     *_fields("row", "name", "path kind aspect"),
     *_fields("row", "number", "n measured excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
+    *_fields("row", "number", "calls unrecovered bad_arguments"),
     *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed wrong_failed"),
     *_fields("row", "number", "count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls cohesion exact kappa kappa_unweighted spearman mean_difference spread"),

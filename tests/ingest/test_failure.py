@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.support import failure_oracle
+from tests.support import blame_oracle, failure_oracle
 from tests.support.random_streams import demanding_call, random_call
 from tests.surface.ingest import (
     DERIVED,
@@ -237,7 +237,13 @@ def test_a_state_that_is_left_forward_without_its_slot_is_blamed_unless_the_slot
     found = ("greet", "collect", "missing slot", "name", None)
     assert blame(events, contract=ASKING) == found
     assert moment(events, contract=ASKING) == ("events", 3, 20.0)
-    assert blame([*events, SlotFilled("name", "Ada")], contract=ASKING) == ("collect", "confirm", "dead end", None, None)
+    assert blame([*events, SlotFilled("name", "Ada")], contract=ASKING) == (
+        "collect",
+        "confirm",
+        "dead end",
+        None,
+        None,
+    )
     assert blame(events, contract=ASKING, slots={"name": "Ada"}) == ("collect", "confirm", "dead end", None, None)
     assert blame([*events, SlotFilled("name", None)], contract=ASKING) == found
     # Whoever is stuck in a state or hands over there has not left it forward.
@@ -327,7 +333,12 @@ def test_a_call_without_visits_is_kept_with_nothing_found() -> None:
 
 
 def test_the_moment_is_a_turn_as_well() -> None:
-    turns = [Turn("caller", "Hi", 1.0), Turn("agent", "Hello", 2.0), Turn("caller", "Now", 8.0), Turn("agent", "?", 14.0)]
+    turns = [
+        Turn("caller", "Hi", 1.0),
+        Turn("agent", "Hello", 2.0),
+        Turn("caller", "Now", 8.0),
+        Turn("agent", "?", 14.0),
+    ]
     events = walk("greet", "collect")
     broken = failure(events, ToolCall("find", t=12.0, error="timeout"), turns=turns)
     ended = failure(events, turns=turns)
@@ -345,8 +356,8 @@ def test_random_streams_fail_where_a_second_computation_says(make: Any) -> None:
         line = make(number, chance)
         found = facts_of(msgspec.convert(line, Conversation), default_run="r")[0]
         wanted = failure_oracle.blame(line)
-        if not failure_oracle.is_excluded(line):
-            assert found.success is failure_oracle.success(line), line
+        if not blame_oracle.is_errored(line):
+            assert found.success is blame_oracle.success(line), line
         assert not any(row.lost for row in found.states) or found.failure is not None
         blamed = found.failure
         if blamed is None:

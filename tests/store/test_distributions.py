@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from tests.surface.store import fair_binomial, hypergeometric, normal_tail, rank_sums, student_quantile, student_tail
+from tests.surface.store import (
+    fair_binomial,
+    hypergeometric,
+    normal_tail,
+    student_quantile,
+    student_tail,
+    sums_of_subsets,
+)
 
 DEGREES = st.one_of(st.integers(1, 60).map(float), st.floats(1, 3e6))
 
@@ -63,10 +70,7 @@ def test_marked_calls_of_a_draw_are_counted_out(marked: int, others: int, drawn:
     assert found.at_most(hits) == pytest.approx(float(at_most), rel=1e-12)
 
 
-@pytest.mark.parametrize(("first", "second"), [(1, 1), (1, 5), (3, 4), (4, 4), (5, 2)])
-def test_orders_of_two_samples_are_counted_by_wins(first: int, second: int) -> None:
-    places = range(first + second)
-    found = [0] * (first * second + 1)
-    for chosen in combinations(places, first):
-        found[sum(one > other for one in chosen for other in places if other not in chosen)] += 1
-    assert rank_sums(first, second) == found
+@given(st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=8), st.data())
+def test_sums_of_subsets_are_those_of_all_choices(values: list[float], data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, len(values)))
+    assert sorted(sums_of_subsets(values, size)) == sorted(sum(chosen) for chosen in combinations(values, size))

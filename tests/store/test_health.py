@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.facts import call, fresh, put, verdict
-from tests.surface.store import Health, Item, Skipped, examine, open_store
+from tests.surface.store import Health, Item, Skipped, ToolAspects, examine, open_store
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def store(tmp_path: Path) -> Path:
     path = tmp_path / "store.db"
     with fresh(path) as opened:
         items: list[Item] = [
-            call("c-1"),
+            call("c-1", tools=[ToolAspects("find", "collect", 2, 1)]),
             call("c-2", errored=True),
             Skipped("skipped", 3, "not JSON"),
             verdict("c-1", 4.0),
@@ -64,6 +64,8 @@ def test_a_whole_store_is_called_so_and_counted(store: Path) -> None:
         ("UPDATE aspect_rollup SET total = total + 1 WHERE aspect_id = 1", "sums: aspects: 2 cells"),
         ("DELETE FROM state_rollup", "sums: states: 2 cells"),
         ("UPDATE transition_total SET n = 99", "sums: transition totals: 4 cells"),
+        ("UPDATE tool_rollup SET errors = 0", "sums: tools: 2 cells"),
+        ("UPDATE tool_total SET n = 99", "sums: tool totals: 2 cells"),
         ("DELETE FROM state_total", "sums: state totals: 2 cells"),
         ("DELETE FROM agent", "references: 2 rows of conversation point nowhere"),
         ("UPDATE judged_score SET flow_name = 'dental'", "references: 1 verdicts are joined to a call of another name"),

@@ -6,8 +6,10 @@ import math
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,10 +29,8 @@ def coin(heads: int, tosses: int) -> float:
 
 
 @given(counts, counts)
-def test_mcnemar_and_the_sign_test_are_tosses_of_a_coin(one: int, other: int) -> None:
-    expected = coin(one, one + other)
-    assert significance.mcnemar(one, other) == pytest.approx(expected, rel=1e-9)
-    assert significance.sign_test(other, one) == pytest.approx(expected, rel=1e-9)
+def test_mcnemar_is_a_matter_of_tossing_a_coin(one: int, other: int) -> None:
+    assert significance.mcnemar(one, other) == pytest.approx(coin(one, one + other), rel=1e-9)
 
 
 def test_mcnemar_by_hand() -> None:
@@ -50,38 +50,102 @@ def test_fisher_counts_the_tables_that_are_as_unlikely(hits: int, n: int, other:
     assert significance.fisher(hits, n, other, m) == pytest.approx(float(expected), rel=1e-6)
 
 
+def by_t(found: float, student: Any) -> float:
+    """The larger of the share of arrangements and Student's p; scipy has none where nothing varies."""
+    return max(found, 0.0 if math.isnan(student.pvalue) else float(student.pvalue))
+
+
 @settings(max_examples=examples(20))
-@given(st.lists(st.integers(-1000, 1000), min_size=2, max_size=9, unique=True), st.data())
-def test_mann_whitney_counts_the_orders_of_few_values(drawn: list[int], data: st.DataObject) -> None:
-    size = data.draw(st.integers(1, len(drawn) - 1))
-    first, second = [float(x) for x in drawn[:size]], [float(x) for x in drawn[size:]]
-
-    def wins(chosen: Sequence[float]) -> int:
-        return sum(one > other for one in chosen for other in drawn if other not in chosen)
-
-    seen = [wins(chosen) for chosen in combinations([float(x) for x in drawn], size)]
-    mine = wins(first)
-    tail = min(sum(u <= mine for u in seen), sum(u >= mine for u in seen))
-    assert significance.mann_whitney(first, second).p == pytest.approx(min(1.0, 2 * tail / len(seen)))
-
-
-def test_mann_whitney_of_values_that_are_all_alike_says_nothing() -> None:
-    assert significance.mann_whitney([1.0, 1.0], [1.0] * 9).p == 1.0
-    assert significance.mann_whitney([1.0], [1.0]).p == 1.0
+@given(st.lists(st.integers(-40, 60).map(float), min_size=2, max_size=9), st.integers(-5, 5))
+def test_paired_means_are_tested_by_all_flips_of_their_signs(changes: list[float], margin: int) -> None:
+    moved = [change - margin for change in changes]
+    sums = [
+        sum(one * sign for one, sign in zip(moved, signs, strict=True)) for signs in product((1, -1), repeat=len(moved))
+    ]
+    flips = sum(abs(found) >= abs(sum(moved)) for found in sums) / len(sums)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        student = stats.ttest_1samp(moved, 0)
+    assert significance.paired_means(changes, margin) == pytest.approx(by_t(flips, student), rel=1e-7)
 
 
-def test_a_few_values_against_very_many_do_not_keep_one_waiting() -> None:
-    many = [float(x) for x in range(60_000)]
-    expected = stats.mannwhitneyu([5.5, 7.5, 9.5], many, method="asymptotic").pvalue
-    assert significance.mann_whitney([5.5, 7.5, 9.5], many).p == pytest.approx(expected)
+@settings(max_examples=examples(20))
+@given(st.lists(st.integers(0, 50).map(float), min_size=4, max_size=9), st.data())
+def test_unpaired_means_are_tested_by_all_ways_to_deal_them_out(drawn: list[float], data: st.DataObject) -> None:
+    size = data.draw(st.integers(2, len(drawn) - 2))
+
+    def welch(first: Sequence[float], second: Sequence[float]) -> float:
+        variance = sum(float(np.var(each, ddof=1)) / len(each) for each in (first, second))
+        change = abs(float(np.mean(first) - np.mean(second)))
+        return change / variance**0.5 if variance > 1e-12 else math.inf if change > 1e-9 else 0.0
+
+    def dealt(chosen: Sequence[int]) -> float:
+        rest = [drawn[place] for place in range(len(drawn)) if place not in chosen]
+        return welch([drawn[place] for place in chosen], rest)
+
+    seen = dealt(range(size))
+    ways = [dealt(chosen) for chosen in combinations(range(len(drawn)), size)]
+    share = sum(found >= seen * (1 - 1e-7) for found in ways) / len(ways)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        student = stats.ttest_ind(drawn[:size], drawn[size:], equal_var=False)
+    assert significance.unpaired_means(drawn[:size], drawn[size:]) == pytest.approx(by_t(share, student), rel=1e-6)
 
 
-@given(values, values)
-def test_superiority_is_won_less_lost_comparisons(first: list[float], second: list[float]) -> None:
-    won = sum(b > a for a in first for b in second) - sum(b < a for a in first for b in second)
-    assert significance.mann_whitney(first, second).superiority == pytest.approx(
-        won / len(first) / len(second), abs=1e-12
-    )
+@pytest.mark.parametrize(("n", "shift"), [(17, 0.4), (40, 0.3), (300, 0.1), (300, 0.0)])
+def test_drawn_flips_come_to_what_very_many_come_to(n: int, shift: float) -> None:
+    changes = np.random.default_rng(n).exponential(1.0, n) - 1 + shift
+    many = stats.permutation_test((changes,), np.mean, permutation_type="samples", n_resamples=50_000, rng=1).pvalue
+    found = significance.paired_means(changes)
+    assert found == pytest.approx(by_t(many, stats.ttest_1samp(changes, 0)), abs=0.015)
+    assert significance.paired_means(changes[::-1]) == found
+    assert significance.paired_means(-changes) == pytest.approx(found)
+
+
+@pytest.mark.parametrize(("n", "m", "shift"), [(10, 12, 0.5), (30, 60, 0.3), (200, 100, 0.2)])
+def test_drawn_deals_come_to_what_very_many_come_to(n: int, m: int, shift: float) -> None:
+    chance = np.random.default_rng(n)
+    first, second = chance.exponential(1.0, n), chance.exponential(1.5, m) - 0.5 + shift
+
+    def welch(one: Any, other: Any, axis: int) -> Any:
+        parts = [each.var(axis, ddof=1) / each.shape[axis] for each in (one, other)]
+        return np.abs(one.mean(axis) - other.mean(axis)) / np.sqrt(parts[0] + parts[1])
+
+    many = stats.permutation_test((first, second), welch, n_resamples=20_000, alternative="greater", rng=1).pvalue
+    found = significance.unpaired_means(first, second)
+    assert found == pytest.approx(by_t(many, stats.ttest_ind(first, second, equal_var=False)), abs=0.015)
+    assert significance.unpaired_means(second[::-1], first[::-1]) == found
+
+
+def test_a_difference_that_no_drawn_arrangement_reaches_is_as_sure_as_student_says() -> None:
+    changes = np.linspace(1.0, 2.0, 60)
+    assert significance.paired_means(changes) == pytest.approx(max(stats.ttest_1samp(changes, 0).pvalue, 0.5**59))
+    assert significance.unpaired_means(changes, changes + 9) < 1e-30
+
+
+def test_beyond_thousands_of_values_means_are_tested_by_students_curve() -> None:
+    changes = np.random.default_rng(3).normal(0.05, 1, 2_001)
+    assert significance.paired_means(changes) == pytest.approx(stats.ttest_1samp(changes, 0).pvalue)
+    expected = stats.ttest_ind(changes, changes[:50] + 0.2, equal_var=False).pvalue
+    assert significance.unpaired_means(changes, changes[:50] + 0.2) == pytest.approx(expected)
+
+
+def test_means_of_values_that_are_all_alike_say_nothing_or_all() -> None:
+    assert significance.unpaired_means([1.0, 1.0], [1.0] * 9) == 1.0
+    assert significance.unpaired_means([1.0], [1.0]) == 1.0
+    assert significance.paired_means([0.0] * 30) == 1.0
+    assert significance.paired_means([0.1 + 0.2 - 0.3] * 30) == 1.0  # what is left of binary fractions is no difference
+    assert significance.paired_means([1.0] * 9) == 2 / 2**9
+    assert significance.unpaired_means([10.0] * 5, [9.0] * 5) == pytest.approx(2 / 252)
+
+
+@settings(max_examples=examples(30))
+@given(values, st.floats(-2, 2).map(lambda x: round(x, 3)))
+def test_no_interval_of_a_mean_that_surely_differs_holds_the_margin(changes: list[float], margin: float) -> None:
+    found = intervals.of_pairs(changes)
+    assert found is not None
+    if significance.paired_means(changes, margin) <= 0.05:
+        assert not found.interval[0] + 1e-9 < margin < found.interval[1] - 1e-9
 
 
 @given(st.lists(st.floats(0, 1), max_size=20))
@@ -132,8 +196,9 @@ def test_the_interval_of_paired_rates_covers_what_is_true(
 
 @given(values)
 def test_the_interval_of_paired_means_is_that_of_student(changes: list[float]) -> None:
-    found = intervals.paired_means(changes)
-    assert found is not None
+    estimate = intervals.of_pairs(changes)
+    assert estimate is not None
+    found = estimate.interval
     if len(set(changes)) == 1:
         assert found == pytest.approx((changes[0], changes[0]))
         return
@@ -143,8 +208,9 @@ def test_the_interval_of_paired_means_is_that_of_student(changes: list[float]) -
 
 @given(values, values)
 def test_the_interval_of_two_means_is_that_of_welch(first: list[float], second: list[float]) -> None:
-    found = intervals.unpaired_means(first, second)
-    assert found is not None
+    estimate = intervals.of_samples(first, second)
+    assert estimate is not None
+    found = estimate.interval
     if len(set(first)) == 1 and len(set(second)) == 1:
         assert found == pytest.approx((second[0] - first[0], second[0] - first[0]))
         return
@@ -157,15 +223,15 @@ def test_the_interval_of_two_means_is_that_of_welch(first: list[float], second: 
 def test_without_enough_values_there_is_no_interval() -> None:
     assert intervals.paired_rates(0, 0, 0, 0) is None
     assert intervals.unpaired_rates(0, 0, 1, 2) is None
-    assert intervals.paired_means([1.0]) is None
-    assert intervals.unpaired_means([1.0], [1.0, 2.0]) is None
+    assert intervals.of_pairs([1.0]) is None
+    assert intervals.of_samples([1.0], [1.0, 2.0]) is None
 
 
 @given(values, values)
 def test_no_answer_depends_on_the_order_of_the_values(first: list[float], second: list[float]) -> None:
     turned, other = sorted(first), sorted(second)
-    assert intervals.unpaired_means(first, second) == intervals.unpaired_means(turned, other)
-    assert significance.mann_whitney(first, second).p == significance.mann_whitney(turned, other).p
+    assert intervals.of_samples(first, second) == intervals.of_samples(turned, other)
+    assert significance.unpaired_means(first, second) == significance.unpaired_means(turned, other)
 
 
 ps = st.lists(st.floats(0, 1), min_size=1, max_size=12)

@@ -12,6 +12,7 @@ def check(flow: str = "dental", aspect: str = "success_rate", status: str = "fai
         "judge": None, "better": "higher", "baseline": 0.61, "candidate": 0.368, "n_baseline": 160,
         "n_candidate": 158, "allowed": 0.05, "change": -0.242, "interval": (-0.34, -0.13), "pairs": None,
         "test": "Fisher", "p": 0.00002, "p_adjusted": 0.0005, "p_flow": 0.0002,
+        "smallest_fall": 0.125,
     }  # fmt: skip
     return Check(flow=flow, aspect=aspect, status=status, **(settings | given))  # type: ignore[arg-type]
 

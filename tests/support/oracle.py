@@ -13,13 +13,16 @@ from functools import wraps
 from statistics import median
 from typing import Any, TypeAlias
 
+from tests.support.failure_oracle import blame, is_bad, success
+
 Call: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
 MOST_KNOWN = 10_000
 
 ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
 METRICS = (
-    "progress", "stall", "lost", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"
+    "progress", "stall", "slow", "lost", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error",
+    "slot_fill_rate",
 )  # fmt: skip
 
 
@@ -141,11 +144,13 @@ def state_rows(call: Call) -> list[Row]:
                 "position": [visit["state"] for visit in seen].index(state),
                 "progress": any(target != state and target not in escalations for target in left_to),
                 "stall": None if served is None else is_last and stalled,
-                "lost": None if served is None else is_last and lost,
+                # Only a failed call is lost somewhere.
+                "lost": None if served is None or success(call) is None else is_last and lost and not success(call),
                 "escalation": any(target in escalations for target in left_to),
                 "revisit": entries - 1,
                 "dwell_turns": sum(visit["turns"] for visit in own) / entries,
                 "latency_p95": percentile95([latency for visit in own for latency in visit["latencies"]]),
+                "slow": mean([latency > 4 for visit in own for latency in visit["latencies"]]),
                 "guard_error": sum(visit["guard_errors"] for visit in own),
                 "slot_fill_rate": len([slot for slot in required if (slot, state) in filled(call)]) / len(required)
                 if required
@@ -237,6 +242,11 @@ def aspects(call: Call) -> Row:
     wanted = {*(named.get("required_slots") or ()), *(named.get("completion_slots") or ())}
     kept = {slot for slot, value in call.get("slots", {}).items() if value is not None}
     kept |= {slot for slot, _ in filled(call)}
+    wrong = wrong_slots(call)
+    wanted |= wrong & {
+        slot for state in (named.get("states") or {}).values() for slot in state.get("required_slots", ())
+    }
+    kept -= wrong
     share = len(wanted & kept) / len(wanted) if wanted else 1
     allowed = not named.get("final_statuses") or call.get("final_status") in named["final_statuses"]
     reached = not success_terminals(call) or bool(success_terminals(call) & touched(call))
@@ -247,13 +257,41 @@ def aspects(call: Call) -> Row:
     turns = [event["latency_ms"] / 1000 for event in call["events"] if event["type"] == "turn_complete"]
     said = call.get("completed") is not None or stop is not None
     return {
-        "correctness": None if contract is None else 10 * reached * share * allowed,
+        "correctness": None if contract is None else 10 * reached * share * allowed * deeds(call),
         "completion": 10 * bool(call.get("completed") and stop == "terminal") if said else None,
         "errors": max(0, 10 - 2.5 * failures),
         "latency_p95": percentile95(turns),
         "latency_mean": mean(turns),
         "turn_count": len(turns),
     }
+
+
+def deeds(call: Call) -> float:
+    """The share of the states with a tool that were left forward, and of the flow's tools, whose tools were called."""
+    contract, ends = call.get("contract") or {}, escalation_terminals(call)
+    done = {tool["name"] for tool in call.get("tool_calls", []) if tool.get("by") != "caller" and not is_bad(tool)}
+    asked = [[tool] for tool in contract.get("required_tools") or ()]
+    for state, described in (contract.get("states") or {}).items():
+        tools = described.get("tool") or []
+        left_to = {visit["to"] for visit in visits(call) if visit["state"] == state} - {None, state} - ends
+        if tools and left_to:
+            asked.append([tools] if isinstance(tools, str) else tools)
+    return len([tools for tools in asked if done >= set(tools)]) / len(asked) if asked else 1
+
+
+def wrong_slots(call: Call) -> set[str]:
+    """Slots that hold at the end another value than the caller had to say, but for case and blanks."""
+    held = {
+        event["slot"]: event["value"]
+        for event in call["events"]
+        if event["type"] == "slot_filled" and event["value"] is not None
+    } | {slot: value for slot, value in call.get("slots", {}).items() if value is not None}
+    facts = call.get("facts") or {}
+    return {slot for slot in facts.keys() & held.keys() if plain(facts[slot]) != plain(held[slot])}
+
+
+def plain(value: Any) -> str:
+    return "".join(str(value).casefold().split())
 
 
 def operability(cell: Row) -> float | None:
@@ -299,10 +337,11 @@ def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("
         row["operability"], row["blend"] = operability(row), blend(row)
         lost = [[state["lost"] for state in state_rows(call) if state["lost"] is not None] for call in good]
         row["lost"] = total(any(states) for states in lost if states)
-        row["success_rate"] = mean(succeeded(call) for call in scored)
-        failed = [call for call in members if call.get("caller_ok") is False]
-        row["caller_failed"] = len(failed)
-        row["success_overall"] = mean(succeeded(call) for call in scored + [aspects(call) for call in failed])
+        row["success_rate"] = mean(success(call) for call in good)
+        row["failed"] = total(not success(call) for call in good if success(call) is not None)
+        clumsy = [call for call in members if call.get("caller_ok") is False]
+        row["caller_failed"] = len(clumsy)
+        row["success_overall"] = mean(success(call) for call in good + clumsy)
         row["quality"] = mean(quality(call, verdicts, judges) for call in good)
         found.append(row)
     return sorted(
@@ -314,13 +353,6 @@ def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("
             *(row[key] for key in by),
         ),
     )
-
-
-def succeeded(scored: Row) -> bool | None:
-    """Correct and complete, as far as completion is known."""
-    if scored["correctness"] is None:
-        return None
-    return bool(scored["correctness"] == 10 and scored["completion"] in (10, None))
 
 
 def quality(call: Call, verdicts: Mapping[tuple[str, str, str], float | None], judges: Iterable[str]) -> float | None:
@@ -336,33 +368,37 @@ def last_if_missing(value: float | None) -> tuple[bool, float]:
 # 6. to 8. worklist, neighbours, intervals
 
 
-def worklist(calls: Sequence[Call], scores: Sequence[Row]) -> dict[str, list[tuple[str, str]]]:
-    """The places of each list, the most urgent first."""
+def worklist(calls: Sequence[Call], scores: Sequence[Row]) -> dict[str, list[tuple[str, str, int]]]:
+    """The places of each list and their failed calls, most of them first; thin places come last."""
+    blamed: dict[str, Counter[tuple[str, str]]] = {"segment": Counter(), "state": Counter()}
+    for call in calls:
+        place = blame(call)
+        if place is not None and place.kind != "none":
+            segment = next(row["segment"] for row in state_rows(call) if row["state"] == place.state)
+            blamed["segment"][call["flow"], segment] += 1
+            blamed["state"][call["flow"], place.state] += 1
 
-    def places(rows: list[Row], key: str, urgency: Callable[[Row], Any]) -> list[tuple[str, str]]:
-        ranked = sorted(rows, key=lambda row: (row["n"] < 5, urgency(row)))
-        return [(row["flow"], row[key]) for row in ranked]
+    def ranked(rows: list[Row], key: str) -> list[tuple[str, str, int]]:
+        rows = sorted(
+            rows, key=lambda row: (row["n"] < 5, -row["failed"], -row["failed"] / row["n"], row["flow"], row[key])
+        )
+        return [(row["flow"], row[key], row["failed"]) for row in rows]
 
-    weak = [row for row in flows(calls, scores) if row["correctness"] is not None and row["correctness"] < 7]
-    high = [row for row in segments(calls) if row["stall"] >= 0.25 or row["escalation"] >= 0.25]
-    roots = [row for row in states(calls) if is_root(row)]
+    def with_blames(rows: list[Row], key: str) -> list[Row]:
+        return [row | {"failed": blamed[key][row["flow"], row[key]]} for row in rows]
+
     return {
-        "flows": places(weak, "agent", lambda row: (row["correctness"], row["flow"], row["agent"])),
-        "segments": places(high, "segment", loss),
-        "states": places(roots, "state", loss),
+        "flows": ranked([row for row in flows(calls, scores) if row["failed"]], "agent"),
+        "segments": ranked([row for row in with_blames(segments(calls), "segment") if row["failed"]], "segment"),
+        "states": ranked(
+            [
+                row
+                for row in with_blames(states(calls), "state")
+                if row["failed"] or row["dwell_turns"] > 3 or (row["slow"] or 0) >= 0.2
+            ],
+            "state",
+        ),
     }
-
-
-def loss(row: Row) -> tuple[float, float]:
-    return -(row["lost"] or 0), -(row["stall"] + 0.5 * row["escalation"])
-
-
-def is_root(row: Row) -> bool:
-    stuck = row["dwell_turns"] > 3 and row["progress"] < 0.7
-    slow = row["latency_p95"] is not None and row["latency_p95"] > 8
-    empty = row["slot_fill_rate"] is not None and row["slot_fill_rate"] < 0.7 and row["progress"] < 0.7
-    lossy = row["stall"] >= 0.25 or row["escalation"] >= 0.25
-    return bool(lossy or stuck or slow or empty or row["guard_error"] >= 0.5)
 
 
 def steps(calls: Iterable[Call], flow: str) -> Counter[tuple[str, str]]:

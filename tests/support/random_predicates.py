@@ -11,8 +11,9 @@ texts = st.sampled_from(
 )
 patterns = st.sampled_from(["^d", "(?i)^D", "[0-9]$", "ü|Ü", "-0[12]", "x_%"])
 exact = st.sampled_from(
-    ["dental", "scripted", "gemini", "o'brien", "hurried", "night-1", "s1", "terminal", "booking", "codex"]
-)
+    ["dental", "scripted", "gemini", "o'brien", "hurried", "night-1", "s1", "terminal", "booking", "codex",
+     "find", "book/now", "collect/find", "greet/book/now", "(none found)/user:pay"]
+)  # fmt: skip
 name_fields = st.sampled_from(
     [
         "run",
@@ -26,6 +27,8 @@ name_fields = st.sampled_from(
         "stop_reason",
         "final_state",
         "judge",
+        "tool",
+        "tool_error",
     ]
 )
 call_numbers = st.sampled_from(

@@ -25,6 +25,7 @@ from tests.surface.store import (
     StateAspects,
     Store,
     Term,
+    ToolAspects,
     field_of,
     matches,
     open_store,
@@ -40,6 +41,7 @@ SEGMENTS = ("opening", "collect")
 JUDGES = (("codex", None), ("gemini", "aaaaaa1"), ("gemini", "aaaaaa2"), ("gemini", "b7"))
 SHOWN = ("codex", "gemini#aaaaaa1", "gemini#aaaaaa2", "gemini#b7")
 ASPECTS = ("correctness", "completion", "errors", "latency_p95", "turn_count")
+TOOLS = ("find", "user:pay", "book/now")
 LABELS = (None, "terminal", "max_turns")
 
 
@@ -117,6 +119,7 @@ def _call(chance: random.Random, number: int) -> ConversationFacts:
         error_count=chance.randrange(3),
         aspects={name: chance.choice((0.0, 4.2, 1 / 3, 10.0)) for name in ASPECTS if chance.random() < 0.8},
         states=rows,
+        tools=_tools(random.Random(number)),
         terminals={"booked": "success"},
         expected=[_step(chance) for _ in range(chance.randrange(3))],
     )
@@ -137,6 +140,21 @@ def _state(chance: random.Random, name: str) -> StateAspects:
         slot_fill_rate=chance.choice((None, 0.0, 2 / 3)),
         slow=chance.choice((None, 0.0, 1 / 3, 1.0)),
     )
+
+
+def _tools(chance: random.Random) -> list[ToolAspects]:
+    """Rows of tools as a call has them: those that were called, and perhaps one that is to blame."""
+    places = [(tool, where) for tool in TOOLS for where in (None, *STATES) if chance.random() < 0.2]
+    blamed = chance.choice((None, *places))
+    return [_tool(chance, tool, where, failed=int((tool, where) == blamed)) for tool, where in places]
+
+
+def _tool(chance: random.Random, tool: str, where: str | None, failed: int) -> ToolAspects:
+    n = chance.randrange(1 - failed, 4)
+    errors = chance.randint(0, n)
+    bad = None if chance.random() < 0.5 else chance.randint(0, n)
+    latency = chance.choice((None, 250.0, 1333.3)) if n else None
+    return ToolAspects(tool, where, n, errors, chance.randint(0, errors), bad if n else None, latency, failed)
 
 
 def _step(chance: random.Random) -> ExpectedStep:
@@ -160,10 +178,17 @@ def record_of(facts: ConversationFacts, judged: Mapping[str, float | None]) -> d
         "caller_ok": facts.caller_ok,
         "archetype": {"dental": "booking", "DENTAL-2": "booking"}.get(facts.flow),
         "error_count": facts.error_count,
+        "tool": _placed(row for row in facts.tools if row.n),
+        "tool_error": _placed(row for row in facts.tools if row.errors),
         **facts.aspects,
         "humanness": judged,
         "judge": [name for shown in judged for name in {shown, shown.partition("#")[0]}],
     }
+
+
+def _placed(rows: Iterable[ToolAspects]) -> list[str]:
+    """The names of tools, alone and in their states."""
+    return [name for row in rows for name in (row.tool, f"{row.state or '(none found)'}/{row.tool}")]
 
 
 def rows_of(facts: ConversationFacts) -> list[dict[str, Any]]:
@@ -258,12 +283,8 @@ def quality(made: World, calls: Iterable[ConversationFacts], judge: str | None =
 
 
 def successes(calls: Iterable[ConversationFacts]) -> list[bool]:
-    """Which of the calls that count and whose correctness is known were correct and complete."""
-    return [
-        facts.aspects["correctness"] == 10 and facts.aspects.get("completion") in (None, 10)
-        for facts in calls
-        if not facts.errored and facts.aspects.get("correctness") is not None
-    ]
+    """Return which of the calls that count were a success, as far as that is known."""
+    return [facts.success for facts in calls if not facts.errored and facts.success is not None]
 
 
 def close(found: float | None, wanted: float | None) -> bool:

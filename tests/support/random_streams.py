@@ -50,9 +50,8 @@ def demanding_call(number: int, chance: random.Random) -> dict[str, Any]:
                     "tool": chance.choice((None, "find", ["find", "book"], "book"))}
             for state in STATES[:3] if chance.random() < 0.5
         }  # fmt: skip
-    for part, values in (("required_slots", ["name"]), ("required_tools", ["book"]), ("final_statuses", ["ok"])):
-        if chance.random() < 0.15:
-            contract[part] = values
+    parts = {"required_slots": ["name"], "required_tools": ["book"], "final_statuses": ["ok"]}
+    contract |= {part: values for part, values in parts.items() if chance.random() < 0.15}
     for event in call["events"]:
         if event["type"] == "slot_filled" and event["value"] is not None:
             event["value"] = chance.choice(("Ada", "Bob"))

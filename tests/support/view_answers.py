@@ -72,6 +72,7 @@ def state_cell(
     lost: int | None = 1,
     steps: StepCounts | None = None,
     asks_steps: bool = False,
+    blames: Mapping[str, int] | None = None,
     **values: float | None,
 ) -> StateCell:
     return StateCell(
@@ -83,13 +84,24 @@ def state_cell(
         lost=lost,
         steps=steps,
         asks_steps=asks_steps or steps is not None,
+        blames=blames or {},
     )
 
 
 def segment_cell(
-    flow: str, segment: str, worst: StateCell, *, n: int = 20, lost: int | None = 3, **values: float | None
+    flow: str,
+    segment: str,
+    worst: StateCell,
+    *,
+    n: int = 20,
+    lost: int | None = 3,
+    blames: Mapping[str, int] | None = None,
+    **values: float | None,
 ) -> SegmentCell:
-    return SegmentCell({"flow": flow, "segment": segment}, n, measures(n, values), worst, worst, worst, lost)
+    found = measures(n, values)
+    return SegmentCell(
+        {"flow": flow, "segment": segment}, n, found, worst, worst, worst, lost=lost, blames=blames or {}
+    )
 
 
 def call(**known: Any) -> Call:

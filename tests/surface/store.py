@@ -47,6 +47,7 @@ from riff_store.facts import (
     Skipped,
     SourceFile,
     StateAspects,
+    ToolAspects,
 )
 from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_order, unique_names
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
@@ -114,7 +115,15 @@ from riff_store.queries.repeats import LISTED, RepeatCell, all_pass, repeats
 from riff_store.queries.sample import SampledCall, candidates, reading_list
 from riff_store.queries.scores import PAGE, ScoredCall, ScorePage, score_pages
 from riff_store.queries.sides import Side, SideError, side
-from riff_store.queries.states import SegmentCell, StateCell, segment_cells, state_cells, worst_first
+from riff_store.queries.states import (
+    SegmentCell,
+    StateCell,
+    ToolCell,
+    segment_cells,
+    state_cells,
+    tool_cells,
+    worst_first,
+)
 from riff_store.queries.steps import StepCounts, is_handover
 from riff_store.queries.sums import (
     NO_ROWS,
@@ -152,9 +161,9 @@ from riff_store.statistics.distributions import (
     fair_binomial,
     hypergeometric,
     normal_tail,
-    rank_sums,
     student_quantile,
     student_tail,
+    sums_of_subsets,
 )
 from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, compare_judges, fit, overlap
 from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations

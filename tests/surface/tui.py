@@ -131,14 +131,14 @@ from riff_tui.views.parts.columns import EXCLUDED, FLOW, PERSONA, column_of, jud
 from riff_tui.views.parts.moment_details import SHOWN_RESULT
 from riff_tui.views.parts.voice_call import DEEPEST, LONGEST_VALUE, MOST_DIFFERENCES, differences, per_table
 from riff_tui.views.repeats import NO_REPEATS, repeats
-from riff_tui.views.runs import SPEC as RUNS_SPEC
-from riff_tui.views.runs import runs
 from riff_tui.views.sample import progress as sample_progress
 from riff_tui.views.skipped import skipped
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ScreenKind, ViewSpec
 from riff_tui.views.states import NO_STATES, segments, states, successors
 from riff_tui.views.states import SPEC as STATES_SPEC
-from riff_tui.views.timeline import LINES, timeline
+from riff_tui.views.timeline import LINES, runs, timeline
+from riff_tui.views.timeline import RUNS as RUNS_SPEC
+from riff_tui.views.tools import NO_TOOLS, tools
 from riff_tui.views.worklist import SPEC as WORKLIST_SPEC
 from riff_tui.views.worklist import reason_texts, worklist
 from riff_tui.watching.growing_run import GrowingRun, head_line, span, whole_head_line

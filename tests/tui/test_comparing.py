@@ -47,9 +47,9 @@ def test_what_is_planted_is_found_and_nothing_else(store: Store) -> None:
     found = [(row.record["flow"], row.record["aspect"], row.record["verdict"]) for row in compared(store).rows]
     assert [row for row in found if row[2] != "noise"] == [
         ("dental", "success_rate", "worse"),
-        ("dental", "quality", "worse"),
         ("dental", "completion", "worse"),
         ("dental", "correctness", "worse"),
+        ("dental", "quality", "worse"),
         ("weather", "latency_p95", "better"),
         ("weather", "quality", "better"),
     ]
@@ -69,6 +69,8 @@ def test_the_record_of_a_row_has_everything_unrounded(store: Store) -> None:
     assert row["effect"] == pytest.approx(-10 / 19)
     assert row["low"] < row["effect"] < row["high"]
     assert (row["alone_a"], row["alone_b"]) == (2, 1)
+    solved = {"more": "A", "a": 37, "b": 27, "n_a": 39, "n_b": 39}
+    assert {key: document["solved"][key] for key in solved} == solved
     assert document["a"] == {"kind": "run", "name": "night-1", "n": 44, "excluded": 0}
     assert document["b"] == {"kind": "run", "name": "night-2", "n": 40, "excluded": 1}
     assert (document["only_in_a"], document["only_in_b"]) == ({"gone": 3}, {})
@@ -117,7 +119,10 @@ def test_judges_are_chosen_by_name(store: Store) -> None:
 
 def test_what_failures_count_is_of_the_flow_that_is_looked_at(store: Store) -> None:
     table = compared(store, "flow=weather", view="failures")
-    assert table.lead == "Only A solved 0 of 20 pairs, only B 0 (exact p 1.0000); both 20, neither 0."
+    assert table.lead == (
+        "Neither side solves more beyond chance: B 100%, A 100% of 20 pairs (p 1.000)."
+        " Only A solved 0, only B 0; both 20, neither 0."
+    )
     assert table.extras["a"]["n"] == 20
     assert table.lead == compared(store, "flow=weather").lead
 
@@ -129,7 +134,10 @@ def test_failures_are_three_lists_that_lead_to_the_calls(store: Store) -> None:
         ("Only B failed", 11),
         ("Both failed", 1),
     ]
-    assert table.lead == "Only A solved 11 of 39 pairs, only B 1 (exact p 0.0063); both 26, neither 1."
+    assert table.lead == (
+        "A solves more: 95% against 69% of 39 pairs, beyond chance (p 0.006)."
+        " Only A solved 11, only B 1; both 26, neither 1."
+    )
     assert (table.extras["passed"], table.extras["alone_a"], table.extras["alone_b"]) == (26, 1, 1)
     for row in table.rows:
         shown = show(store, "conversation", Request(where=row.where)).extras["call"]

@@ -15,7 +15,7 @@ from tests.support.random_stores import world
 from tests.surface.store import Store
 from tests.surface.tui import ask
 
-OF_CALLS = {"conversation", "aspect_score", "state_score", "transition"}
+OF_CALLS = {"conversation", "aspect_score", "state_score", "transition", "tool_score"}
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +55,15 @@ def asked(store: Store, view: str, where: str, by: tuple[str, ...] = (), limit: 
     return statements
 
 
-@pytest.mark.parametrize("view", ["worklist", "flows", "segments", "states", "timeline", "runs", "archetypes", "edits"])
+@pytest.mark.parametrize(
+    "view", ["worklist", "flows", "segments", "states", "tools", "timeline", "runs", "archetypes", "edits"]
+)
 @pytest.mark.parametrize("where", ["", "persona=hurried", "duration_s>1", "humanness<5", "run=night-1 scenario=s1"])
 def test_views_of_sums_look_through_no_table_of_calls(view: str, where: str, store: Store) -> None:
     assert scanned(store, asked(store, view, where)) == {}
 
 
-@pytest.mark.parametrize("view", ["flows", "states"])
+@pytest.mark.parametrize("view", ["flows", "states", "tools"])
 def test_nor_do_they_where_they_are_split_by_what_only_calls_have(view: str, store: Store) -> None:
     assert scanned(store, asked(store, view, "", ("scenario", "persona"))) == {}
 

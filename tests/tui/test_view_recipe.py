@@ -148,7 +148,7 @@ def test_a_dump_of_another_view_loads_no_distribution(tiny: Path, tmp_path: Path
         ("callers:SPEC", "1 / 0", "it fails with ZeroDivisionError"),
         ("callers:SPEC", "raise SystemExit(7)", "it fails with SystemExit"),
         ("callers:SPEC", "SPEC = 1", "it is no ViewSpec"),
-        ("callers:SPEC", "from riff_tui.views.runs import SPEC", "the name runs is taken"),
+        ("callers:SPEC", "from riff_tui.views.timeline import RUNS as SPEC", "the name runs is taken"),
     ],
 )
 def test_a_broken_distribution_is_told_of_and_stops_nothing(

@@ -27,7 +27,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     parts: list[list[str]] = []
     if table.title:
         parts.append([f"# {_escaped(table.title, options)}"])
-    if table.lead and table.sections:
+    if table.lead:
         parts.append([_guarded(_escaped(table.lead, options))])
     if figure := figure_lines(table, options):
         parts.append(_fenced(figure))

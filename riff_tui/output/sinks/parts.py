@@ -51,9 +51,8 @@ def row_severity(row: Row) -> Severity | None:
 
 
 def closing(table: Table) -> list[str]:
-    """Return the notes, how many rows a filter or a limit took away, and what lists have said before all else."""
-    lead = [table.lead] if table.lead and not table.sections else []
-    return [*lead, *table.notes, *_taken_away(table)]
+    """Return the notes, and how many rows a filter or a limit took away."""
+    return [*table.notes, *_taken_away(table)]
 
 
 def _taken_away(table: Table) -> list[str]:

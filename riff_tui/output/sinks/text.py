@@ -28,7 +28,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     parts: list[list[str]] = []
     if table.title:
         parts.append(wrapped(options.line(table.title), options.width))
-    if table.lead and table.sections:
+    if table.lead:
         parts.append(wrapped(options.line(table.lead), options.width))
     shortened = 0
     if figure := figure_lines(table, options, options.width):

@@ -154,6 +154,9 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     sides = named_sides(table) if spec.sides else ()
     names = (row_crumb(row.record, scope), *_other_names(table, row, scope))
     crumb = " › ".join(filter(None, names)) or noun(view if sides else table.view)
+    if row.leads:
+        # What leads elsewhere says of these calls all that the names of the row say of its own.
+        _, scope = split_by_field(scope, fixed_fields(_parsed(row.where).predicate))
     scope = narrow(narrow(scope, about_calls(location.filter.predicate, table)), way.predicate)
     # A row that names one of its calls leads to the list of all with the cursor on that one.
     example = str(row.record.get("example") or "")
@@ -275,7 +278,7 @@ def _side_kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
 
 STEPS = frozenset({"flow", "agent", "segment", "state", "conversation"})
 """The fields that say where in the walk a location is; everything else in a scope is a condition on calls."""
-_NAME_FIELDS = STEPS | {"run", "persona", "scenario", "archetype"}
+_NAME_FIELDS = STEPS | {"run", "persona", "scenario", "archetype", "tool"}
 
 Scope = Predicate | None
 

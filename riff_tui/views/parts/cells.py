@@ -9,6 +9,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
 from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, OFTEN_SLOW, SLOW, THIN, TYPING
+from riff_store.metrics import OF_STATES, metric_of
 from riff_store.scoring import FULL
 from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from riff_store.queries.worklist import FirstToFix, Totals
 
 
+MANY_ERRORED, MOST_ERRORED = 0.1, 0.25
+"""The shares of errored calls from which a row is marked."""
 Keys = Mapping[str, str | None]
 
 
@@ -59,10 +62,19 @@ def call_where(call: NamedCall) -> str:
     return where({"run": call.run, "conversation": call.conversation, **call.told_by})
 
 
-def intervals(measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, list[float]]:
-    """Return the 95 % interval of each measure that has one."""
+def intervals(measures: Mapping[str, Measure | PooledMeasure], aspect: str = "") -> dict[str, list[float]]:
+    """Return the 95 % interval of each measure that has one, cut to the scale of its key, or of an aspect for all."""
     ends = ((key, measure.interval()) for key, measure in measures.items())
-    return {key: list(interval) for key, interval in ends if interval is not None}
+    return {key: _on_scale(interval, aspect or key) for key, interval in ends if interval is not None}
+
+
+def _on_scale(interval: tuple[float, float], key: str) -> list[float]:
+    name = key.partition(".")[0]
+    metric = metric_of(name) or OF_STATES.get(name)
+    if metric is None:
+        return list(interval)
+    low, high = metric.bounds
+    return [max(low, interval[0]), min(high, interval[1])]
 
 
 def interval_texts(shown: Iterable[Column], record: Mapping[str, Any]) -> dict[str, str]:
@@ -196,6 +208,14 @@ def shown_where_failed(found: Sequence[Column], answers: Iterable[Counted]) -> l
         return list(found)
     told = (columns.CALLER_FAILED.key, columns.OVERALL.key)
     return [replace(column, shown=True) if column.key in told else column for column in found]
+
+
+def errored_marks(answers: Iterable[Counted]) -> list[dict[str, Severity]]:
+    """Mark of each answer that too many of its calls errored to trust what is left."""
+    shares = [each.excluded / (each.n + each.excluded) if each.excluded else 0.0 for each in answers]
+    return [
+        {"excluded": "bad" if share >= MOST_ERRORED else "warn"} if share >= MANY_ERRORED else {} for share in shares
+    ]
 
 
 def counts_of(n: int, measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, OwnCount]:
@@ -403,7 +423,8 @@ def _nothing_first(totals: Totals) -> str:
     if not totals.calls and not totals.excluded:
         return "No calls yet"
     if not totals.failed:
-        return "No call failed"
+        known = f", as far as is known (success is known of {totals.measured:,} of {calls_text(totals.calls)})"
+        return f"No call failed{'' if totals.measured == totals.calls else known}"
     flows = f"in {totals.flows:,} flow{'' if totals.flows == 1 else 's'}"
     return f"Nothing stands out: {totals.failed:,} of {calls_text(totals.measured)} failed, {flows}"
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FLOW = Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through.")
 AGENT = Column("agent", "Agent", kind="name", help="The model that led the call.")
 STATE = Column("state", "State", kind="name", help="A node of the flow's state machine.")
+TOOL = Column("tool", "Tool", kind="name", help="What the agent called; `user:` stands before a tool of the caller.")
 SEGMENT = Column("segment", "Segment", kind="name", help="The phase of the call that the state belongs to.")
 PERSONA = Column("persona", "Persona", kind="name", help="Who the simulated caller was.")
 RUN = Column("run", "Run", kind="name", help="The evaluation run that the calls came from.")
@@ -37,7 +38,7 @@ WORST_STATE = Column(
     "worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."
 )
 INTERVAL = "intervals."
-_NAMES = (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO, CALLER, ARCHETYPE, COMMIT)
+_NAMES = (FLOW, AGENT, TOOL, STATE, SEGMENT, PERSONA, RUN, SCENARIO, CALLER, ARCHETYPE, COMMIT)
 KEYS = {column.key: column for column in _NAMES}
 HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
 
@@ -46,7 +47,9 @@ FAILED = Column(
     "failed", "failed", kind="count", better="lower", strong=True,
     help="Calls that were not served, correct and complete, as far as that is known.",
 )  # fmt: skip
-FAILED_HERE = dataclasses.replace(FAILED, help="Failed calls that are blamed on this place: what went wrong first.")
+FAILED_HERE = dataclasses.replace(
+    FAILED, pasted=False, help="Failed calls that are blamed on this place: what went wrong first."
+)
 MEASURED = Column(
     "measured", "measured", kind="count", shown=False, help="Calls of which it is known whether they succeeded."
 )

@@ -179,6 +179,9 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         flags[self._block.calls_of("failure")[rows]] = True
         return flags
 
+    def of_tools(self, name: str, term: Term) -> Flags:
+        return self._asked(term)
+
     def of_steps(self, name: str, term: Term) -> Flags:
         return self._asked(term)
 

@@ -27,8 +27,7 @@ def row_columns(ask: Ask, kind: str, names: Iterable[str], first: int, last: int
     """Return columns of rows of calls, the keys of the calls first; nan is null."""
     known, table, order = ROWS_OF_CALLS[kind]
     columns = ", ".join(["conversation_id", *(known[name] for name in names)])
-    more = ", to_state_id" if kind == "transition" else ""
-    sql = f"SELECT {columns} FROM {table} WHERE conversation_id {_IN_RANGE} ORDER BY conversation_id, {order}{more}"
+    sql = f"SELECT {columns} FROM {table} WHERE conversation_id {_IN_RANGE} ORDER BY conversation_id, {order}"
     return _columns(ask(sql, (first, last)), columns)
 
 

@@ -18,7 +18,7 @@ from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import numbered
 from riff_store.arrays.masks import masks_of
 from riff_store.arrays.rows import outcome_visits
-from riff_store.chunks import KINDS_OF_FAILURE, STATES
+from riff_store.chunks import KINDS_OF_FAILURE, STATES, TOOLS
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT
@@ -125,6 +125,7 @@ _CONDITIONS: Mapping[str, Callable[[_Column], Flags]] = {
     "caller failed": lambda column: column("caller_ok") == 0,
     "at the top": lambda column: column("value") >= _TOP,
     "unscored": lambda column: is_unscored(column("value")),
+    "called": lambda column: column("n") > 0,
 }
 """What a sum may ask of its rows, as `models.sums.CONDITIONS` has it in SQL."""
 
@@ -198,6 +199,20 @@ def blame_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Sequ
         cells = Cells([*keys, *of_rows], rows.size)
         tally.add(cells.keys, [cells.count()])
     return [(*keys, KINDS_OF_FAILURE[kind or 0], n) for *keys, kind, n in tally.rows()]
+
+
+def tool_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], wanted: Sequence[Sum]
+) -> Sequence[tuple[Any, ...]]:
+    """Sum rows of tools; a filter speaks of calls alone."""
+    tally = Tally()
+    for block, chosen in _counting(store, calls):
+        rows, of_row = block.rows_of("tool", chosen)
+        keys = [block.keys_of("tool", key, rows) if key in TOOLS else block.keys(key)[of_row] for key in by]
+        cells = Cells(keys, rows.size)
+        column = cache(partial(block.figures_of, "tool", at=rows))
+        tally.add(cells.keys, _sums(wanted, column, cells))
+    return tally.rows()
 
 
 def _chosen_rows(store: Store, rows: Predicate | None) -> Iterator[tuple[Block, Places, Places]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +22,17 @@ from riff_store.filters.dimensions import (
 from riff_store.filters.matching import satisfies
 from riff_store.filters.predicates import Found, Term, Walker, some
 from riff_store.metrics import COMPUTED, POOLED, Pooled
-from riff_store.vocabulary import CALL_NAMES, FIELDS, NOTE_FIELDS, PERSON, SPELLED, STEP_FIELDS, split_name
+from riff_store.vocabulary import (
+    CALL_NAMES,
+    FIELDS,
+    NONE_FOUND,
+    NOTE_FIELDS,
+    PERSON,
+    SPELLED,
+    STEP_FIELDS,
+    TOOL_FIELDS,
+    split_name,
+)
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark, Note
@@ -68,6 +78,17 @@ class Known:
 
         return marks(self.store)
 
+    def tools(self, term: Term) -> Iterator[tuple[frozenset[int], frozenset[int] | None]]:
+        """Yield the keys of tools that are as a term says, and of the states where it says `STATE/TOOL`: 0 for none."""
+        yield self.keys("tool", term), None
+        text = str(term.value)
+        for at in range(len(text)) if term.operator in ("=", "contains") else ():
+            if text[at] == "/":
+                tools = self.keys("tool", replace(term, value=text[at + 1 :]))
+                in_state = replace(term, value=text[:at])
+                states = self.keys("state", in_state)
+                yield tools, states | {0} if satisfies(in_state, NONE_FOUND) else states
+
     def judged_by_people(self, term: Term) -> set[int]:
         """Return the keys of the calls that people gave a verdict on who are called as a term about judges says."""
         if term.operator == "=" and not str(term.value).startswith(PERSON):
@@ -93,6 +114,8 @@ class CallTerms(Walker[Found]):
 
     def _of_field(self, term: Term) -> Found:
         name, suffix = split_name(str(term.field))
+        if name in TOOL_FIELDS:
+            return some(term, lambda wanted: self.of_tools(name, wanted))
         if name in DIMENSIONS:
             return self.named(DIMENSIONS[name].key, self.known.keys(name, term), or_none=term.operator == "missing")
         if name == "failed":
@@ -188,6 +211,10 @@ class CallTerms(Walker[Found]):
     @abstractmethod
     def failed(self, name: str, found: Iterable[int | str] | None, *, or_none: bool) -> Found:
         """Return where a call was not served and what `name` says of that is one of some, any but none, or none."""
+
+    @abstractmethod
+    def of_tools(self, name: str, term: Term) -> Found:
+        """Return where a tool that was called, or a call of which failed, is as a term says."""
 
     @abstractmethod
     def of_steps(self, name: str, term: Term) -> Found:

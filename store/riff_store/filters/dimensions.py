@@ -43,6 +43,7 @@ DIMENSIONS = {
     "final_status": Dimension("final_status", m.Label),
     "state": Dimension("state", m.State),
     "segment": Dimension("segment", m.Segment),
+    "tool": Dimension("tool", m.Label),
 }
 
 FAILURE = {

@@ -34,15 +34,18 @@ _IN_TOTALS = {"flow", "agent", "archetype"}
 _IN_ROLLUPS = {"run", "commit", "branch", "label"}
 
 
-def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bool = False) -> Depth:
+def needs(
+    predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bool = False, tool_rows: bool = False
+) -> Depth:
     """Choose the depth of a query: sums over all runs, sums by run, or the calls themselves.
 
-    `by` are the names that rows are grouped by; with `state_rows` the sums are by state as well.
+    `by` are the names that rows are grouped by; with `state_rows` the sums are by state as well, with `tool_rows` by
+    tool and state.
     """
     if any(isinstance(leaf, InState) for leaf in leaves(predicate)):
         # No sum tells whether a call has a row.
         return "base"
-    shallow = _IN_TOTALS | ({"state"} if state_rows else set())
+    shallow = _IN_TOTALS | ({"state", "tool"} if tool_rows else {"state"} if state_rows else set())
     named = {None if term.field is None else field_of(term.field).name for term in terms(predicate)}
     grouped = {"state" if name == "segment" and state_rows else name for name in by}
     if named | grouped <= shallow:
@@ -53,8 +56,8 @@ def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bo
 class Scope(CallTerms[Condition]):
     """Make conditions on one table of calls, or on one of their sums.
 
-    `states` are the columns of a state's row that is joined to the call; terms about states speak of
-    that row then, and of any row of the call otherwise.
+    `states` are the columns of a state's row that is joined to the call, or of a tool's; terms about states, and about
+    the tool that was called, speak of that row then, and of any row of the call otherwise.
     """
 
     def __init__(
@@ -121,6 +124,22 @@ class Scope(CallTerms[Condition]):
             held = one_of(column, map(int, wanted))
             held = held | column.is_null() if or_none else held
         return exists(row, (row.conversation == self._calls.id) & held)
+
+    def of_tools(self, name: str, term: Term) -> Condition:
+        row, states = m.ToolScore.alias(), self._states or {}
+        is_of_row = name == "tool" and "tool" in states
+        tool, state = (states["tool"], pw.fn.COALESCE(states["state"], 0)) if is_of_row else (row.tool, row.state)
+        found = ALWAYS
+        if term.operator != "measured":
+            asked = (
+                one_of(tool, tools) if places is None else one_of(tool, tools) & one_of(state, places)
+                for tools, places in self.known.tools(term)
+            )
+            found = combined(operator.or_, list(asked))
+        if is_of_row:
+            return found
+        counted = row.errors if name == "tool_error" else row.n
+        return exists(row, (row.conversation == self._calls.id) & (counted > 0) & found)
 
     def of_steps(self, name: str, term: Term) -> Condition:
         """Return a condition on the steps of a call's task; a state is missed where none of its steps was taken."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from riff_store import schema as m
@@ -11,33 +12,45 @@ from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.interaction import EVENTS
 from riff_store.measure import UNIT, Measure, PooledMeasure
-from riff_store.metrics import OF_CALLS, POOLED, Direction, Metric, Pooled, plugins
+from riff_store.metrics import OF_CALLS, POOLED, TEN, Direction, Metric, Pooled, metric_of
 from riff_store.queries.conversations import Call, calls_of
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.sides import PairCounts, Side, SideCalls, paired, side_reader, sides
+from riff_store.queries.sides import (
+    KINDS,
+    ComparedAspect,
+    PairCounts,
+    Side,
+    SideCalls,
+    Solved,
+    measured,
+    paired,
+    side_reader,
+    sides,
+)
 from riff_store.queries.sums import has_interaction
 from riff_store.statistics import intervals, pairing, ratios, significance
 from riff_store.statistics import pairing as samples
-from riff_store.statistics.intervals import Interval
+from riff_store.statistics.intervals import Estimate, Interval
 from riff_store.statistics.pairing import Chosen, Compared, Places, chosen
 from riff_store.statistics.ratios import CallSums
+from riff_store.statistics.significance import Stratum
 
 if TYPE_CHECKING:
+    from riff_store.queries.sides import MeasuredRow
     from riff_store.statistics import Flags, Floats, Keys
 
-    MeasuredRow: TypeAlias = tuple["ComparedAspect", str | None, tuple[Floats, Floats]]
-    """A kind of row, its judge, and the values of both sides; nan is not measured."""
     Sums: TypeAlias = Mapping[str, Floats]
     """The sums of calls by name; nan where it is not known who spoke when."""
 
 
-SUCCESS = 10.0
-_ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "not measured")
+_ORDER: tuple[Verdict, ...] = ("worse", "differs", "better", "noise", "not measured")
 _NEWLY: Mapping[Verdict, Newly] = {"worse": "broken", "better": "mended"}
 _FIRST: tuple[Newly | None, ...] = ("broken", "mended", None)
 
-Verdict: TypeAlias = Literal["worse", "better", "differs", "mixed", "noise", "not measured"]
+Verdict: TypeAlias = Literal["worse", "better", "differs", "noise", "not measured"]
 Newly: TypeAlias = Literal["broken", "mended"]
+Allowed: TypeAlias = Callable[[str, str | None], float]
+"""Return how far an aspect, by a judge, may fall, in its unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +61,11 @@ class Difference:
     calls that have no partner; `pairs` None means that all calls of either side are compared as they are.
     `effect` is b − a and `interval` its 95 % interval, in the aspect's unit: a share for `success_rate`,
     0-10 for `completion`, else that of the aspect. `only_a`, `only_b`, `both` and `neither` count the
-    pairs whose call failed on that side, for rates. Of a `mixed` one most calls went one way and the
-    mean the other. `p_adjusted` is corrected across all differences of the comparison; `tendency` is the
-    verdict that there would be if none were chance. Between runs a flow is `newly` broken where its
-    success rate fell by more than chance, mended where it rose.
+    pairs whose call failed on that side, for rates; `up` and `down` the pairs in which B has more, or less, of
+    a mean. `p_adjusted` is corrected across all differences of the comparison; `tendency` is the verdict that
+    there would be if none were chance. `error` is the standard error of a mean's `effect`; `p_beyond` is the p of
+    no more than what is allowed, where B is worse by more. Between runs a flow is `newly` broken where its success
+    rate fell by more than chance, mended where it rose.
     """
 
     flow: str
@@ -75,7 +89,11 @@ class Difference:
     only_b: int | None = None
     both: int | None = None
     neither: int | None = None
+    up: int | None = None
+    down: int | None = None
     newly: Newly | None = None
+    error: float | None = None
+    p_beyond: float | None = None
 
     @property
     def events_a(self) -> int | None:
@@ -105,8 +123,9 @@ class Comparison:
     """Hold the differences of two sides, the worst first; `tested` of them have a p and were corrected for.
 
     The sides, `flows`, `only_in_a` and `only_in_b` are of the calls that are looked at, `differences` of every flow.
-    `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many. `counts` are those
-    of all paired success rates that are looked at, `None` without any.
+    `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many. `solved` counts
+    the successes in the flows that are looked at, `None` where they are not measured. `errored_a` and `errored_b`
+    count the errored calls of each flow.
     """
 
     a: Side
@@ -115,7 +134,14 @@ class Comparison:
     flows: Sequence[FlowPairs]
     only_in_a: Mapping[str, int]
     only_in_b: Mapping[str, int]
-    counts: PairCounts | None = None
+    solved: Solved | None = None
+    errored_a: Mapping[str, int] = field(default_factory=dict)
+    errored_b: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> PairCounts | None:
+        """Return the counts of all pairs, `None` where nothing is compared in pairs."""
+        return None if self.solved is None else self.solved.pairs
 
     @property
     def tested(self) -> int:
@@ -129,30 +155,7 @@ class Comparison:
         return [difference for difference in self.differences if difference.flow in flows]
 
 
-class ComparedAspect(NamedTuple):
-    """Describe a kind of row; a rate counts the calls whose `source` is at its `top`, of which `scale` is the whole."""
-
-    name: str
-    source: str
-    better: Direction | None
-    rate: bool = False
-    scale: float = 1.0
-    top: float = SUCCESS
-
-
-def _kind(metric: Metric) -> ComparedAspect:
-    rate = bool(metric.rate_of)
-    source = metric.of_call or metric.rate_of or metric.key
-    top = OF_CALLS[source].bounds[1] if source in OF_CALLS else metric.bounds[1]
-    return ComparedAspect(metric.key, source, metric.better, rate, metric.bounds[1] if rate else 1.0, top)
-
-
-_COMPUTED = {
-    metric.key: _kind(metric)
-    for metric in sorted(OF_CALLS.values(), key=lambda metric: not metric.rate_of)
-    if metric.kind == "call" or metric.of_call
-}
-_PLACE = {name: place for place, name in enumerate(name for name in _COMPUTED if OF_CALLS[name].compared)}
+_PLACE = {name: place for place, name in enumerate(name for name in KINDS if OF_CALLS[name].compared)}
 
 
 def compare(
@@ -164,13 +167,15 @@ def compare(
     *,
     also: Collection[str] = (),
     within: Predicate | None = None,
+    allowed: Allowed | None = None,
 ) -> Comparison:
     """Compare B with A, flow by flow: what is newly broken or mended first (docs/metrics.md, section 10).
 
     `a` and `b` are as `sides` takes them. `within` narrows `calls` to those that are looked at: it names the last
     runs and the sides' calls are counted in it, but tests are corrected across all flows. `judges` chooses the
-    judges, `also` asks for aspects that are left out unless asked for (`latency_mean`). A row is compared on its
-    pairs where they cover at least half of the smaller side's measured calls. Raises `SideError`.
+    judges, `also` asks for aspects that are left out unless asked for (`latency_mean`); of what is `allowed` means are
+    tested as well. A row is compared on its pairs where they cover at least half of the smaller side's measured calls.
+    Raises `SideError`.
     """
     with store.snapshot():
         reader = side_reader(store)
@@ -180,10 +185,11 @@ def compare(
         shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
         pairs = pairing.pairs_by_key(first.flows(), paired(first, second))
         chosen = [(names[flow], Places(flows_a[flow], flows_b[flow]), pairs.get(flow)) for flow in shared]
-        found = list(_differences(measured(store, first, second, selected_judges(store, judges), also), chosen))
+        rows = measured(store, first, second, selected_judges(store, judges), also)
+        found = list(_differences(rows, chosen, allowed or _nothing))
         if has_interaction(store):
             interactions = first.interactions(), second.interactions()
-            found += [each for flow in chosen for each in pooled_differences(*flow, interactions)]
+            found += [each for flow in chosen for each in pooled_differences(*flow, interactions, allowed or _nothing)]
         seen, in_a, in_b = (first, second), flows_a, flows_b
         if within is not None and within != calls:
             seen = SideCalls(store, reader, first.side, within), SideCalls(store, reader, second.side, within)
@@ -192,7 +198,7 @@ def compare(
     return Comparison(
         a=seen[0].side,
         b=seen[1].side,
-        counts=_counts(each for each in found if each.flow in seen_flows),
+        solved=_solved(each for each in found if each.flow in seen_flows),
         differences=sorted(_corrected(found, of_runs=first.side.kind == "run"), key=_rank),
         flows=[
             FlowPairs(
@@ -204,61 +210,48 @@ def compare(
         ],
         only_in_a={names[flow]: len(flows_a[flow]) for flow in sorted(in_a.keys() - flows_b.keys())},
         only_in_b={names[flow]: len(flows_b[flow]) for flow in sorted(in_b.keys() - flows_a.keys())},
+        errored_a=seen[0].errored,
+        errored_b=seen[1].errored,
     )  # fmt: skip
 
 
-def _counts(differences: Iterable[Difference]) -> PairCounts | None:
-    """Count the pairs of all success rates that are compared in pairs."""
-    paired_rates = [each for each in differences if each.aspect == "success_rate" and each.pairs]
-    if not paired_rates:
+def _nothing(aspect: str, judge: str | None) -> float:
+    """Allow no fall."""
+    return 0.0
+
+
+def _solved(differences: Iterable[Difference]) -> Solved | None:
+    """Count what either side solved: of pairs where any success rate is compared in pairs, else of all calls."""
+    rates = [each for each in differences if each.aspect == "success_rate" and each.p is not None]
+    pairs = [each for each in rates if each.pairs]
+    if pairs:
+        names = ("only_a", "only_b", "both", "neither")
+        only_a, only_b, both, neither = (sum(getattr(each, name) or 0 for each in pairs) for name in names)
+        return PairCounts(only_a, only_b, both, neither, significance.mcnemar(only_a, only_b)).solved
+    strata = [Stratum(each.a.total // UNIT, each.a.n, each.b.total // UNIT, each.b.n) for each in rates]
+    if not strata:
         return None
-    only_a, only_b, both, neither = (
-        sum(getattr(each, name) or 0 for each in paired_rates) for name in ("only_a", "only_b", "both", "neither")
-    )
-    return PairCounts(only_a, only_b, both, neither, significance.mcnemar(only_a, only_b))
-
-
-def measured(
-    store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
-) -> Iterator[MeasuredRow]:
-    """Yield each kind of row with the values of both sides, an aspect at a time."""
-    for kind in _COMPUTED.values():
-        column = OF_CALLS[kind.name].of_call
-        if column:
-            yield kind, None, (first.kept(column), second.kept(column))
-    judged = sorted({*first.judged(), *second.judged()})
-    for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
-        for aspect, judge in judged:
-            kinds = list(_kinds(name, also) if judge == m.COMPUTED_JUDGE else [ComparedAspect(name, name, "higher")])
-            if aspect == key and kinds and (judge == m.COMPUTED_JUDGE or judge in judges):
-                values = first.values(aspect, judge), second.values(aspect, judge)
-                for kind in kinds:
-                    yield kind, judges[judge] if judge != m.COMPUTED_JUDGE else None, values
-
-
-def _kinds(aspect: str, also: Collection[str]) -> Iterator[ComparedAspect]:
-    """Yield the kinds of rows that a computed aspect makes."""
-    own = [kind for kind in _COMPUTED.values() if kind.source == aspect and not OF_CALLS[kind.name].of_call]
-    added = None if own else plugins().metrics.get(aspect)
-    for kind in own if added is None else [_kind(added)]:
-        metric = added or OF_CALLS[kind.name]
-        if metric.compared or metric.key in also:
-            yield kind
+    first, n_a, second, n_b = (sum(counts) for counts in zip(*strata, strict=True))
+    change = significance.rate_change(strata)
+    return Solved(first, second, n_a, n_b, change or 0.0, significance.stratified_fisher(strata))
 
 
 def _differences(
-    rows: Iterable[MeasuredRow], chosen: Sequence[tuple[str, Places, Places | None]]
+    rows: Iterable[MeasuredRow], chosen: Sequence[tuple[str, Places, Places | None]], allowed: Allowed
 ) -> Iterator[Difference]:
     """Yield the differences of each kind of row in those flows that have any, with their calls and pairs."""
     for kind, judge, values in rows:
         known = samples.known(values[0]), samples.known(values[1])
         for flow, places, pairs in chosen:
-            difference = _difference(flow, kind, judge, pairing.compared(values, known, places, pairs))
+            of_flow = pairing.compared(values, known, places, pairs)
+            difference = _difference(flow, kind, judge, of_flow, allowed(kind.name, judge))
             if difference is not None:
                 yield difference
 
 
-def _difference(flow: str, kind: ComparedAspect, judge: str | None, of_flow: Compared) -> Difference | None:
+def _difference(
+    flow: str, kind: ComparedAspect, judge: str | None, of_flow: Compared, allowed: float
+) -> Difference | None:
     """Return the difference in one flow, or `None` where neither side measured anything."""
     first, second, on_pairs, alone = of_flow
     if not len(first) and not len(second):
@@ -271,13 +264,9 @@ def _difference(flow: str, kind: ComparedAspect, judge: str | None, of_flow: Com
     )  # fmt: skip
     if not len(first) or not len(second):
         return plain
-    test = {
-        (True, True): _paired_rates,
-        (True, False): _unpaired_rates,
-        (False, True): _paired_scores,
-        (False, False): _unpaired_scores,
-    }[kind.rate, on_pairs is not None]
-    return test(plain, kind, first, second)
+    if kind.rate:
+        return (_unpaired_rates if on_pairs is None else _paired_rates)(plain, kind, first, second)
+    return _means(plain, first, second, allowed)
 
 
 def _measure(kind: ComparedAspect, values: Floats) -> Measure:
@@ -293,7 +282,7 @@ def _paired_rates(plain: Difference, kind: ComparedAspect, first: Floats, second
         _with_effect(plain, _scaled(intervals.paired_rates(*hits), kind)),
         test="McNemar",
         p=significance.mcnemar(hits.only_second, hits.only_first),
-        tendency=_direction(plain, hits.only_second - hits.only_first),
+        tendency=_verdict(plain.better, hits.only_second - hits.only_first),
         only_a=hits.only_second,
         only_b=hits.only_first,
         both=hits.neither,
@@ -307,50 +296,61 @@ def _unpaired_rates(plain: Difference, kind: ComparedAspect, first: Floats, seco
         _with_effect(plain, _scaled(intervals.unpaired_rates(*hits), kind)),
         test="Fisher",
         p=significance.fisher(*hits),
-        tendency=_direction(plain, hits[2] * hits[1] - hits[0] * hits[3]),
+        tendency=_verdict(plain.better, hits[2] * hits[1] - hits[0] * hits[3]),
     )
 
 
-def _paired_scores(plain: Difference, kind: ComparedAspect, first: Floats, second: Floats) -> Difference:
+def _means(plain: Difference, first: Floats, second: Floats, allowed: float) -> Difference:
+    if plain.pairs is None:
+        found = intervals.of_samples(first, second)
+        return _tested(plain, "permutation", found, lambda by: significance.unpaired_means(first, second, by), allowed)
     changes = second - first
+    found = intervals.of_pairs(changes)
+    tested = _tested(plain, "sign flips", found, lambda by: significance.paired_means(changes, by), allowed)
     up, down = samples.signs(changes)
+    return replace(tested, up=up, down=down)
+
+
+def _tested(
+    plain: Difference, test: str, found: Estimate | None, p: Callable[[float], float], allowed: float
+) -> Difference:
+    """Return the difference with its estimate and test, whose p is that of a difference by so much."""
+    change = _change(plain)
+    margin = -allowed if plain.better == "higher" else allowed
+    beyond = allowed and plain.better and margin * (change - margin) > 0
     return replace(
-        _with_effect(plain, intervals.paired_means(changes)),
-        test="sign",
-        p=significance.sign_test(up, down),
-        tendency=_direction(plain, up - down),
+        _with_effect(plain, None if found is None else _possible(plain, found.interval)),
+        test=test,
+        p=p(0.0),
+        p_beyond=p(margin) if beyond else None,
+        tendency=_verdict(plain.better, change),
+        error=None if found is None else math.sqrt(found.variance),
     )
 
 
-def _unpaired_scores(plain: Difference, kind: ComparedAspect, first: Floats, second: Floats) -> Difference:
-    found = significance.mann_whitney(first, second)
-    return replace(
-        _with_effect(plain, intervals.unpaired_means(first, second)),
-        test="Mann-Whitney",
-        p=found.p,
-        tendency=_direction(plain, found.superiority),
-    )
+def _possible(plain: Difference, interval: Interval) -> Interval:
+    """Return an interval cut to the differences that there can be on the scale of the aspect."""
+    metric = metric_of(plain.aspect)
+    low, high = metric.bounds if metric is not None and plain.judge is None else TEN
+    return max(low - high, interval[0]), min(high - low, interval[1])
 
 
-def _with_effect(plain: Difference, interval: tuple[float, float] | None) -> Difference:
-    return replace(plain, effect=_change(plain) / (UNIT * plain.a.n * plain.b.n), interval=interval)
+def _with_effect(plain: Difference, interval: Interval | None) -> Difference:
+    return replace(plain, effect=_change(plain), interval=interval)
 
 
-def _change(plain: Difference) -> int:
-    """Return the difference of the means in whole numbers, so that its sign is never one of rounding."""
-    return plain.b.total * plain.a.n - plain.a.total * plain.b.n
+def _change(plain: Difference) -> float:
+    """Return the difference of the means by whole numbers, so that its sign is never one of rounding."""
+    a, b = (each.events if isinstance(each, PooledMeasure) else each.n for each in (plain.a, plain.b))
+    return (plain.b.total * a - plain.a.total * b) / (UNIT * a * b)
 
 
-def _scaled(interval: tuple[float, float] | None, kind: ComparedAspect) -> tuple[float, float] | None:
+def _scaled(interval: Interval | None, kind: ComparedAspect) -> Interval | None:
     return None if interval is None else (interval[0] * kind.scale, interval[1] * kind.scale)
 
 
-def _direction(plain: Difference, change: float) -> Verdict:
-    """Return the verdict if a difference is more than chance; `change` is the direction that the test saw."""
-    return "mixed" if change and _change(plain) * change <= 0 else _verdict(plain.better, change)
-
-
 def _verdict(better: Direction | None, change: float) -> Verdict:
+    """Return the verdict if a difference is more than chance."""
     if not change:
         return "noise"
     if better is None:
@@ -387,18 +387,20 @@ def _rank(difference: Difference) -> tuple[int, int, float, float, str, int, str
     )
 
 
-def pooled_differences(flow: str, calls: Places, pairs: Places | None, sums: tuple[Sums, Sums]) -> Iterator[Difference]:
+def pooled_differences(
+    flow: str, calls: Places, pairs: Places | None, sums: tuple[Sums, Sums], allowed: Allowed
+) -> Iterator[Difference]:
     """Yield the differences of one flow in the figures of which either side has an event."""
     first, second = (samples.known(side[EVENTS[0]]) for side in sums)
     found = chosen((first, second), calls, pairs)
     for key, figure in POOLED.items():
-        difference = _pooled_difference(flow, OF_CALLS[key], figure, found, sums)
+        difference = _pooled_difference(flow, OF_CALLS[key], figure, found, sums, allowed(key, None))
         if difference.a.n or difference.b.n:
             yield difference
 
 
 def _pooled_difference(
-    flow: str, metric: Metric, figure: Pooled, chosen: Chosen, sums: tuple[Sums, Sums]
+    flow: str, metric: Metric, figure: Pooled, chosen: Chosen, sums: tuple[Sums, Sums], allowed: float
 ) -> Difference:
     first, second = _of_calls(figure, sums[0], chosen.first), _of_calls(figure, sums[1], chosen.second)
     a, b = _pooled_measure(metric, first), _pooled_measure(metric, second)
@@ -409,16 +411,9 @@ def _pooled_difference(
     )  # fmt: skip
     if not a.events or not b.events:
         return plain
-    change = b.total * a.events - a.total * b.events
-    found = (ratios.unpaired if chosen.pairs is None else ratios.paired)(first, second)
-    return replace(
-        plain,
-        effect=change / (UNIT * a.events * b.events),
-        interval=None if found.interval is None else _within(found.interval, metric.bounds[1]),
-        test="permutation",
-        p=found.p,
-        tendency=_verdict(metric.better, change),  # the test sees the same direction as the figures
-    )
+    test = ratios.unpaired if chosen.pairs is None else ratios.paired
+    found = test(first, second)
+    return _tested(plain, "permutation", found.estimate, lambda by: test(first, ratios.less(second, by)).p, allowed)
 
 
 def _of_calls(figure: Pooled, sums: Mapping[str, Floats], places: Keys) -> CallSums:
@@ -433,11 +428,6 @@ def _pooled_measure(metric: Metric, calls: CallSums) -> PooledMeasure:
     return PooledMeasure(
         len(counted.parts), samples.billionths(counted.parts), events, ratios.spread(counted), high=metric.bounds[1]
     )
-
-
-def _within(interval: Interval, most: float) -> Interval:
-    """Return an interval cut to the differences that there can be."""
-    return max(-most, interval[0]), min(most, interval[1])
 
 
 ComparedRow: TypeAlias = tuple[str, str | None]

@@ -13,7 +13,7 @@ from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.schema.sums import CallSums
-from riff_store.vocabulary import PERSON, STEP_FIELDS
+from riff_store.vocabulary import PERSON, STEP_FIELDS, TOOL_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,9 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
     if field in STEP_FIELDS:
         asked = m.State.id.in_(m.ExpectedStep.select(m.ExpectedStep.state))
         return sorted({name for (name,) in store.execute(m.State.select(m.State.name).where(asked))})
+    if field in TOOL_FIELDS:
+        called = m.Label.id.in_(m.ToolTotal.select(m.ToolTotal.tool))
+        return sorted({name for (name,) in store.execute(m.Label.select(m.Label.name).where(called))})
     if field not in DIMENSIONS:
         return []
     return sorted({name for name in names_of(store, DIMENSIONS[field]).values() if name is not None})
@@ -173,9 +176,11 @@ def latest_run(store: Store) -> str | None:
 
 def run_before(store: Store, run: str) -> str | None:
     """Return the run that began before a run, `None` for the first one and for one that is not there."""
-    order = list(run_order(store))
+    order, started = list(run_order(store)), run_starts(store)
     place = order.index(run) if run in order else 0
-    return order[place - 1] if place else None
+    # One that began at the same time was not before it.
+    earlier = [name for name in order[:place] if started[name] != started[run]]
+    return earlier[-1] if earlier else None
 
 
 def transcript_of_run(store: Store, run: str) -> str | None:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, names_of, run_order, run_starts
 from riff_store.filters.predicates import Predicate, Term, both
-from riff_store.metrics import OF_CALLS
+from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
 from riff_store.queries.sums import call_counts
 from riff_store.statistics import pairing
+from riff_store.statistics.significance import SIGNIFICANT
 
 if TYPE_CHECKING:
     from riff_store.arrays.reading import CallReader
     from riff_store.statistics import Flags, Floats, Keys
     from riff_store.statistics.pairing import Places
+
+    MeasuredRow: TypeAlias = tuple["ComparedAspect", str | None, tuple[Floats, Floats]]
+    """A kind of row, its judge, and the values of both sides; nan is not measured."""
 
 
 LISTED = 3
@@ -58,6 +62,38 @@ class PairCounts:
         """Return the number of all pairs."""
         return self.only_a + self.only_b + self.both + self.neither
 
+    @property
+    def solved(self) -> Solved:
+        """Return what either side solved of all pairs."""
+        n, change = self.pairs, self.only_a - self.only_b
+        return Solved(
+            self.neither + self.only_b, self.neither + self.only_a, n, n, change / n if n else 0.0, self.p, self
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """Count the calls that either side solved, of so many, over all flows together.
+
+    `change` is by how much more often B did, flow by flow, and `p` that of a difference; of calls in `pairs` there are
+    those counts.
+    """
+
+    a: int
+    b: int
+    n_a: int
+    n_b: int
+    change: float
+    p: float
+    pairs: PairCounts | None = None
+
+    @property
+    def more(self) -> Literal["A", "B"] | None:
+        """Return the side that surely solves more, `None` where that may be chance."""
+        if self.p > SIGNIFICANT or not self.change:
+            return None
+        return "B" if self.change > 0 else "A"
+
 
 class SideError(UsageError):
     """Refuse a side that is not there, stands for several, or cannot be compared with the other."""
@@ -70,7 +106,8 @@ class NoCallLeft(SideError):
 def sides(store: Store, a: str, b: str, within: Predicate | None = None) -> tuple[Side, Side]:
     """Find both sides by name: run ids or the beginning of one, `latest`, `previous`, or `agent:NAME`.
 
-    `run:ID` says that a run is meant. `latest` and `previous` are the last runs with a call `within` a filter.
+    `run:ID` says that a run is meant. `latest` and `previous` are the runs that began last, with a call `within` a
+    filter, and none where several began then.
     Raises `SideError`, with the names that are near.
     """
     first, second = side(store, a, within), side(store, b, within)
@@ -121,7 +158,12 @@ def _lately(store: Store, word: str, within: Predicate | None) -> str:
         where = "the store holds" if within is None or len(order) == 1 else "the filter leaves calls of"
         more = "ingest another one with riff-tui ingest PATH..." if len(order) == 1 else "widen the filter"
         raise SideError(f"there is no {word} run: {where} one run alone, {timed[0]}; {more}")
-    return timed[-_LATELY[word]]
+    found = timed[-_LATELY[word]]
+    same = [name for name in timed if started[name] == started[found]]
+    if len(same) > 1:
+        when = "have no time" if started[found] is None else "began at the same time"
+        raise SideError(f"which is the {word} run is not known: {_listed(same)} {when}; name the one that is meant")
+    return found
 
 
 def _named(kind: str, text: str, known: Sequence[str], words: Iterable[str] = ()) -> str:
@@ -237,3 +279,60 @@ def paired(a: SideCalls, b: SideCalls) -> Places:
     """
     runs = pairing.shared(a.runs(), b.runs()) if a.side.kind == "agent" else None
     return pairing.paired(a.tasks(runs), b.tasks(runs))
+
+
+# Read the values of both sides, a kind of row at a time.
+SUCCESS = 10.0
+
+
+class ComparedAspect(NamedTuple):
+    """Describe a kind of row; a rate counts the calls whose `source` is at its `top`, of which `scale` is the whole."""
+
+    name: str
+    source: str
+    better: Direction | None
+    rate: bool = False
+    scale: float = 1.0
+    top: float = SUCCESS
+
+
+def _kind(metric: Metric) -> ComparedAspect:
+    rate = bool(metric.rate_of)
+    source = metric.of_call or metric.rate_of or metric.key
+    top = OF_CALLS[source].bounds[1] if source in OF_CALLS else metric.bounds[1]
+    return ComparedAspect(metric.key, source, metric.better, rate, metric.bounds[1] if rate else 1.0, top)
+
+
+KINDS = {
+    metric.key: _kind(metric)
+    for metric in sorted(OF_CALLS.values(), key=lambda metric: not metric.rate_of)
+    if metric.kind == "call" or metric.of_call
+}
+
+
+def measured(
+    store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
+) -> Iterator[MeasuredRow]:
+    """Yield each kind of row with the values of both sides, an aspect at a time."""
+    for kind in KINDS.values():
+        column = OF_CALLS[kind.name].of_call
+        if column:
+            yield kind, None, (first.kept(column), second.kept(column))
+    judged = sorted({*first.judged(), *second.judged()})
+    for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
+        for aspect, judge in judged:
+            kinds = list(_kinds(name, also) if judge == m.COMPUTED_JUDGE else [ComparedAspect(name, name, "higher")])
+            if aspect == key and kinds and (judge == m.COMPUTED_JUDGE or judge in judges):
+                values = first.values(aspect, judge), second.values(aspect, judge)
+                for kind in kinds:
+                    yield kind, judges[judge] if judge != m.COMPUTED_JUDGE else None, values
+
+
+def _kinds(aspect: str, also: Collection[str]) -> Iterator[ComparedAspect]:
+    """Yield the kinds of rows that a computed aspect makes."""
+    own = [kind for kind in KINDS.values() if kind.source == aspect and not OF_CALLS[kind.name].of_call]
+    added = None if own else plugins().metrics.get(aspect)
+    for kind in own if added is None else [_kind(added)]:
+        metric = added or OF_CALLS[kind.name]
+        if metric.compared or metric.key in also:
+            yield kind

@@ -1,4 +1,4 @@
-"""Measure how calls fare in each state, and in each segment of states."""
+"""Measure how calls fare in each state and in each segment of states, and how tools fare there."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from riff_store.measure import (
 from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
 from riff_store.queries.sums import (
     NO_ROWS,
+    UNKNOWN_SEGMENT,
     Blames,
     add,
     blame_counts,
     ordering_sums,
     state_sums,
     step_counts,
+    tool_sums,
     typed_flows,
 )
 from riff_store.schema.sums import StateSums
 
-UNKNOWN_SEGMENT = "other"
 ORDERED_BY = ("stall", "progress", "escalation")
 """The measures that the worst state is told by (`worst_first`)."""
 _DESCRIBED = ("flow", "archetype", "state", "segment")
@@ -296,3 +297,48 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
         -cell.n,
         tuple(name or "" for name in cell.keys.values()),
     )
+
+
+# Measure how tools fare in states.
+@dataclass(frozen=True, slots=True)
+class ToolCell:
+    """Describe how a tool fares; `keys` hold flow, tool, state and agent, and any `by`.
+
+    It was called `n` times in `calls` conversations. `errors` of these failed, and `unrecovered` of them were followed
+    by no good call of the tool; `bad_arguments` did not fit its schema, `None` where none is known. `failed` are the
+    failed calls that are blamed on it, also those that should have called it and did not.
+    """
+
+    keys: Mapping[str, str | None]
+    n: int
+    calls: int
+    errors: int
+    unrecovered: int
+    bad_arguments: int | None
+    latency_p95: Measure
+    failed: int
+
+
+def tool_cells(store: Store, calls: Predicate | None, by: Sequence[str]) -> list[ToolCell]:
+    """Return how each tool fares in each state, those to blame for most failed calls first."""
+    with store.snapshot():
+        found = tool_sums(store, calls, Grouping(tuple(by)))
+    cells = [
+        ToolCell(
+            dict(zip(by, names, strict=True)),
+            sums.n,
+            sums.calls,
+            sums.errors,
+            sums.unrecovered,
+            sums.bad_arguments if sums.bad_arguments_n else None,
+            Measure(sums.latency_n, sums.latency, sums.latency_squares),
+            sums.failed,
+        )
+        for names, sums in found.items()
+    ]
+    return sorted(cells, key=_blamed_first)
+
+
+def _blamed_first(cell: ToolCell) -> tuple[object, ...]:
+    names = tuple(name or "" for name in cell.keys.values())
+    return -cell.failed, -cell.unrecovered, -cell.errors, -(cell.bad_arguments or 0), -cell.n, names

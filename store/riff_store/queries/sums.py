@@ -6,7 +6,7 @@ calls, or their columns where these are packed. What the sums are is said in `mo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,15 +15,17 @@ import peewee as pw
 from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
-from riff_store.filters.dimensions import Grouping, Names
-from riff_store.filters.notes import marks
+from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
+from riff_store.filters.notes import Mark, marks
 from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
 from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
 from riff_store.measure import UNIT
-from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed
+from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED
 
+UNKNOWN_SEGMENT = "other"
+"""The segment of states of which nothing tells another."""
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 """The first of the sums of states, which their cells are ordered by and which say what was lost."""
@@ -199,7 +201,7 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
 
     def count(keys: tuple[Any, ...], segment: int | None, kind: str, n: int) -> None:
         cell = found.setdefault(names(keys), {})
-        of_kind = (segments.get(segment, ""), kind)
+        of_kind = (segments.get(segment, UNKNOWN_SEGMENT), kind)
         cell[of_kind] = cell.get(of_kind, 0) + n
         if not cell[of_kind]:
             del cell[of_kind]
@@ -219,7 +221,28 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
         visits = rows_of_sums(store, m.STATES, m.STATES.sums[:1], rows, group, ("segment",), among, depth="base")
         for *keys, segment, n in visits:
             count(tuple(keys), segment, MARKED, n)
+    if not any(map(is_of_states, terms(rows))):
+        for at_end, n in _marked_ends(store, rows, group, marked):
+            count(at_end, None, MARKED, n)
     return {cell: counted for cell, counted in found.items() if counted}
+
+
+def _marked_ends(
+    store: Store, calls: Predicate | None, group: Grouping, marked: Mapping[int, Mark]
+) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """Yield how many calls people marked at a terminal, which has no row of a state, by the keys of the group."""
+    visit, ends = m.OutcomeVisit, dict[int, list[int]]()
+    reached = visit.select(visit.conversation, visit.state).where(one_of(visit.conversation, marked))
+    for call, state in store.execute(reached) if marked else ():
+        if marked[call].first_failed == state:
+            ends.setdefault(state, []).append(call)
+    others = Grouping(tuple(name for name in group.by if DIMENSIONS[name].key != "state"))
+    place = group.keys.index("state") if "state" in group.keys else None
+    for state, some in ends.items():
+        for *keys, n in rows_of_sums(store, m.CALLS, m.CALLS.sums[:1], calls, others, (), {"id": some}, depth="base"):
+            if place is not None:
+                keys.insert(place, state)
+            yield tuple(keys), n
 
 
 def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
@@ -228,6 +251,33 @@ def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Se
 
         return blame_rows(store, rows, group.keys)
     return rows_of_sums(store, m.BLAMES, m.BLAMES.sums, rows, group, ("segment", "kind"))
+
+
+def tool_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, ToolSums]:
+    """Return the sums of rows of tools by the names of the group; terms about tools and states narrow the rows.
+
+    What people marked counts before what events tell, and names no tool.
+    """
+    names = group.namer(store)
+    found: dict[Names, ToolSums] = {}
+    for row in _sums_of_tools(store, rows, group):
+        cell, sums = names(row[: -len(m.TOOLS.sums)]), row[-len(m.TOOLS.sums) :]
+        found[cell] = ToolSums(*_added(found.get(cell), sums))
+    if marked := marks(store):
+        among = {"conversation": marked}
+        for *keys, failed in rows_of_sums(store, m.TOOLS, m.TOOLS.sums[-1:], rows, group, (), among, "base"):
+            cell = names(tuple(keys))
+            found[cell] = found[cell]._replace(failed=found[cell].failed - failed)
+    return {cell: sums for cell, sums in found.items() if sums.n or sums.failed}
+
+
+def _sums_of_tools(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
+    speaks_of_rows = any(is_of_states(term) or term.field == "tool" for term in terms(rows))
+    if not speaks_of_rows and _in_columns(store, needs(rows, group.by, tool_rows=True)):
+        from riff_store.arrays.sums import tool_rows
+
+        return tool_rows(store, rows, group.keys, m.TOOLS.sums)
+    return rows_of_sums(store, m.TOOLS, m.TOOLS.sums, rows, group)
 
 
 def reads_columns(store: Store, calls: Predicate | None) -> bool:
@@ -269,7 +319,9 @@ def rows_of_sums(
 
     They are read from as far up as possible unless a `depth` is given.
     """
-    depth = depth or needs(predicate, group.by, state_rows=summed in (m.STATES, m.STEPS, m.BLAMES))
+    if depth is None:
+        by_state = summed in (m.STATES, m.STEPS, m.BLAMES)
+        depth = needs(predicate, group.by, state_rows=by_state, tool_rows=summed is m.TOOLS)
     calls, rows = _tables(summed, depth)
     states = _columns_of_states(summed, depth, rows)
     keys = group.columns(calls, states or {})
@@ -299,7 +351,10 @@ def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:
 
 
 def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, Any] | None:
-    """Return the columns of the state that a row speaks of, of a step the first; `None` where it speaks of none."""
+    """Return the columns of the state that a row speaks of, of a step the first; `None` where it speaks of none.
+
+    A row of a tool has the tool as well.
+    """
     if summed is m.STEPS:
         return STATE_COLUMNS if depth == "base" else {"state": rows.from_state}
     if summed is m.BLAMES:
@@ -307,6 +362,9 @@ def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, 
         return {**STATE_COLUMNS, **of_rows} if depth == "base" else of_rows
     if summed is m.STATES:
         return {name: getattr(rows, name) for name in (STATE_COLUMNS if depth == "base" else m.STATES.keys)}
+    if summed is m.TOOLS:
+        of_row = {"tool": rows.tool, "state": pw.fn.NULLIF(rows.state, 0)}
+        return {**STATE_COLUMNS, **of_row} if depth == "base" else of_row
     return None
 
 
@@ -314,9 +372,9 @@ def _joined(summed: Summed, depth: Depth, calls: Any, rows: Any, query: Any) -> 
     if depth == "base":
         if rows is not calls:
             query = query.join(rows, on=(rows.conversation == calls.id))
-        if summed in (m.STEPS, m.BLAMES):
+        if summed in (m.STEPS, m.BLAMES, m.TOOLS):
             start, left = m.StateScore, rows.from_state if summed is m.STEPS else rows.state
-            # A call may be blamed on a state that it never came to.
+            # A call may be blamed on a state that it never came to, and a tool be called in none.
             join = pw.JOIN.INNER if summed is m.STEPS else pw.JOIN.LEFT_OUTER
             query = query.join(start, join, on=((start.conversation == rows.conversation) & (start.state == left)))
         return query if summed.has_errored else query.where(~calls.errored)

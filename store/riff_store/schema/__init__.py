@@ -9,5 +9,6 @@ from __future__ import annotations
 from riff_store import orm as orm
 
 # Every table and every sum is to be had from here, by the name that it is defined by.
+from riff_store.schema.names import *  # noqa: F403
 from riff_store.schema.sums import *  # noqa: F403
 from riff_store.schema.tables import *  # noqa: F403

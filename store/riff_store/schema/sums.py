@@ -15,7 +15,7 @@ import peewee as pw
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
-from riff_store.schema import tables
+from riff_store.schema import names, tables
 
 Kind: TypeAlias = Literal["count", "known", "total", "billionths", "squares", "first"]
 """What a row adds: 1, 1 where a value is known, a whole number, a value in billionths, its square; or the earliest."""
@@ -43,6 +43,7 @@ CONDITIONS = {
     "caller failed": "NOT {0}.caller_ok",
     "at the top": "{0}.value >= 10",
     "unscored": "{0}.value IS NULL",
+    "called": "{0}.n > 0",
 }
 """What a sum may ask of its rows, in SQL, by `{0}` for the row; `columns.sums` has the same for arrays."""
 
@@ -203,6 +204,21 @@ class BlameSums(NamedTuple):
     failed: Annotated[int, Sum("count")]
 
 
+class ToolSums(NamedTuple):
+    """Hold the sums of the rows of tools: `calls` are those that called it, and latency is in seconds."""
+
+    n: Annotated[int, Sum("total", "n")]
+    calls: Annotated[int, Sum("count", where="called")]
+    errors: Annotated[int, Sum("total", "errors")]
+    unrecovered: Annotated[int, Sum("total", "unrecovered")]
+    bad_arguments_n: Annotated[int, Sum("known", "bad_arguments")]
+    bad_arguments: Annotated[int, Sum("total", "bad_arguments")]
+    latency_n: Annotated[int, Sum("known", "latency_p95_ms")]
+    latency: Annotated[int, Sum("billionths", "latency_p95_ms", per=1000.0)]
+    latency_squares: Annotated[float, Sum("squares", "latency_p95_ms", per=1000.0)]
+    failed: Annotated[int, Sum("total", "failed")]
+
+
 def _sums_of(fields: type[tuple[Any, ...]]) -> tuple[Sum, ...]:
     """Return the sums that the fields of a tuple are annotated with."""
     hints = get_type_hints(fields, include_extras=True)
@@ -215,7 +231,7 @@ def _table(name: str, keys: Mapping[str, type[Any]], sums: Iterable[Sum]) -> Any
         key: of() if issubclass(of, pw.Field) else pw.ForeignKeyField(of, index=False) for key, of in keys.items()
     }
     meta = type("Meta", (), {"primary_key": pw.CompositeKey(*keys), "without_rowid": True})
-    return type(name, (tables.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
+    return type(name, (names.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
 
 
 class Summed(NamedTuple):
@@ -237,11 +253,12 @@ class Summed(NamedTuple):
     some: str = ""
 
 
-_PAIR = {"flow": tables.Flow, "agent": tables.Agent}
-_CELL = {**_PAIR, "run": tables.Run}
+_PAIR = {"flow": names.Flow, "agent": names.Agent}
+_CELL = {**_PAIR, "run": names.Run}
 _OF_CALLS = _sums_of(CallSums)
 _OF_ASPECTS = _sums_of(AspectSums)
 _OF_STATES = _sums_of(StateSums)
+_OF_TOOLS = _sums_of(ToolSums)
 _OF_STEPS = (Sum("total", "n", name="n"),)
 _OF_BLAMES = _sums_of(BlameSums)
 _OF_INTERACTION = (
@@ -251,16 +268,19 @@ _OF_INTERACTION = (
 _KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *_OF_CALLS[2:])
 """The sums of calls with what is added to no other: when the first of all started."""
 
-_ASPECT = {"aspect": tables.Aspect, "judge": tables.Judge}
-_STATE = {"state": tables.State, "segment": tables.Segment}
-_STEP = {"from_state": tables.State, "to_state": tables.State}
-_BLAME = {"state": tables.State, "segment": tables.Segment, "kind": pw.TextField}
+_ASPECT = {"aspect": names.Aspect, "judge": names.Judge}
+_STATE = {"state": names.State, "segment": names.Segment}
+_TOOL = {"tool": names.Label, "state": pw.IntegerField}
+_STEP = {"from_state": names.State, "to_state": names.State}
+_BLAME = {"state": names.State, "segment": names.Segment, "kind": pw.TextField}
 CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
 InteractionRollup = _table("InteractionRollup", {**_CELL, "errored": pw.BooleanField}, _OF_INTERACTION)
 AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
 AspectTotal = _table("AspectTotal", {**_PAIR, **_ASPECT}, _OF_ASPECTS)
 StateRollup = _table("StateRollup", {**_CELL, **_STATE}, _OF_STATES)
 StateTotal = _table("StateTotal", {**_PAIR, **_STATE}, _OF_STATES)
+ToolRollup = _table("ToolRollup", {**_CELL, **_TOOL}, _OF_TOOLS)
+ToolTotal = _table("ToolTotal", {**_PAIR, **_TOOL}, _OF_TOOLS)
 TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
 TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
 BlameRollup = _table("BlameRollup", {**_CELL, **_BLAME}, _OF_BLAMES)
@@ -274,6 +294,7 @@ ASPECTS = Summed(
     tables.AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple(_ASPECT), "n = 0 AND unscored = 0"
 )
 STATES = Summed(tables.StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
+TOOLS = Summed(tables.ToolScore, "t", _OF_TOOLS, ToolRollup, ToolTotal, tuple(_TOOL), "n = 0 AND failed = 0")
 STEPS = Summed(tables.Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
 BLAMES = Summed(
     tables.CallFailure,
@@ -285,10 +306,10 @@ BLAMES = Summed(
     "failed = 0",
     some="f.state_id IS NOT NULL",
 )
-SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, STEPS, BLAMES)
+SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, TOOLS, STEPS, BLAMES)
 
 ROLLUPS = (
     CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup,
-    TransitionTotal, BlameRollup, BlameTotal,
+    TransitionTotal, BlameRollup, BlameTotal, ToolRollup, ToolTotal,
 )  # fmt: skip
 ALL = (*tables.ROWS, *ROLLUPS, tables.ColumnChunk)

@@ -1,121 +1,30 @@
-"""Define the tables: names, files, calls and what hangs on them by keys, notes, and chunks of columns."""
+"""Define the tables of calls and what hangs on them by keys, of notes, flow files, edits, and chunks of columns."""
 
 from __future__ import annotations
 
 import peewee as pw
 
 from riff_store.interaction import EVENTS, TIMED
+from riff_store.schema.names import (
+    Agent,
+    Aspect,
+    BaseModel,
+    Caller,
+    Flow,
+    Judge,
+    Label,
+    Named,
+    Persona,
+    Run,
+    Scenario,
+    Segment,
+    SkippedInput,
+    SourceFile,
+    State,
+)
 
 SCHEMA_VERSION = 8
 COMPUTED_JUDGE = 1
-
-
-class BaseModel(pw.Model):
-    class Meta:
-        legacy_table_names = False
-
-
-class Named(BaseModel):
-    id = pw.AutoField()
-    name = pw.TextField(unique=True)
-
-
-class Flow(Named):
-    archetype = pw.TextField(null=True)
-
-
-class Agent(Named):
-    pass
-
-
-class Persona(Named):
-    pass
-
-
-class Scenario(Named):
-    pass
-
-
-class Caller(Named):
-    """Name what played the caller: a script, a model, a program."""
-
-
-class Segment(Named):
-    pass
-
-
-class Aspect(Named):
-    pass
-
-
-class Label(Named):
-    """Hold stop reasons, final states and statuses, and what failed first."""
-
-
-class Run(Named):
-    """Name a run; `written_by` says who stored its calls: a user at a host, or the address of a CI job."""
-
-    label = pw.TextField(null=True)
-    commit = pw.TextField(null=True)
-    branch = pw.TextField(null=True)
-    written_by = pw.TextField(null=True)
-
-
-class Judge(BaseModel):
-    """Describe a judge: one model behind a name, in one version of its prompt; `(computed)` is one too."""
-
-    id = pw.AutoField()
-    name = pw.TextField()
-    prompt_hash = pw.TextField(default="")
-    model = pw.TextField(default="")
-
-    class Meta:
-        indexes = ((("name", "model", "prompt_hash"), True),)
-
-
-class State(BaseModel):
-    """Describe a state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
-
-    id = pw.AutoField()
-    flow = pw.ForeignKeyField(Flow, index=False)
-    name = pw.TextField()
-    outcome = pw.TextField(null=True)
-
-    class Meta:
-        indexes = ((("flow", "name"), True),)
-
-
-# Define what was read, and what of it was left out.
-class SourceFile(BaseModel):
-    id = pw.AutoField()
-    path = pw.TextField(unique=True)
-    kind = pw.TextField()
-    sha256 = pw.TextField()
-    size = pw.IntegerField()
-    reader = pw.IntegerField()
-    with_text = pw.BooleanField()
-    context = pw.TextField(default="")
-    conversations = pw.IntegerField(default=0)
-    scores = pw.IntegerField(default=0)
-    skipped = pw.IntegerField(default=0)
-
-
-class SkippedInput(BaseModel):
-    """Note what was not taken as it stood; of a `replaced` call also what tells it apart."""
-
-    id = pw.AutoField()
-    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
-    kind = pw.TextField()
-    line = pw.IntegerField(null=True)
-    reason = pw.TextField()
-    run = pw.TextField(null=True)
-    conversation = pw.TextField(null=True)
-    flow = pw.TextField(null=True)
-    agent = pw.TextField(null=True)
-    trial = pw.IntegerField(null=True)
-
-
-SkippedInput.add_index(SkippedInput.source_file, where=SkippedInput.kind == "replaced", name="skipped_input_replaced")
 
 
 # Define calls and all that hangs on them, with keys in place of names.
@@ -231,6 +140,24 @@ class StateScore(BaseModel):
 
     class Meta:
         primary_key = pw.CompositeKey("conversation", "state")
+        without_rowid = True
+
+
+class ToolScore(BaseModel):
+    """Hold how a tool fared in a state of a call; `state` is the key of it, 0 where it is not known."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    tool = pw.ForeignKeyField(Label, index=False)
+    state = pw.IntegerField()
+    n = pw.IntegerField()
+    errors = pw.IntegerField()
+    unrecovered = pw.IntegerField()
+    bad_arguments = pw.IntegerField(null=True)
+    latency_p95_ms = pw.DoubleField(null=True)
+    failed = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "tool", "state")
         without_rowid = True
 
 
@@ -489,7 +416,7 @@ class ColumnChunk(BaseModel):
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
 OF_CALLS = (
-    AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
+    AspectScore, StateScore, ToolScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
 )  # fmt: skip
 FACTS = (Conversation, JudgedScore, TextDictionary, *OF_CALLS)
 ANNOTATIONS = (Annotation, Sample, SampledCall)

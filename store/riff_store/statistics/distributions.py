@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.measure import Z95
+
+if TYPE_CHECKING:
+    from riff_store.statistics import Floats, Sample
 
 _LARGE = 500
 _EXACT = 1e-15
@@ -100,20 +103,25 @@ def _sum(weights: Sequence[float]) -> float:
     return math.fsum(weights)
 
 
-def rank_sums(first: int, second: int) -> list[int]:
-    """Count the orders of two samples without ties by how often a value of the first exceeds one of the second.
+def signed_sums(values: Sample) -> Floats:
+    """Return what values add up to with each choice of their signs."""
+    import numpy as np
 
-    The counts are coefficients of the Gaussian binomial (Mann & Whitney 1947).
-    """
-    fewer, more = sorted((first, second))
-    size = fewer * more + 1
-    ways = [1] + [0] * (size - 1)
-    for step in range(1, fewer + 1):
-        for k in range(size - 1, more + step - 1, -1):
-            ways[k] -= ways[k - more - step]
-        for k in range(step, size):
-            ways[k] += ways[k - step]
-    return ways
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate((sums - value, sums + value))
+    return sums
+
+
+def sums_of_subsets(values: Sequence[float], size: int) -> Floats:
+    """Return what each choice of so many values adds up to, in an order that depends on their places alone."""
+    import numpy as np
+
+    sums = [np.zeros(1), *(np.zeros(0) for _ in range(size))]
+    for value in values:
+        for taken in range(size, 0, -1):
+            sums[taken] = np.concatenate((sums[taken], sums[taken - 1] + value))
+    return sums[size]
 
 
 def normal_tail(z: float) -> float:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store.measure import wilson
-from riff_store.statistics.distributions import student_quantile
+from riff_store.statistics.distributions import student_quantile, student_tail
 
 if TYPE_CHECKING:
     from riff_store.statistics import Sample
@@ -49,32 +49,47 @@ def unpaired_rates(first_hits: int, first_n: int, second_hits: int, second_n: in
     return change - _added(second - low_2, high_1 - first), change + _added(high_2 - second, first - low_1)
 
 
-def paired_means(differences: Sample) -> Interval | None:
-    """Return Student's t interval of the mean of paired differences; `None` below two pairs."""
+class Estimate(NamedTuple):
+    """Hold an estimated difference, its variance, and how many degrees of freedom that has."""
+
+    change: float
+    variance: float
+    degrees: float
+
+    @property
+    def interval(self) -> Interval:
+        """Return Student's t interval."""
+        half = student_quantile(self.degrees) * math.sqrt(self.variance)
+        return self.change - half, self.change + half
+
+    @property
+    def p(self) -> float:
+        """Return the two-sided p of no difference by Student's t."""
+        if not self.variance:
+            return 0.0 if self.change else 1.0
+        return min(1.0, 2 * student_tail(abs(self.change) / math.sqrt(self.variance), self.degrees))
+
+
+def of_pairs(differences: Sample) -> Estimate | None:
+    """Return the mean of paired differences; `None` below two pairs."""
     if len(differences) < 2:
         return None
     mean, variance = _moments(differences)
-    return around(mean, variance / len(differences), len(differences) - 1)
+    return Estimate(mean, variance / len(differences), len(differences) - 1)
 
 
-def unpaired_means(first: Sample, second: Sample) -> Interval | None:
-    """Return Welch's t interval of two means of different calls (Welch 1947); `None` where either is below two."""
+def of_samples(first: Sample, second: Sample) -> Estimate | None:
+    """Return the difference of two means of different calls (Welch 1947); `None` where either has below two."""
     if min(len(first), len(second)) < 2:
         return None
     (mean_1, variance_1), (mean_2, variance_2) = _moments(first), _moments(second)
     part_1, part_2 = variance_1 / len(first), variance_2 / len(second)
     if not part_1 + part_2:
-        return mean_2 - mean_1, mean_2 - mean_1
+        return Estimate(mean_2 - mean_1, 0.0, len(first) + len(second) - 2)
     # As shares of the whole, so that squares of tiny variances do not vanish.
     share_1, share_2 = part_1 / (part_1 + part_2), part_2 / (part_1 + part_2)
     degrees = 1 / (share_1**2 / (len(first) - 1) + share_2**2 / (len(second) - 1))
-    return around(mean_2 - mean_1, part_1 + part_2, degrees)
-
-
-def around(middle: float, variance: float, degrees: float) -> Interval:
-    """Return Student's t interval around an estimate of such a variance."""
-    half = student_quantile(degrees) * math.sqrt(variance)
-    return middle - half, middle + half
+    return Estimate(mean_2 - mean_1, part_1 + part_2, degrees)
 
 
 def _moments(values: Sample) -> tuple[float, float]:

@@ -12,15 +12,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riff_store.statistics.distributions import student_tail
-from riff_store.statistics.intervals import Interval, around
+from riff_store.statistics.distributions import signed_sums, sums_of_subsets
+from riff_store.statistics.intervals import Estimate
+from riff_store.statistics.significance import MOST_EXACT
 
 if TYPE_CHECKING:
     from riff_store.statistics import Floats
 
 
-MOST_EXACT = 2**16
-"""Permutations up to which all are counted out; beyond, the normal curve is as good."""
 _TIED = 1e-9
 
 
@@ -40,14 +39,14 @@ class CallSums(NamedTuple):
 
 
 class RatioTest(NamedTuple):
-    """Hold the two-sided p of a difference of two ratios, and its 95 % interval, `None` where calls do not vary.
+    """Hold the two-sided p of a difference of two ratios, and its estimate, `None` where calls do not vary.
 
     p is the larger of two: that of a permutation of calls, exact where both samples are of one kind, and that of
     Student's t by the delta method, which holds too where calls of one sample have more events than those of the other.
     """
 
     p: float
-    interval: Interval | None
+    estimate: Estimate | None
 
 
 def paired(first: CallSums, second: CallSums) -> RatioTest:
@@ -73,6 +72,11 @@ def unpaired(first: CallSums, second: CallSums) -> RatioTest:
     return _test(_ratio(after) - _ratio(before), variance, degrees, _dealt(before, after))
 
 
+def less(calls: CallSums, margin: float) -> CallSums:
+    """Return sums of which the ratio is less by a margin."""
+    return CallSums(calls.parts - margin * calls.wholes, calls.wholes)
+
+
 def spread(calls: CallSums) -> float:
     """Return the squares of what each call's part is more than the ratio of all would have it, added up."""
     return _sum((calls.parts - _ratio(calls) * calls.wholes) ** 2)
@@ -89,8 +93,8 @@ def added(columns: Sequence[Floats]) -> Floats:
 def _test(change: float, variance: float, degrees: float, permuted: float) -> RatioTest:
     if not variance:
         return RatioTest(permuted, None)
-    by_t = 2 * student_tail(abs(change) / math.sqrt(variance), degrees)
-    return RatioTest(min(1.0, max(permuted, by_t)), around(change, variance, degrees))
+    by_t = Estimate(change, variance, degrees)
+    return RatioTest(min(1.0, max(permuted, by_t.p)), by_t)
 
 
 def _sum(values: Floats) -> float:
@@ -116,16 +120,11 @@ def _variance(moves: Floats) -> float:
 
 
 def _swapped(first: CallSums, second: CallSums) -> float:
-    import numpy as np
-
     before, after = _surplus(first, second)
     changes = (after - before)[after != before]
     if len(changes) > math.log2(MOST_EXACT):
         return _normal(_sum(changes), _sum(changes**2))
-    sums = np.zeros(1)
-    for change in changes:
-        sums = np.concatenate((sums - change, sums + change))
-    return _share(sums, _sum(changes))
+    return _share(signed_sums(changes), _sum(changes))
 
 
 def _dealt(first: CallSums, second: CallSums) -> float:
@@ -136,7 +135,7 @@ def _dealt(first: CallSums, second: CallSums) -> float:
     n, size = len(every), len(fewer)
     if size > math.log2(MOST_EXACT) or math.comb(n, size) > MOST_EXACT:
         return _normal(_sum(fewer), size * (n - size) / (n * (n - 1)) * _sum(every**2))
-    return _share(_sums_of_subsets(every.tolist(), size), _sum(fewer))
+    return _share(sums_of_subsets(every.tolist(), size), _sum(fewer))
 
 
 def _surplus(first: CallSums, second: CallSums) -> tuple[Floats, Floats]:
@@ -154,16 +153,6 @@ def _cleared(values: Floats, noise: float) -> Floats:
     import numpy as np
 
     return np.where(np.abs(values) <= noise, 0.0, values)
-
-
-def _sums_of_subsets(values: Sequence[float], size: int) -> Floats:
-    import numpy as np
-
-    sums = [np.zeros(1), *(np.zeros(0) for _ in range(size))]
-    for value in values:
-        for taken in range(size, 0, -1):
-            sums[taken] = np.concatenate((sums[taken], sums[taken - 1] + value))
-    return sums[size]
 
 
 def _share(sums: Floats, seen: float) -> float:

@@ -1,4 +1,4 @@
-"""Test differences: exact two-sided p-values of one at least as large if there were none."""
+"""Test differences: two-sided p-values of one at least as large if there were none."""
 
 from __future__ import annotations
 
@@ -7,69 +7,35 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from riff_store.statistics.distributions import fair_binomial, hypergeometric, normal_tail, rank_sums
+from riff_store.statistics import intervals
+from riff_store.statistics.distributions import fair_binomial, hypergeometric, signed_sums, sums_of_subsets
 
 if TYPE_CHECKING:
-    from riff_store.statistics import Sample
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from riff_store.statistics import Floats, Sample
 
 
 SIGNIFICANT = 0.05
 """Above it an adjusted p-value is noise."""
-MOST_EXACT = 10_000
-"""Comparisons of one value with another up to which ranks are counted out; beyond, the normal curve is as good."""
-_FEW = 8
-"""Values of the smaller sample up to which ranks are counted out."""
+MOST_EXACT = 2**16
+"""Arrangements of a sample up to which all are counted out; beyond, `DRAWN` of them are drawn."""
+MOST_DRAWN = 2_000
+"""Pairs, or calls of both samples together, beyond which Student's t is as good as arrangements."""
+_SIDE = 100
+_BLOCK = 26
+DRAWN = _SIDE * _SIDE
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """Test the pairs whose two sides came out differently, exactly (McNemar 1947, binomial form)."""
-    return sign_test(only_first, only_second)
-
-
-def sign_test(up: int, down: int) -> float:
-    """Test signs exactly; pairs without a difference take no part, and without any other p is 1."""
-    return _bounded(2 * fair_binomial(up + down).at_most(min(up, down)))
+    return _bounded(2 * fair_binomial(only_first + only_second).at_most(min(only_first, only_second)))
 
 
 def fisher(first_hits: int, first_n: int, second_hits: int, second_n: int) -> float:
     """Test two rates, given as hits of n, by Fisher's exact test."""
     return _bounded(hypergeometric(second_n, first_hits + second_hits, first_n + second_n).as_unlikely_as(second_hits))
-
-
-class RankTest(NamedTuple):
-    """Hold the p of Mann-Whitney's U, and how much more often a value of the second sample exceeds one of the first
-    than not, from -1 to 1: the direction that the test sees (Cliff's delta).
-    """
-
-    p: float
-    superiority: float
-
-
-def mann_whitney(first: Sample, second: Sample) -> RankTest:
-    """Test two samples, neither empty, by Mann-Whitney's U.
-
-    Exact for few values without ties, otherwise normal with corrections for ties and continuity.
-    """
-    import numpy as np
-
-    sorted_first, sorted_second = np.sort(np.asarray(first, dtype=float)), np.sort(np.asarray(second, dtype=float))
-    every = np.sort(np.concatenate((sorted_first, sorted_second)))
-    distinct = every[np.concatenate(([True], every[1:] != every[:-1]))]
-    if len(distinct) == 1:
-        return RankTest(1.0, 0.0)
-    n, m = len(sorted_first), len(sorted_second)
-    below_first, up_to_first = (np.searchsorted(sorted_first, distinct, side) for side in ("left", "right"))
-    below_second, up_to_second = (np.searchsorted(sorted_second, distinct, side) for side in ("left", "right"))
-    won = int((up_to_second - below_second) @ below_first)
-    lost = int((up_to_first - below_first) @ below_second)
-    superiority = (won - lost) / (n * m)
-    if min(n, m) <= _FEW and n * m <= MOST_EXACT and len(distinct) == n + m:
-        ways = rank_sums(n, m)
-        return RankTest(_bounded(2 * sum(ways[max(won, lost) :]) / sum(ways)), superiority)
-    tied = (up_to_first - below_first + up_to_second - below_second).astype(float)
-    ties = float((tied**3 - tied).sum()) / ((n + m) * (n + m - 1))
-    deviation = math.sqrt(n * m / 12 * (n + m + 1 - ties))
-    return RankTest(_bounded(2 * normal_tail((abs(won - lost) / 2 - 0.5) / deviation)), superiority)
 
 
 def benjamini_hochberg(ps: Sequence[float], ones: int = 0) -> list[float]:
@@ -109,10 +75,133 @@ def _bounded(p: float) -> float:
     return min(1.0, max(0.0, float(p)))
 
 
+# Test means by what they would be if values were arranged otherwise.
+_LEAST = 1e-9
+"""Values are known to so much, so that a difference below it is one of rounding."""
+_TIED = 1e-7
+
+
+def paired_means(changes: Sample, margin: float = 0.0) -> float:
+    """Test whether the mean of paired differences, of which there are some, is a margin, by flipping their signs.
+
+    As every flip leaves the sum of squares as it is, the studentised mean orders them as their sum does (Fisher 1935).
+    p is the larger of this and Student's t, so that no interval of a mean that surely differs holds the margin.
+    """
+    import numpy as np
+
+    moved = np.sort(_exact_to_the_least(np.asarray(changes, dtype=float) - margin))
+    by_t = intervals.of_pairs(moved)
+    if len(moved) > MOST_DRAWN and by_t is not None:
+        return by_t.p
+    sizes = np.sort(np.abs(moved[moved != 0]))
+    seen = abs(float(moved.sum()))
+    if len(sizes) <= math.log2(MOST_EXACT):
+        found = _share(np.abs(signed_sums(sizes)), seen)
+    else:
+        signs = np.where(_random(len(sizes)) & np.uint64(1), 1.0, -1.0)
+        # Each of some flips after each of others: any two of the products are as independent as two that are drawn.
+        found = _share(np.abs(_products(sizes * signs[:_SIDE], signs[_SIDE:])), seen, by_t, 0.5 ** (len(sizes) - 1))
+    return max(found, by_t.p) if by_t is not None else found
+
+
+def unpaired_means(first: Sample, second: Sample, margin: float = 0.0) -> float:
+    """Test whether a second mean exceeds the first by a margin, by dealing all values out anew (Janssen 1997).
+
+    Neither sample is empty. The difference is studentised as Welch has it, for samples that vary differently. p is the
+    larger of this and Welch's t, so that no interval of a difference that is sure holds the margin.
+    """
+    import numpy as np
+
+    before, after = np.asarray(first, dtype=float), np.asarray(second, dtype=float) - margin
+    by_t = intervals.of_samples(before, after)
+    n, size = len(before) + len(after), min(len(before), len(after))
+    if n > MOST_DRAWN and by_t is not None:
+        return by_t.p
+    every = np.sort(np.concatenate((before, after)))
+    middle = float(every.mean())
+    dealt = _exact_to_the_least(every - middle)
+    fewer = np.sort(_exact_to_the_least((before if len(before) == size else after) - middle))
+    whole = float(dealt.sum()), float((dealt**2).sum())
+    seen = float(_studentised(fewer.sum(keepdims=True), (fewer**2).sum(keepdims=True), whole, (size, n - size))[0])
+    if math.comb(n, size) <= MOST_EXACT:
+        sums, squares = (sums_of_subsets(values.tolist(), size) for values in (dealt, dealt**2))
+        found = _share(_studentised(sums, squares, whole, (size, n - size)), seen)
+    else:
+        orders = _shuffled(n)
+        chosen = np.zeros((_SIDE, n))
+        np.put_along_axis(chosen, orders[_SIDE:, :size].astype(np.intp), 1.0, axis=1)
+        shuffled = dealt[orders[:_SIDE]]
+        sums, squares = (_products(values, chosen) for values in (shuffled, shuffled**2))
+        found = _share(_studentised(sums, squares, whole, (size, n - size)), seen, by_t, 1 / math.comb(n, size))
+    return max(found, by_t.p) if by_t is not None else found
+
+
+def _exact_to_the_least(values: Floats) -> Floats:
+    import numpy as np
+
+    return np.where(np.abs(values) < _LEAST, 0.0, values)
+
+
+def _studentised(sums: Floats, squares: Floats, whole: tuple[float, float], sizes: tuple[int, int]) -> Floats:
+    """Return the squares of differences of two means over their variances, by what the first sample adds up to."""
+    import numpy as np
+
+    (n, m), (total, all_squares) = sizes, whole
+    rest = total - sums
+    variance = (squares - sums**2 / n) / (n * max(1, n - 1))
+    variance += (all_squares - squares - rest**2 / m) / (m * max(1, m - 1))
+    change = (sums / n - rest / m) ** 2
+    least = _LEAST * all_squares / (n + m) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(variance > least, change / variance, np.where(change > least, np.inf, 0.0))
+
+
+def _products(rows: Floats, others: Floats) -> Floats:
+    """Return the product of each row with each of the others."""
+    import numpy as np
+
+    found = np.zeros((len(rows), len(others)))
+    # In blocks so small that no threads are started, which cost more than they bring where a machine is busy.
+    for start in range(0, rows.shape[1], _BLOCK):
+        some = slice(start, start + _BLOCK)
+        found += rows[:, some] @ others[:, some].T
+    return found
+
+
+def _share(found: Floats, seen: float, by_t: intervals.Estimate | None = None, least: float | None = None) -> float:
+    """Return the share of arrangements that are as far from 0 as the one that was seen.
+
+    `least` is that of one arrangement among all where these are only drawn: none of them as far tells of no share, so
+    that it is Student's then.
+    """
+    import numpy as np
+
+    bound = seen * (1 - _TIED) if math.isfinite(seen) else seen
+    hits = int(np.count_nonzero(found >= bound))
+    if least is None:
+        return hits / found.size
+    drawn = (1 + hits) / (1 + found.size)
+    return drawn if hits or by_t is None else min(drawn, max(by_t.p, least))
+
+
+def _random(n: int) -> NDArray[np.uint64]:
+    """Return random numbers for two sets of arrangements of so many values, the same for the same number of values."""
+    import numpy as np
+
+    return np.random.PCG64(n).random_raw((2 * _SIDE) * n).reshape(2 * _SIDE, n)
+
+
+@lru_cache(maxsize=32)
+def _shuffled(n: int) -> NDArray[np.int32]:
+    """Return two sets of random orders of so many values."""
+    import numpy as np
+
+    return np.argsort(_random(n), axis=1, kind="stable").astype(np.int32)
+
+
 # Test rates of calls that come in strata, each compared only within itself, from counts alone.
 MOST_OUTCOMES = 100
 """Outcomes up to which all are counted out; beyond, the normal curve is as good."""
-_TIED = 1 + 1e-7
 _MANY = 200
 """More products than these are added up sooner in arrays, fewer as numbers."""
 
@@ -166,7 +255,7 @@ def _exact(strata: Sequence[Stratum]) -> float:
     for one in strata:
         chances = _convolved(chances, _hypergeometric(one.first_hits + one.second_hits, one.first_n, one.second_n))
         seen += one.second_hits - _low(one)
-    bound = chances[seen] * _TIED
+    bound = chances[seen] * (1 + _TIED)
     return min(1.0, math.fsum(chance for chance in chances if chance <= bound))
 
 

@@ -23,6 +23,8 @@ from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
 CHUNK = 500
+OTHER_SEGMENT = "other"
+"""The phase of a state of which nothing tells one."""
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
@@ -280,14 +282,22 @@ class Rows:
             )  # fmt: skip
             for target, count in row.to_states.items():
                 transitions += (key, origin, states[target], count)
+        if facts.tools:
+            labels, called = names.labels, self._tables[m.ToolScore]
+            for tool in facts.tools:
+                called += (
+                    key, labels[tool.tool], _key(states, tool.state) or 0, tool.n, tool.errors, tool.unrecovered,
+                    tool.bad_arguments, tool.latency_p95_ms, tool.failed,
+                )  # fmt: skip
         for state, position in facts.outcome_positions.items():
             self._tables[m.OutcomeVisit].extend((key, states[state], position))
         if facts.failure is not None:
             labels, failure = names.labels, facts.failure
+            segment = None if failure.first_failed is None else failure.segment or OTHER_SEGMENT
             self._tables[m.CallFailure] += (
                 key, _key(states, failure.last_ok), _key(states, failure.first_failed), failure.kind,
                 _key(labels, failure.detail), _key(labels, failure.error), failure.who, _key(labels, failure.tool),
-                _key(segments, failure.segment), failure.turn, failure.t, failure.list, failure.place,
+                _key(segments, segment), failure.turn, failure.t, failure.list, failure.place,
             )  # fmt: skip
         for position, step in enumerate(facts.expected):
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))

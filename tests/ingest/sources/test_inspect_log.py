@@ -61,6 +61,13 @@ def test_a_sample_is_a_call_with_its_times(tmp_path: Path) -> None:
     assert (call.completed, call.stop_reason, call.errored) == (True, "terminal", False)
 
 
+def test_a_call_began_when_its_evaluation_did_whatever_its_sample_says(tmp_path: Path) -> None:
+    """An evaluation that goes on where another ended has samples of that one."""
+    call = call_of(tmp_path, logs.viewing("s1", 2), created=logs.at(7200))
+    assert (call.started_at, call.run_label) == (logs.at(7200), logs.at(7200))
+    assert [turn.t for turn in call.turns] == [0.0, 4.5, 5.25, 11.0]
+
+
 def test_both_forms_give_the_same(tmp_path: Path) -> None:
     samples = [logs.viewing("s1"), logs.viewing("s2", error={"message": "broken"}), logs.viewing(3, 2)]
     document = items(logs.write_json(tmp_path / "log.json", samples))

@@ -123,7 +123,7 @@ def test_a_flow_without_findings_can_be_run(tmp_path: Path) -> None:
     }
 
 
-def test_the_node_in_which_calls_stick_is_what_to_mend_and_what_starves_is_known(tmp_path: Path) -> None:
+def test_the_node_in_which_calls_stick_is_what_to_fix_and_what_starves_is_known(tmp_path: Path) -> None:
     (tmp_path / "day").mkdir()
     written(tmp_path / "day" / "calls.json", a_day_of_calls())
     written(tmp_path / "day" / "flow.json", retell_flow())
@@ -133,7 +133,7 @@ def test_the_node_in_which_calls_stick_is_what_to_mend_and_what_starves_is_known
         around = neighborhood(store, FLOW_ID, "Collect address")
     assert found.states[0].keys == {"flow": FLOW_ID, "state": "Collect address"}
     assert found.first is not None
-    assert (found.first.state, found.first.lost) == ("Collect address", 18)
+    assert (found.first.state, found.first.failed) == ("Collect address", 18)
     behind = ["Check availability", "Confirm visit", "Extract address", "Goodbye"]
     assert sorted(each.state for each in around.blast.victims if each.starved == 18) == behind
 

@@ -29,7 +29,16 @@ from tests.surface.store import (
 )
 from tests.surface.tui import parse
 
-FILTERS = ["", "flow=viewing", "persona=hurried", "correctness<10", "failure=marked", "persona=nobody"]
+FILTERS = [
+    "",
+    "flow=viewing",
+    "persona=hurried",
+    "correctness<10",
+    "failure=marked",
+    "failed=1",
+    "failed=0",
+    "persona=nobody",
+]
 
 
 def marked(store: Store) -> Store:
@@ -52,11 +61,11 @@ def facts() -> list[ConversationFacts]:
     chance = random.Random(5)
     ways = [
         None,
-        Failure("greet", "collect", "stall"),
+        Failure("greet", "collect", "dead end"),
         Failure("greet", "collect", "tool error", "find", "timeout after * s"),
         Failure(None, "greet", "guard error", "has_date"),
         Failure(None, None, "none"),
-        Failure("greet", "collect", "missed step"),
+        Failure("greet", "collect", "missing step", None, None, "caller", "pay"),
     ]
     states = [state("greet", to={"collect": 1}, position=0), state("collect", position=1)]
     return [
@@ -103,9 +112,10 @@ def test_answers_are_the_same_from_columns_and_from_rows(expression: str, stores
 
 
 @pytest.mark.parametrize(
-    "said", ["=·", "!=·", ":e", "!=stall", '="(start)"', "=none", "=marked", "=greet", '!="wrong day"']
+    "said",
+    ["=·", "!=·", ":e", '!="dead end"', '="(start)"', "=none", "=marked", "=agent", "=pay", "=greet", '!="wrong day"'],
 )
-@pytest.mark.parametrize("field", ["failure", *FAILURE])
+@pytest.mark.parametrize("field", ["failure", "who", *FAILURE])
 def test_a_filter_on_where_calls_failed_finds_the_same_calls_in_columns(
     field: str, said: str, stores: tuple[Store, Store]
 ) -> None:

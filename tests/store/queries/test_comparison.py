@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.surface.store import (
     flow_cells,
     operability,
     side,
+    significance,
 )
 
 TASK = ["flow", "scenario", "persona", "trial"]
@@ -69,7 +71,7 @@ def frame(made: World) -> pd.DataFrame:
 def kept(facts: ConversationFacts, made: World) -> dict[str, float | None]:
     """What the store keeps of a call beside its aspects, as docs/metrics.md, section 5, words it."""
     correctness, completion = facts.aspects.get("correctness"), facts.aspects.get("completion")
-    success = None if correctness is None else 10.0 * (correctness >= 10 and completion in (None, 10.0))
+    success = None if facts.success is None else 10.0 * facts.success
     parts = (correctness, completion, facts.aspects.get("errors"), facts.aspects.get("latency_p95"))
     return {"success": success, "quality": operability(*parts, made.judged(facts))}
 
@@ -125,18 +127,20 @@ def asked(one: pd.Series, other: pd.Series, both: pd.DataFrame, scale: int) -> d
     row |= {"n": (len(one), len(other)), "a": one.mean(), "b": other.mean()}
     if not len(one) or not len(other):
         return row
-    if on_pairs:
+    if on_pairs and scale:
         change = other.to_numpy() - one.to_numpy()
         up, down = int((change > 0).sum()), int((change < 0).sum())
         row["p"] = stats.binomtest(up, up + down, 0.5).pvalue if up + down else 1.0
-        if not scale and len(change) > 1 and len(set(change)) > 1:
+    elif on_pairs:
+        change = other.to_numpy() - one.to_numpy()
+        row["p"] = significance.paired_means(change)  # against scipy in tests/store/test_statistics.py
+        if len(change) > 1 and len(set(change)) > 1:
             row["interval"] = tuple(stats.ttest_1samp(change, 0).confidence_interval())
     elif scale:
         table = [[(side > 0).sum(), (side == 0).sum()] for side in (one, other)]
         row["p"] = stats.fisher_exact(table).pvalue
     else:
-        alike = one.nunique() == other.nunique() == 1 and one.iloc[0] == other.iloc[0]
-        row["p"] = 1.0 if alike else stats.mannwhitneyu(one, other).pvalue
+        row["p"] = significance.unpaired_means(one.to_numpy(), other.to_numpy())
         if min(len(one), len(other)) > 1 and max(one.nunique(), other.nunique()) > 1:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
@@ -168,7 +172,9 @@ def check(found: Comparison, wanted: dict[tuple[str, str], dict[str, Any]]) -> N
         if "alone" in row:
             assert (difference.alone_a, difference.alone_b) == row["alone"]
         if "interval" in row:
-            assert difference.interval == pytest.approx(row["interval"], rel=1e-6, abs=1e-6)
+            most = math.inf if difference.aspect in ("latency_p95", "turn_count") else 10.0
+            cut = (max(-most, row["interval"][0]), min(most, row["interval"][1]))
+            assert difference.interval == pytest.approx(cut, rel=1e-6, abs=1e-6)
 
 
 @settings(max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -234,16 +240,59 @@ def test_what_is_not_better_or_worse_only_differs(store: Store) -> None:
     assert only(compare(store, "a", "b"), "turn_count").verdict == "differs"
 
 
-def test_most_calls_one_way_and_the_mean_the_other_is_mixed(store: Store) -> None:
-    def late(run: str, seconds: list[float]) -> list[ConversationFacts]:
-        return [call(f"{run}{n}", run=run, scenario=f"s{n}", aspects={"latency_p95": s}) for n, s in enumerate(seconds)]
+def late(run: str, seconds: Sequence[float]) -> list[ConversationFacts]:
+    """A call for each latency, of a task of its own."""
+    return [call(f"{run}{n}", run=run, scenario=f"s{n}", aspects={"latency_p95": s}) for n, s in enumerate(seconds)]
 
+
+def test_a_mean_is_tested_as_a_mean_whichever_way_most_calls_went(store: Store) -> None:
     put(store, "a.jsonl", late("a", [1.0] * 20))
     put(store, "b.jsonl", late("b", [0.9] * 19 + [90.0]))
     row = only(compare(store, "a", "b"), "latency_p95")
-    assert row.verdict == "mixed"
+    assert (row.verdict, row.up, row.down) == ("noise", 1, 19)
     assert row.effect is not None
     assert row.effect > 0
+
+
+def test_seconds_that_every_second_call_takes_longer_are_worse(store: Store) -> None:
+    chance = random.Random(4)
+    before = [chance.uniform(1, 2) for _ in range(80)]
+    put(store, "a.jsonl", late("a", before))
+    put(store, "b.jsonl", late("b", [seconds + 3 * (n % 2) for n, seconds in enumerate(before)]))
+    row = only(compare(store, "a", "b"), "latency_p95")
+    assert (row.verdict, row.test, row.up, row.down) == ("worse", "sign flips", 40, 0)
+    assert row.interval == pytest.approx((1.164, 1.836), abs=0.001)
+
+
+def test_the_interval_of_a_difference_stays_on_the_scale(store: Store) -> None:
+    put(store, "calls.jsonl", [*suite("a", 3, 0), *suite("b", 3, 2)])
+    row = only(compare(store, "a", "b"), "correctness")
+    assert row.interval is not None
+    assert row.interval[1] == 10.0
+    assert row.interval[0] < 0
+
+
+@pytest.mark.parametrize(("solved", "more"), [(9, None), (3, "A"), (20, "B")])
+def test_a_comparison_says_who_solved_more(solved: int, more: str | None, store: Store) -> None:
+    put(store, "a.jsonl", suite("a", 20, 11))
+    put(store, "b.jsonl", suite("b", 20, solved))
+    found = compare(store, "a", "b").solved
+    assert found is not None
+    assert (found.a, found.b, found.n_a, found.n_b, found.more) == (11, solved, 20, 20, more)
+
+
+def test_who_solved_more_of_calls_without_partners_is_asked_flow_by_flow(store: Store) -> None:
+    for run, solved in (("a", (2, 30)), ("b", (12, 39))):
+        calls = [
+            call(f"{run}-{flow}{n}", run=run, flow=flow, aspects={"correctness": 10.0 * (n < good)})
+            for flow, good in zip(("hard", "easy"), solved, strict=True)
+            for n in range(40)
+        ]
+        put(store, f"{run}.jsonl", calls)
+    found = compare(store, "a", "b").solved
+    assert found is not None
+    assert (found.a, found.b, found.n_a, found.n_b, found.more, found.pairs) == (32, 51, 80, 80, "B", None)
+    assert found.p < stats.fisher_exact([[30, 10], [39, 1]]).pvalue
 
 
 def test_a_task_that_came_twice_makes_no_pair(store: Store) -> None:
@@ -288,7 +337,7 @@ def test_without_persona_and_scenario_calls_are_compared_unpaired(store: Store) 
     found = {row.aspect: row for row in compare(store, "a", "b").differences}
     assert {row.pairs for row in found.values()} == {None}
     assert found["success_rate"].test == "Fisher"
-    assert found["errors"].test == "Mann-Whitney"
+    assert found["errors"].test == "permutation"
     assert found["success_rate"].only_a is None
 
 
@@ -455,6 +504,30 @@ def test_a_store_of_one_run_has_none_before_it(store: Store) -> None:
         compare(store, "previous", "latest")
 
 
+@pytest.mark.parametrize(
+    ("starts", "a", "said"),
+    [
+        ((5, 7, 7), "previous", "which is the previous run is not known: r1, r2 began at the same time"),
+        ((7, 7, 9), "previous", "which is the previous run is not known: r0, r1 began at the same time"),
+        ((7, 7, 9), "r0", ""),
+        ((None, None), "r0", "which is the latest run is not known: r0, r1 have no time"),
+        ((5, 5, 7, 9), "previous", ""),
+        ((None, 7, 9), "previous", ""),
+    ],
+)
+def test_of_runs_that_began_together_none_is_the_latest(
+    starts: Sequence[int | None], a: str, said: str, store: Store
+) -> None:
+    put(store, "calls.jsonl", [call(f"{n}", run=f"r{n}", started_at=at) for n, at in enumerate(starts)])
+    if not said:
+        assert compare(store, a, "latest").b.name == f"r{len(starts) - 1}"
+        return
+    with pytest.raises(SideError) as refused:
+        compare(store, a, "latest")
+    assert said in str(refused.value)
+    assert "name the one that is meant" in str(refused.value)
+
+
 # failures
 
 
@@ -471,7 +544,7 @@ def test_failed_pairs_are_told_apart(store: Store) -> None:
             ],
         )  # fmt: skip
     found = failures(store, "a", "b")
-    assert [(pair.failed, pair.scenario, pair.a.conversation, pair.b.conversation) for pair in found.pairs] == [
+    assert [(pair.side, pair.scenario, pair.a.conversation, pair.b.conversation) for pair in found.pairs] == [
         ("a", "s0", "a0", "b0"),
         ("b", "s1", "a1", "b1"),
         ("both", "s2", "a2", "b2"),
@@ -488,11 +561,11 @@ def test_a_call_fails_by_its_completion_as_well_and_by_it_alone_where_correctnes
                            call("c", run="a", scenario="t", aspects={"completion": 0.0, "correctness": 10.0}),
                            call("u", run="a", scenario="u", aspects={}),
                            call("x", run="a", aspects={"correctness": 3.0})])  # fmt: skip
-    put(store, "b.jsonl", [call("b", run="b", scenario="s", aspects={"completion": 10.0}),
+    put(store, "b.jsonl", [call("b", run="b", scenario="s", completed=True, aspects={"completion": 10.0}),
                            call("d", run="b", scenario="t", aspects={"completion": 0.0, "correctness": 5.0}),
                            call("v", run="b", scenario="u", aspects={"correctness": 0.0})])  # fmt: skip
     found = failures(store, "a", "b")
-    assert [(pair.failed, pair.a.score, pair.b.score) for pair in found.pairs] == [
+    assert [(pair.side, pair.a.score, pair.b.score) for pair in found.pairs] == [
         ("a", 0.0, 10.0), ("both", 0.0, 5.0)
     ]  # fmt: skip
     assert (found.unknown, found.alone_a, found.alone_b) == (1, 1, 0)
@@ -514,7 +587,7 @@ def test_failed_pairs_agree_with_the_counts_of_the_comparison(store: Store) -> N
     expected = stats.binomtest(listed.counts.only_a, listed.counts.only_a + listed.counts.only_b).pvalue
     assert listed.counts.p == pytest.approx(expected, rel=1e-12)
     for row in rows:
-        counted = [sum(p.failed == side for p in listed.pairs if p.flow == row.flow) for side in ("a", "b", "both")]
+        counted = [sum(p.side == side for p in listed.pairs if p.flow == row.flow) for side in ("a", "b", "both")]
         assert counted == [row.only_a, row.only_b, row.both]
         assert min(counted) > 0
     assert sum(row.neither or 0 for row in rows) == listed.counts.neither

@@ -58,8 +58,10 @@ def test_a_call_carries_what_is_known_of_it(store: Store) -> None:
         id=found.id, run="night-1", conversation="c1", flow="viewing", agent="model-a", persona="hurried",
         scenario="s1", trial=2, started_at=5, duration_s=12.5, completed=False, stop_reason="max_turns",
         final_state="collect", final_status="open", errored=False, error="late", correctness=6.8, turn_count=7.0,
-        latency_p95=1.5, error_count=3, defects=1,
+        latency_p95=1.5, error_count=3, defects=1, success=False, lost=None, last_ok="greet", first_failed="collect",
+        failure="off contract", who="agent",
     )  # fmt: skip
+    assert (found.failed, found.moment) == (True, {"turn": None, "t": None})
 
 
 def test_what_is_not_known_of_a_call_is_none(store: Store) -> None:

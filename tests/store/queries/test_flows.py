@@ -14,7 +14,7 @@ from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put, verdict
 from tests.support.random_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
 from tests.support.recorded_queries import recorded_queries
-from tests.surface.store import ConversationFacts, FlowCell, Store, UsageError, flow_cells, operability, succeeded
+from tests.surface.store import ConversationFacts, FlowCell, Store, UsageError, flow_cells, operability
 from tests.surface.tui import parse
 
 # Filters that hold of every call, and yet make the store look at sums by run, or at the calls themselves.
@@ -41,8 +41,8 @@ def by_hand(made: World, calls: list[ConversationFacts], judges: tuple[str, ...]
         "excluded": len(calls) - len(counted),
         "aspects": {name: found for name, found in sums.items() if found[0]},
         "humanness": {name: found for name, found in scores.items() if any(name in row for row in judged)},
-        "successes": sum(succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")) or False
-                         for facts in counted),
+        "successes": sum(facts.success is True for facts in counted),
+        "failed": sum(facts.success is False for facts in counted),
         "operability": operability(
             means["correctness"], means["completion"], means["errors"], means["latency_p95"],
             {name: total / (1e9 * n) for name, (n, total) in scores.items() if n},
@@ -57,6 +57,7 @@ def in_store(cell: FlowCell) -> dict[str, object]:
         "aspects": {name: (measure.n, measure.total) for name, measure in cell.aspects.items()},
         "humanness": {name: (measure.n, measure.total) for name, measure in cell.humanness.items()},
         "successes": cell.success.total // 10**9,
+        "failed": cell.failed,
         "operability": cell.operability,
     }
 

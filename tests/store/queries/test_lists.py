@@ -53,9 +53,9 @@ def test_runs_come_in_order_of_time_with_what_is_known_of_them(store: Store) -> 
     )
     found = runs(store)
     assert [replace(run, success=NOTHING, quality=NOTHING) for run in found] == [
-        RunSummary("first", None, None, None, 100, 1, 2, 0, NOTHING, NOTHING),
-        RunSummary("second", "nightly", "abc", "main", 150, 2, 1, 1, NOTHING, NOTHING),
-        RunSummary("undated", None, None, None, None, 1, 1, 0, NOTHING, NOTHING),
+        RunSummary("first", None, None, None, 100, 1, 2, 0, NOTHING, NOTHING, 1),
+        RunSummary("second", "nightly", "abc", "main", 150, 2, 1, 1, NOTHING, NOTHING, 0),
+        RunSummary("undated", None, None, None, None, 1, 1, 0, NOTHING, NOTHING, 0),
     ]
     assert [(run.success.mean, run.success.n) for run in found] == [(0.5, 2), (1.0, 1), (1.0, 1)]
     assert run_order(store) == {"first": 0, "second": 1, "undated": 2}

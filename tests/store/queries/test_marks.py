@@ -25,7 +25,7 @@ from tests.surface.store import (
 )
 from tests.surface.tui import parse
 
-STALL = Failure("collect", "book", "stall", "find", "timeout")
+STALL = Failure("collect", "book", "tool error", "find", "timeout")
 GREET, COLLECT = state("greet", to={"collect": 1}, position=0), state("collect", to={"greet": 1, "book": 1}, position=1)
 BOOK = state("book", stall=1, lost=1, position=3)
 
@@ -55,7 +55,7 @@ def places(store: Store, where: str = "", sort: str | None = None) -> list[tuple
     [
         ([note("c", "collect", code="wrong day")], ("greet", "collect", "marked", "wrong day")),
         ([note("c", "greet", verdict="fail")], ("(start)", "greet", "marked", None)),
-        # What was marked earlier in the call is mended first, whoever marked it, and whenever.
+        # What was marked earlier in the call is fixed first, whoever marked it, and whenever.
         ([note("c", "collect", code="late", at=1), note("c", "greet", "bo", code="early", at=2)],
          ("(start)", "greet", "marked", "early")),
         ([note("c", "collect", verdict="fail", turn=1), note("c", "collect", code="b", turn=3),
@@ -63,7 +63,7 @@ def places(store: Store, where: str = "", sort: str | None = None) -> list[tuple
         # The third visit was to collect again, from where alone it went on to book.
         ([note("c", "book", code="x")], ("collect", "book", "marked", "x")),
         ([note("c", "book", note="a remark"), note("c", "greet", verdict="pass"), note("c", None, code="nowhere"),
-          note("c", "pay", code="not visited")], ("collect", "book", "stall", "find")),
+          note("c", "pay", code="not visited")], ("collect", "book", "tool error", "find")),
         # Whoever passes a call says of no state that it went wrong there.
         ([note("c", "greet", code="curt"), note("c", None, verdict="pass"), note("c", "collect", "bo", code="late")],
          ("greet", "collect", "marked", "late")),
@@ -88,12 +88,12 @@ def test_only_failed_calls_are_marked_and_nothing_computed_changes(store: Store)
         ("bad", "greet", "collect", "marked", "wrong day"),
         ("broken", None, None, None, None),
         ("good", None, None, None, None),
-        ("stalled", "collect", "book", "stall", "find"),
+        ("stalled", "collect", "book", "tool error", "find"),
     ]
     after = failure_matrix(store)
     assert (after.failed, after.calls) == (before.failed, before.calls) == ({"viewing": 2}, {"viewing": 3})
     assert [(cell.last_ok, cell.first_failed, cell.kinds) for cell in after.cells] == [
-        ("collect", "book", {"stall": 1}),
+        ("collect", "book", {"tool error": 1}),
         ("greet", "collect", {"marked": 1}),
     ]
 
@@ -102,7 +102,7 @@ def test_a_mark_that_is_taken_back_no_longer_counts(store: Store) -> None:
     put(store, "calls.jsonl", [failed("c")])
     mark = note("c", "collect", code="wrong day", at=1)
     add_notes(store, [mark, Annotation("later", "c", "ann", at=2, supersedes=mark.id, deleted=True)])
-    assert places(store) == [("c", "collect", "book", "stall", "find")]
+    assert places(store) == [("c", "collect", "book", "tool error", "find")]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_mark_that_is_taken_back_no_longer_counts(store: Store) -> None:
         ("last_ok=greet", ["a"]),
         ("failure=marked", ["a"]),
         ("failure!=marked", ["b"]),
-        ("failure=stall", ["b"]),
+        ('failure="tool error"', ["b"]),
         ('failure_detail="wrong day"', ["a"]),
         ("failure_detail=find", ["b"]),
         ("failure_error=·", ["a", "good"]),
@@ -146,15 +146,15 @@ def test_causes_group_by_the_code_however_the_calls_ended(store: Store) -> None:
         [failed(name, stop_reason=stop) for name, stop in zip("abcd", (None, "loop", "hangup", "loop"), strict=True)],
     )
     add_notes(store, [note(name, "book", code="x") for name in "ab"] + [note("c", "book", verdict="fail")])
-    found = [(each.kind, each.detail, each.error, each.stop_reason, each.n) for each in causes(store).groups]
+    found = [(each.kind, each.detail, each.error, each.stop_reasons, each.n) for each in causes(store).groups]
     assert found == [
-        ("marked", "x", None, "loop", 2),
-        ("marked", None, None, "hangup", 1),
-        ("stall", "find", "timeout", "loop", 1),
+        ("marked", "x", None, {None: 1, "loop": 1}, 2),
+        ("marked", None, None, {"hangup": 1}, 1),
+        ("tool error", "find", "timeout", {"loop": 1}, 1),
     ]
     add_notes(store, [note(name, "book", code="x") for name in "cd"])
     (group,) = causes(store).groups
-    assert (group.detail, group.stop_reason, group.n) == ("x", "loop, hangup", 4)
+    assert (group.detail, group.stop_reasons, group.n) == ("x", {"loop": 2, None: 1, "hangup": 1}, 4)
 
 
 def test_two_sides_are_compared_by_marks(store: Store) -> None:

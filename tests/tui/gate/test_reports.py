@@ -80,7 +80,8 @@ def test_a_flow_that_was_not_called_fails_a_strict_gate_alone() -> None:
     assert lax.passed
     assert messages.notes(lax) == [
         "Not called in night-2, so it is not checked (--strict fails then): weather,"
-        " broken (all 12 calls of it errored)."
+        " broken (all 12 calls of it errored).",
+        "A fall of success_rate of less than 13 points with 158 calls could not be told from chance (power 80 %).",
     ]
     assert not strict.passed
     assert messages.outcome(strict) == "gate failed: weather (not called); broken (not called); night-2 against night-1"
@@ -215,7 +216,7 @@ def test_the_summary_fits_a_pull_request_in_whole_rows(count: int, name: str) ->
     text = summary(gate(decision(*(check(f"{number}-{name}", "errors", "noise") for number in range(count)))))
     assert len(text) <= MOST_CHARACTERS
     rows = [line for line in text.splitlines() if re.match(r"\| \d+-", line)]
-    assert all(line.endswith("|") and len(re.findall(r"(?<!\\)\|", line)) == 13 for line in rows)
+    assert all(line.endswith("|") and len(re.findall(r"(?<!\\)\|", line)) == 14 for line in rows)
     left_out = count - len(rows)
     assert rows
     assert (f"{left_out} rows are left out here" in text) == bool(left_out)
@@ -358,8 +359,9 @@ def test_a_summary_goes_into_plain_files_alone(tmp_path: Path) -> None:
 def test_the_record_of_a_row_is_unrounded_and_complete() -> None:
     table = gate(decision(check(judge=None)))
     assert json.loads(json.dumps(table.rows[0].record)) == {
-        "flow": "dental", "aspect": "success_rate", "judge": None, "standing": "failed", "baseline": 0.61,
-        "candidate": 0.368, "change": -0.242, "allowed": 0.05, "n_baseline": 160, "n_candidate": 158, "pairs": None,
+        "flow": "dental", "aspect": "success_rate", "judge": None, "check": "aspect", "standing": "failed",
+        "baseline": 0.61, "candidate": 0.368, "change": -0.242, "allowed": 0.05, "smallest_fall": 0.125,
+        "n_baseline": 160, "n_candidate": 158, "pairs": None,
         "test": "Fisher", "p": 0.00002, "p_adjusted": 0.0005, "p_flow": 0.0002, "better": "higher",
         "interval": [-0.34, -0.13],
     }  # fmt: skip

@@ -42,6 +42,52 @@ def test_rows_follow_each_other_as_they_happened() -> None:
     assert [row.id for row in rows if row.severity] == ["6", "8"]
 
 
+BLAMED: dict[str, Any] = {
+    "success": False, "first_failed": "collect_details", "last_ok": "greet", "failure": "tool error",
+    "failure_detail": "find_slots", "failure_error": "timeout", "failed_tool": "find_slots", "who": "backend",
+    "turn": 2, "t": 3.0, "listed": "tool_calls", "place": 0,
+}  # fmt: skip
+
+
+def test_the_blame_of_a_failed_call_names_its_row_which_is_marked_and_where_the_screen_opens() -> None:
+    table = conversation(detail(**BLAMED))
+    blame = table.extras["blame"]
+    assert blame == {
+        "state": "collect_details", "kind": "tool error", "detail": "find_slots", "error": "timeout",
+        "who": "backend", "tool": "find_slots", "moment": {"turn": 2, "t": 3.0, "row": 7},
+    }  # fmt: skip
+    blamed = table.rows[blame["moment"]["row"]]
+    assert blamed.record["kind"] == "tool"
+    assert (blamed.severity[""], table.begin) == ("bad", blamed.id)
+    assert conversation(detail()).extras["blame"] is None
+
+
+@pytest.mark.parametrize(
+    ("moment", "row"),
+    [
+        ({"listed": "events", "place": 5}, 5),
+        # Leaving a state has no row: what came next stands for it.
+        ({"listed": "events", "place": 1}, 1),
+        ({"listed": "turns", "place": 1}, 3),
+        # Without an entry it is the end of the call; what a person marked is at the turn that was noted.
+        ({"listed": None, "place": None}, 7),
+        ({"listed": None, "place": None, "failure": "marked", "turn": 1}, 2),
+    ],
+)
+def test_the_moment_of_a_blame_is_the_row_of_what_happened(moment: dict[str, Any], row: int) -> None:
+    table = conversation(detail(**(BLAMED | moment)))
+    assert table.extras["blame"]["moment"]["row"] == row
+
+
+def test_the_blame_says_no_words_of_anybody_without_text() -> None:
+    table = conversation(detail(**(BLAMED | {"failure_error": "no slot on Tuesday"})), text=False)
+    assert (table.extras["blame"]["kind"], table.extras["blame"]["detail"]) == ("tool error", "find_slots")
+    answer = {"failure": "missing answer", "failure_detail": "it is Tuesday", "failure_error": "no Tuesday"}
+    unsaid = conversation(detail(**(BLAMED | answer)), text=False)
+    for each in (table, unsaid):
+        assert "Tuesday" not in json.dumps([dict(each.extras), list(each.notes), each.title])
+
+
 def test_at_one_time_the_caller_comes_first_and_what_the_agent_says_last() -> None:
     events = [
         {"type": "slot_filled", "slot": "name", "value": "Ana", "state": "ask", "t": 3.0},

@@ -7,9 +7,10 @@ from dataclasses import replace
 from tests.surface.store import Cause, Causes, Example, FailureCell, FailureMatrix, Lift
 from tests.surface.tui import causes, failure_matrix, failure_text, phrase
 
-CELL = FailureCell("viewing", "greet", "collect", 40, 0.8, 50, {"stall": 30, "loop": 10}, Example("night-1", "c 7"))
+CELL = FailureCell("viewing", "greet", "collect", 40, 0.8, 50, {"dead end": 30, "loop": 10}, Example("night-1", "c 7"))
 CAUSE = Cause(
-    flow="viewing", stop_reason=None, last_ok="(start)", first_failed="greet", kind="guard error", detail="heard",
+    flow="viewing", stop_reasons={None: 30, "loop": 11}, last_ok={"(start)": 41}, first_failed="greet",
+    kind="guard error", kinds={"guard error": 41}, who={"agent": 41}, detail="heard",
     error="KeyError: *", n=41, share=0.5, agents={"thrifty": 41}, scenarios={None: 41},
     personas={"calm": 40, "hurried": 1}, commits={"abc": 41},
     first_run="night-1", last_run="night-2", example=Example("night-1", "c-1"),
@@ -33,7 +34,7 @@ def test_a_cell_leads_to_its_calls_and_is_marked_where_many_fail_at_its_end() ->
     (thin,) = failure_matrix(matrix(replace(CELL, n=4, taken=4))).rows
     assert thin.severity == {}
     assert rows[0].record["example"] == 'run=night-1 conversation="c 7"'
-    assert rows[0].display == {"kinds": "stall 30, loop 10", "example": "c 7"}
+    assert rows[0].display == {"kinds": "dead end 30, loop 10", "example": "c 7"}
 
 
 def test_there_is_a_grid_of_one_flow_alone() -> None:
@@ -48,29 +49,47 @@ def test_there_is_a_grid_of_one_flow_alone() -> None:
 def test_a_cause_leads_to_exactly_its_calls() -> None:
     (row,) = causes(Causes([CAUSE], 82, 100)).rows
     assert row.where == (
-        'flow=viewing last_ok="(start)" first_failed=greet failure="guard error" failure_detail=heard'
-        ' failure_error="KeyError: *" stop_reason=·'
+        'flow=viewing first_failed=greet failure_error="KeyError: *" failure_detail=heard'
+        ' (failure="guard error" | failure="tool error")'
     )
-    assert row.record["signature"] == "viewing: (start) → greet, guard error heard: KeyError: *"
+    assert row.record["signature"] == "viewing: greet, guard error heard: KeyError: *"
     assert (row.record["scenarios"], row.display["personas"]) == ({"·": 41}, "calm 40, hurried 1")
+    assert (row.record["stop_reasons"], row.display["stop_reasons"]) == ({"·": 30, "loop": 11}, "· 30, loop 11")
+    assert (row.record["last_ok"], row.record["who"]) == ({"(start)": 41}, {"agent": 41})
     assert row.display["kind"] == "guard error heard"
 
 
+def test_a_cause_of_several_ways_to_end_names_them_and_is_not_divided_by_their_details() -> None:
+    kinds = {"hand-off": 30, "dead end": 11}
+    ended = replace(CAUSE, kind="hand-off", kinds=kinds, detail=None, error=None)
+    (row,) = causes(Causes([ended], 82, 100)).rows
+    assert row.display["kind"] == "hand-off, dead end"
+    assert row.where == (
+        'flow=viewing first_failed=greet failure_error=· (failure=loop | failure=hand-off | failure="dead end")'
+    )
+
+
+def test_causes_are_marked_by_their_share() -> None:
+    shares = [0.1, 0.09, 0.02, 0.019]
+    rows = causes(Causes([replace(CAUSE, share=share) for share in shares], 82, 100)).rows
+    assert [row.severity.get("") for row in rows] == ["bad", "warn", "warn", None]
+
+
 def test_what_people_marked_is_counted_and_named_by_its_code() -> None:
-    marked = replace(CELL, n=30, kinds={"marked": 12, "stall": 18})
+    marked = replace(CELL, n=30, kinds={"marked": 12, "dead end": 18})
     assert "Of 50 failed calls people marked 12; a mark comes before what events tell." in (
         failure_matrix(matrix(marked)).notes
     )
     assert not any("marked" in note for note in failure_matrix(matrix(CELL)).notes)
-    cause = replace(CAUSE, kind="marked", detail="wrong day", error=None, stop_reason="loop, hangup")
+    cause = replace(CAUSE, kind="marked", kinds={"marked": 41}, detail="wrong day", error=None)
     table = causes(Causes([cause, replace(cause, detail=None), CAUSE], 123, 200))
     assert "Of 123 failed calls people marked 82; a mark comes before what events tell." in table.notes
     coded, plain, _ = table.rows
     assert [row.display["kind"] for row in table.rows] == ['"wrong day"', "marked", "guard error heard"]
-    assert coded.record["signature"] == "viewing: (start) → greet, marked: wrong day"
-    ends = 'flow=viewing last_ok="(start)" first_failed=greet'
-    assert coded.where == f'{ends} failure=marked failure_detail="wrong day" failure_error=·'
-    assert plain.where == f"{ends} failure=marked failure_detail=· failure_error=·"
+    assert coded.record["signature"] == 'viewing: greet, "wrong day"'
+    ends = "flow=viewing first_failed=greet failure_error=·"
+    assert coded.where == f'{ends} failure_detail="wrong day" failure=marked'
+    assert plain.where == f"{ends} failure_detail=· failure=marked"
 
 
 def test_what_stands_out_is_said_once_for_the_same_calls() -> None:
@@ -83,12 +102,12 @@ def test_what_stands_out_is_said_once_for_the_same_calls() -> None:
 
 
 def test_a_call_says_in_words_where_it_failed() -> None:
-    call = {"failure": "tool error", "failure_detail": "find", "last_ok": "greet", "first_failed": "book"}
-    assert failure_text(call) == "First failed in book: tool error find, after greet"
-    assert failure_text(call | {"last_ok": "(start)"}) == "First failed in book: tool error find, from the start"
-    assert failure_text(call | {"failure": "none"}) == "Failed, and no event tells where"
-    marked = call | {"failure": "marked", "failure_detail": "wrong day"}
-    assert failure_text(marked) == "First failed in book (marked): wrong day, after greet"
-    assert failure_text(marked | {"failure_detail": None}) == "First failed in book (marked), after greet"
-    step = call | {"failure": "missed step", "failure_detail": None}
-    assert failure_text(step) == "First missed step: book, after greet"
+    call = {"kind": "tool error", "detail": "find", "last_ok": "greet", "first_failed": "book"}
+    assert failure_text(call) == "Failed in book: tool error find, after greet"
+    assert failure_text(call | {"last_ok": "(start)"}) == "Failed in book: tool error find, from the start"
+    assert failure_text(call | {"kind": "none"}) == "Failed, and no event shows where"
+    marked = call | {"kind": "marked", "detail": "wrong day"}
+    assert failure_text(marked) == "Failed in book (marked): wrong day, after greet"
+    assert failure_text(marked | {"detail": None}) == "Failed in book (marked), after greet"
+    step = call | {"kind": "missing action", "detail": None}
+    assert failure_text(step) == "Failed in book: missing action, after greet"

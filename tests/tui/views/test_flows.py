@@ -7,7 +7,7 @@ import io
 import pytest
 
 from tests.support.view_answers import flow_cell
-from tests.surface.tui import UNITS, Bounds, Column, columns, flows
+from tests.surface.tui import UNITS, Bounds, Column, Row, columns, flows
 from tests.surface.tui import sinks_render as render
 
 
@@ -49,6 +49,21 @@ def test_a_row_is_marked_for_its_own_failures_as_far_as_the_interval_agrees() ->
     assert marks(0.65) == ("ok", None)
     assert marks(0.9) == ("ok", None)
     assert marks(0.0, n=1) == ("ok", None)
+
+
+def test_a_row_of_which_many_calls_errored_is_marked_and_shows_how_many() -> None:
+    def marks(excluded: int) -> tuple[str | None, str | None, bool]:
+        table = flows([flow_cell("f", n=100 - excluded, excluded=excluded, success_rate=0.95), flow_cell("g")])
+        (shown,) = [column.shown for column in table.columns if column.key == "excluded"]
+        return table.rows[0].severity.get("excluded"), worst(table.rows[0]), shown
+
+    assert marks(9) == (None, "ok", False)
+    assert marks(10) == ("warn", "warn", True)
+    assert marks(25) == ("bad", "bad", True)
+
+
+def worst(row: Row) -> str | None:
+    return row.severity.get("")
 
 
 def test_the_bounds_of_marks_can_be_set() -> None:

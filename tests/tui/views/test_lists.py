@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.support.view_answers import call, flow_cell, measure
 from tests.surface.store import ArchetypeCell, JudgeSummary, RunSummary, SkippedEntry
 from tests.surface.tui import CONVERSATIONS_COLUMNS as COLUMNS
@@ -43,10 +45,29 @@ def test_runs_stand_latest_first_and_those_without_a_time_last() -> None:
         ]
     )
     assert [line.record["run"] for line in table.rows] == ["new", "old", "timeless"]
-    known = {"run", "label", "commit", "branch", "started_at", "flows", "n", "excluded", "success_rate", "quality"}
+    known = {
+        "run",
+        "label",
+        "commit",
+        "branch",
+        "started_at",
+        "flows",
+        "n",
+        "excluded",
+        "success_rate",
+        "quality",
+        "failed",
+    }
     assert set(table.rows[0].record) == {*known, "written_by", "caller_failed", "success_overall", "intervals"}
     assert (table.rows[0].record["success_rate"], table.rows[0].record["quality"]) == (0.5, 6.0)
     assert table.rows[0].record["started_at"] == "1970-01-01T00:00:02Z"
+
+
+@pytest.mark.parametrize(("excluded", "mark"), [(9, None), (10, "warn"), (24, "warn"), (25, "bad")])
+def test_a_run_of_which_many_calls_errored_is_marked(excluded: int, mark: str | None) -> None:
+    n = 100 - excluded
+    (line,) = runs([RunSummary("r", None, None, None, 1, 1, n, excluded, measure(0.5, n), measure(6.0, n))]).rows
+    assert line.severity.get("excluded") == mark
 
 
 def test_each_version_of_a_judges_prompt_is_a_row_with_its_agreements() -> None:

@@ -14,12 +14,12 @@ from tests.surface.tui import sinks_render as render
 
 
 def test_a_state_record_has_the_keys_of_the_data_interface() -> None:
-    (row,) = states([state_cell("f", "s", stall=0.5, to_states={"t": 3})]).rows
+    (row,) = states([state_cell("f", "s", stall=0.5, to_states={"t": 3}, blames={"loop": 2, "dead end": 1})]).rows
     assert set(row.record) == {
         "flow", "state", "segment", "n", "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95",
-        "guard_error", "slot_fill_rate", "slow", "to_states", "intervals", "lost",
+        "guard_error", "slot_fill_rate", "slow", "to_states", "intervals", "failed", "lost",
     }  # fmt: skip
-    assert row.record["to_states"] == {"t": 3}
+    assert (row.record["to_states"], row.record["failed"]) == ({"t": 3}, 3)
     assert row.record["progress"] is None
     assert row.where == "flow=f state=s"
 
@@ -147,6 +147,6 @@ def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
     assert [column.title for column in table.columns if column.shown][-1] == "worst member"
     assert set(row.record) == {
         "flow", "segment", "n", "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95",
-        "guard_error", "slot_fill_rate", "slow", "worst_state", "worst_stall", "worst_n", "intervals", "lost",
+        "guard_error", "slot_fill_rate", "slow", "worst_state", "worst_stall", "worst_n", "intervals", "failed", "lost",
         "cohesion", "least_state", "most_state",
     }  # fmt: skip

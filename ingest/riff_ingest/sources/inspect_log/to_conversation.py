@@ -80,7 +80,8 @@ def conversation_of(
         persona=text_of(metadata.get("persona")) or header.persona,
         scenario=name,
         trial=epoch - 1,
-        started_at=_first_time(sample, happenings) or header.created,
+        # A log that goes on where another one ended has samples of that one, with their times.
+        started_at=header.created if time_of(header.created) is not None else _first_time(sample, happenings),
         duration_s=_duration(sample, began, happenings.last),
         completed=None if is_unknown else error is None and limit is None,
         unknown_end=is_unknown,

@@ -156,6 +156,10 @@ def test_an_entry_leads_to_other_calls_than_those_it_is_about_and_keeps_its_grap
     graph = state_of(place, table, missed)
     assert graph is not None
     assert graph.scope.text == "flow=f agent=a state=s"
+    # The other calls need not have come to the state that one was in.
+    calls = descend(Location("worklist", scope=Filter("flow=f state=s persona=p")), table, missed)
+    assert calls is not None
+    assert calls.scope.text == "persona=p flow=f missed_step=s"
 
 
 def test_the_calls_of_an_entry_of_the_worklist_are_sorted_by_its_reason_until_another_order_is_chosen() -> None:

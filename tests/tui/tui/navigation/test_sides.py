@@ -114,7 +114,8 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
         assert heading(table) == [
             "A  run night-1   n 44",
             "B  run night-2   n 40, 1 errored",
-            "Only A solved 11 of 39 pairs, only B 1 (exact p 0.0063); both 26, neither 1.",
+            "A solves more: 95% against 69% of 39 pairs, beyond chance (p 0.006)."
+            " Only A solved 11, only B 1; both 26, neither 1.",
             "Newly broken: dental. Newly mended: nothing.",
             "B is, in 15 rows: 4 worse, 2 better, 9 noise.",
         ]
