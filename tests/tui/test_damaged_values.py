@@ -15,7 +15,7 @@ from tests.surface.tui import ExitCode, run
 DAMAGES = (
     ("failure-matrix", "UPDATE call_failure SET last_ok_id = -1"),
     ("causes", "UPDATE conversation SET scenario_id = 'text'"),
-    ("causes", "UPDATE call_failure SET first_failed_id = 9223372036854775807"),
+    ("causes", "UPDATE call_failure SET state_id = 9223372036854775807"),
     ("causes", "UPDATE persona SET name = zeroblob(10) WHERE id = 1"),
     ("flows", "UPDATE aspect_total SET aspect_id = 9e999 WHERE aspect_id = 1"),
     ("flows", "UPDATE flow SET name = x'00ff' WHERE id = 1"),

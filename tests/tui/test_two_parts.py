@@ -199,7 +199,7 @@ async def test_the_screen_says_what_is_still_to_come(store: Store) -> None:
         row = at.row
         reading.gate.set()
         await at.settle()
-        assert at.path.endswith("1 of 4 entries")
+        assert at.path.endswith("1 of 6 entries")
         assert at.row == row
 
 
@@ -209,9 +209,9 @@ async def test_a_prompt_counts_what_is_still_to_come(store: Store) -> None:
     app = Explorer(Backend(reading.show), start=(*START, Location("worklist")))
     async with running(app, (80, 24)) as pilot:
         at = Walker(app, pilot)
-        await at.until(lambda: at.path.endswith("1 of 4 entries"))
+        await at.until(lambda: at.path.endswith("1 of 6 entries"))
         await at.press(*"/persona=hurried")
-        assert "4 of 4 entries match" in str(at.controls.prompt.foot.lines)
+        assert "6 of 6 entries match" in str(at.controls.prompt.foot.lines)
 
 
 async def test_whoever_goes_elsewhere_waits_for_nothing_that_was_left_for_later(store: Store) -> None:
@@ -223,7 +223,7 @@ async def test_whoever_goes_elsewhere_waits_for_nothing_that_was_left_for_later(
         await at.until(lambda: at.path.endswith("1 of 2 entries so far"))
         reading.gate.set()
         await at.settle()
-        assert at.path.endswith("1 of 4 entries")
+        assert at.path.endswith("1 of 6 entries")
 
 
 async def test_whoever_stays_after_all_gets_the_rest(store: Store) -> None:
@@ -237,7 +237,7 @@ async def test_whoever_stays_after_all_gets_the_rest(store: Store) -> None:
         assert at.path.endswith("1 of 2 entries so far")
         reading.gate.set()
         await at.settle()
-        assert at.path.endswith("1 of 4 entries")
+        assert at.path.endswith("1 of 6 entries")
 
 
 async def test_a_table_is_copied_with_what_was_left_for_later(store: Store) -> None:

@@ -77,7 +77,7 @@ def test_only_what_reads_arrays_loads_them() -> None:
 def test_ingest_knows_only_what_the_writer_takes() -> None:
     found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_runner.simulate")
     assert not packages(found) & {"riff_tui", "textual", "rich", "typer", "click", "peewee"}
-    taken = ("errors", "facts", "interaction", "measure", "metrics", "plugins", "signals", "statement_limit")
+    taken = ("errors", "facts", "interaction", "measure", "metrics", "plugins", "scoring", "signals", "statement_limit")
     allowed = {f"riff_store.{name}" for name in (*taken, "transcript_columns", "voice")}
     assert {name for name in found if name.startswith("riff_store.")} <= allowed
 

@@ -174,7 +174,7 @@ def test_a_link_and_fresh_open_elsewhere_and_keep_the_last_place_until_one_goes_
         terminal.wait_for("viewing @ gemini")
         terminal.press("Q")
         assert terminal.end() == 0
-    for arguments, seen in ((("--fresh",), "20 calls"), (("states", "--where", "flow=weather"), "› weather › states")):
+    for arguments, seen in ((("--fresh",), "2 agents"), (("states", "--where", "flow=weather"), "› weather › states")):
         with opening(tiny, *arguments) as terminal:
             terminal.wait_for(seen)
             terminal.press("jQ")
@@ -240,7 +240,7 @@ def test_an_explorer_that_follows_a_store_sends_nothing_until_it_grows(tiny: Pat
     store = Path(shutil.copy(tiny, tmp_path / "growing.db"))
     os.utime(store, ns=(0, 0))  # an age that is the same a minute later
     with opening(store) as terminal:
-        terminal.wait_for("20 calls")
+        terminal.wait_for("2 agents")
         terminal.take()
         assert terminal.take(quiet=4.5) == b""
         ingest_more(store, 100)

@@ -224,7 +224,7 @@ def test_a_segment_names_its_worst_member_before_what_may_have_no_room() -> None
     table = segments([segment_cell("f", "action", worst, stall=0.1, progress=0.9, dwell_turns=1.0, revisit=0.0)])
     columns = visible_columns(table)
     assert [column.key for column in columns] == [
-        "flow", "segment", "n", "progress", "stall", "lost", "worst_state", "revisit", "dwell_turns",
+        "flow", "segment", "failed", "n", "progress", "stall", "worst_state", "revisit", "dwell_turns",
     ]  # fmt: skip
     assert text_of(columns[6], table.rows[0], UNICODE) == "0.5 query"
 
@@ -259,7 +259,7 @@ def test_counts_say_what_a_filter_left() -> None:
         (Location("flows"), "riff-tui ingest"),
         (Location("states", filter=Filter("x")), "Esc clears"),
         (Location("states", scope=Filter("flow=a")), "q goes back"),
-        (Location("worklist"), "Nothing stands out"),
+        (Location("worklist"), "No call failed"),
         (Location("effects"), "takes measured calls"),
         (Location("compare", sides=("a", "b")), "a call that counts"),
     ],

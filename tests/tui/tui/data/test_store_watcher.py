@@ -271,12 +271,12 @@ async def test_it_can_begin_paused(store: Path) -> None:
         assert "paused · changed" in at.path
 
 
-async def test_eighty_columns_show_that_it_is_paused_and_changed_before_what_to_mend_first(store: Path) -> None:
+async def test_eighty_columns_show_that_it_is_paused_and_changed_before_what_to_fix_first(store: Path) -> None:
     async with following_it(store, paused=True, size=(80, 24)) as at:
-        assert "1 of 3 · paused · viewing/collect_details lost" in at.path
+        assert "1 of 3 · paused · Nothing stands out" in at.path
         ingest_more(store, 100)
         await look(at)
-        assert "1 of 3 · paused · changed: r reads it · viewing/" in at.path
+        assert "1 of 3 · paused · changed: r reads it · Nothing " in at.path
 
 
 async def test_nothing_changes_while_one_types_or_reads_help(store: Path) -> None:
