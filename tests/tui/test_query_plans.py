@@ -69,7 +69,7 @@ def test_nor_do_they_where_they_are_split_by_what_only_calls_have(view: str, sto
 
 
 def test_a_list_of_a_few_calls_looks_only_through_runs_that_have_some_of_them(store: Store) -> None:
-    statements = asked(store, "conversations", "conversation=é-031", limit=1)
+    statements = asked(store, "conversations", "conversation=c-031", limit=1)
     of_runs = [
         each for each in statements if re.search(r'WHERE .*"run_id" = \d+', each) and 'ORDER BY "t1"."name"' in each
     ]

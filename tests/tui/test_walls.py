@@ -47,8 +47,10 @@ def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: 
 
 def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     found = loaded(_RUN, "dump", "flows", "--format", "json", "--store", str(tiny))
-    others = [view.name for view in views() if view.name != "flows"]
-    assert not found & {f"{part}.{name}" for part in ("riff_store.queries", "riff_tui.views") for name in others}
+    others = {view.name for view in views()} - {"flows"}
+    assert not found & {f"riff_tui.views.{name}" for name in others}
+    # What to fix first is a state of the worklist.
+    assert not found & {f"riff_store.queries.{name}" for name in others - {"states", "worklist"}}
     sinks = {name.rpartition(".")[2] for name in found if name.startswith("riff_tui.output.sinks.")}
     assert sinks == {"json", "parts"}
     assert not found & {"riff_tui.text.redaction", "msgspec", "shlex", "statistics"}
