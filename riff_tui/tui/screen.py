@@ -277,7 +277,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def _draw_conversation(self, location: Location, loaded: LoadedView, *, again: bool) -> None:
         controls = self.controls
-        row = location.row or loaded.main.begin
+        row = location.row
         if is_place(row):
             found = row_at(loaded.main.rows, row)
             self._remark, row = (self._remark, found.id) if found is not None else (missing(row), "")

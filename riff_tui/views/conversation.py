@@ -193,7 +193,7 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
 
 def _detail(call: Call, words: CallWords) -> str | None:
     """Return the detail of what is blamed; an answer that was never given is words, as what was said is."""
-    return call.failure_detail if words.wanted or call.failure != "missing answer" else None
+    return words(call.failure_detail) if call.failure == "missing answer" else call.failure_detail
 
 
 def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[Moment]) -> int | None:

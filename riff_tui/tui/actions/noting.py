@@ -34,10 +34,12 @@ def call_of(controls: Controls) -> CallNames | None:
 def spot_of(controls: Controls) -> Spot:
     """Return the place under the cursor, the whole call where it is on none.
 
-    It is on none as well on the line of the first state, where it stands as a call opens: nothing was pointed at then.
+    It is on none as well where it stands as a call opens, and on the line of the first state: nothing was pointed at.
     """
     loaded, cursor = controls.host.loaded, controls.transcript.cursor
-    if loaded is None or (cursor == 0 and loaded.main.rows and loaded.main.rows[0].record.get("kind") == "state"):
+    if loaded is None or not controls.transcript.pointed:
+        return Spot()
+    if cursor == 0 and loaded.main.rows and loaded.main.rows[0].record.get("kind") == "state":
         return Spot()
     return spot_at(loaded.main, cursor)
 

@@ -43,12 +43,18 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self._told: list[TranscriptLine] = []
         self._spans: list[tuple[int, int]] = []
         self._patterns: Sequence[re.Pattern[str]] = ()
+        self.pointed = False
+        """Whether the cursor was put where it is, and does not stand where the call opened."""
 
     def load(self, table: Table, *, row: str = "", again: bool = False) -> None:
-        """Show a conversation with the cursor on the row of that id; shown `again`, it stays where it was."""
+        """Show a conversation with the cursor on the row of that id, else where the call went wrong, else at the top.
+
+        Shown `again`, it stays where it was.
+        """
+        self.pointed = self.pointed if again else bool(row)
         line = self._spans[self.cursor][0] - self.scroll_offset.y if again and self._spans else None
         self.table = table
-        found = next((index for index, each in enumerate(table.rows) if each.id == row), 0)
+        found = next((index for index, each in enumerate(table.rows) if each.id == (row or table.begin)), 0)
         self.set_reactive(Transcript.cursor, found)
         if line is None:
             self.scroll_to(y=0, animate=False, force=True)
@@ -102,6 +108,7 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         return max(0, min(cursor, len(self.table.rows) - 1))
 
     def watch_cursor(self, old: int, new: int) -> None:
+        self.pointed = True
         self._reveal()
         self._refresh_row(old)
         self._refresh_row(new)
@@ -124,7 +131,7 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         index = self.scroll_offset.y + event.y
         row = self._told[index].row if index < len(self._told) else None
         if row is not None:
-            self.cursor = row
+            self.cursor, self.pointed = row, True
 
     def _tell(self) -> None:
         width = self.size.width

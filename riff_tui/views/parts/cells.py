@@ -320,8 +320,14 @@ FAILURE_DETAIL = Column(
 
 
 def kind_text(kind: str, detail: str | None) -> str:
-    """Return what went wrong, such as `tool error find`, and with a code `marked: wrong day`."""
-    return f"{kind}{':' if kind == MARKED else ''} {detail}" if detail else kind
+    """Return what went wrong, such as `tool error find`, `dead end (hangup)`, and with a code `marked: wrong day`."""
+    if not detail:
+        return kind
+    return f"{kind} ({detail})" if kind in _ENDS else f"{kind}{':' if kind == MARKED else ''} {detail}"
+
+
+_ENDS = ("dead end", "off contract")
+"""The kinds of failure of which the detail is how the call ended."""
 
 
 def marked_note(n: int, failed: int) -> Iterator[str]:

@@ -86,7 +86,7 @@ def stalled(tmp_path_factory: pytest.TempPathFactory) -> list[CaseFile]:
     path = tmp_path_factory.mktemp("demo") / "demo.db"
     store_conversations(path, generate(flows=["dog_grooming", "apartment_scheduler"], conversations=200))
     with open_store(path) as store:
-        found = conversations(store, parse("failure=stall"), limit=SEVERAL)
+        found = conversations(store, parse("failure='dead end'"), limit=SEVERAL)
         assert len(found) == SEVERAL
         return [case_where(store, call_where(call)) for call in found]
 

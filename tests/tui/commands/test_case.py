@@ -78,7 +78,7 @@ def test_a_case_has_what_the_caller_knew_and_said_and_where_it_broke(store: Path
         ["greeting"],
     )
     assert case.origin == CaseOrigin("night-1", "c-1", "acme", "repair")
-    assert case.broke == CaseFailure("verify_resident", "stall", "greeting")
+    assert case.broke == CaseFailure("verify_resident", "dead end", "greeting", "hangup")
     assert case.lines == [
         CaseLine("Hi, I'm in 132B. The fridge stopped cooling.", "greeting"),
         CaseLine("My PIN's 4112.", "verify_resident"),

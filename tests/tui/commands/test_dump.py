@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,17 @@ def test_ascii_reaches_the_data_formats_only_when_asked_for(tiny: Path, capsys: 
         arguments = ["dump", "neighbors", *around, "--store", str(tiny), "--format", form.value, "--ascii"]
         assert run(arguments) == ExitCode.OK
         assert capsys.readouterr().out.isascii()
+
+
+@pytest.mark.parametrize(
+    "words", [["dump", "worklist"], ["compare", "agent:sim-swift", "agent:sim-steady", "--failures"]], ids=" ".join
+)
+def test_the_command_that_leads_further_down_asks_the_same_store(
+    words: list[str], demo: Path, capsys: Captured
+) -> None:
+    assert run([*words, "--where", "flow=dog_grooming persona=hurried", "--store", str(demo)]) == ExitCode.OK
+    [drill] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Drill: riff-tui ")]
+    assert run(shlex.split(drill)[2:]) == ExitCode.OK
+    assert f" --store '{demo}'" in drill
+    if "worklist" in words:
+        assert "--where 'flow=dog_grooming persona=hurried'" in drill

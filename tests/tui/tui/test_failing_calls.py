@@ -11,8 +11,8 @@ from tests.support.walker import exploring
 from tests.surface.explorer import open_link as stack_of
 from tests.surface.store import ConversationFacts, Failure
 
-STALL, TOOL = (
-    Failure("greet", "collect", "stall"),
+DEAD_END, TOOL = (
+    Failure("greet", "collect", "dead end"),
     Failure("collect", "book", "tool error", "find", "timeout after * s"),
 )
 
@@ -23,8 +23,8 @@ def failing(tmp_path: Path) -> Path:
         return call(name, failure=failure, **given)
 
     with fresh(tmp_path / "calls.db") as store:
-        elsewhere = [failed(f"o-{number}", STALL, flow="grooming") for number in range(4)]
-        calls = [failed("s-1", STALL), failed("s-2", STALL), failed("t-1", TOOL), call("good")]
+        elsewhere = [failed(f"o-{number}", DEAD_END, flow="grooming") for number in range(4)]
+        calls = [failed("s-1", DEAD_END), failed("s-2", DEAD_END), failed("t-1", TOOL), call("good")]
         put(store, "calls.jsonl", [*calls, *elsewhere])
     return tmp_path / "calls.db"
 
@@ -47,7 +47,7 @@ async def test_the_list_of_failed_calls_begins_with_the_cursor_on_the_shortest(t
     with fresh(tmp_path / "calls.db") as store:
         # More calls than one page of a list holds.
         calls = [
-            call(f"s-{number:03}", failure=STALL, duration_s=2.0 if number == 300 else 9.0) for number in range(310)
+            call(f"s-{number:03}", failure=DEAD_END, duration_s=2.0 if number == 300 else 9.0) for number in range(310)
         ]
         put(store, "calls.jsonl", calls)
     async with exploring(tmp_path / "calls.db", start=stack_of("segments", "flow=viewing")) as at:
@@ -68,3 +68,41 @@ async def test_the_grid_of_a_flow_stands_above_its_cells(failing: Path) -> None:
         assert lines[1].split() == ["last", "good", "collect", "book", "calls"]
         assert lines[2].split() == ["greet", "[2]", "·", "2"]
         assert lines[3].split() == ["collect", "·", "1", "1"]
+
+
+async def test_a_failed_call_opens_where_it_went_wrong_and_another_at_its_beginning(tiny: Path) -> None:
+    for conversation, begun, told in (
+        (
+            "c-0000",
+            "has_name raised: KeyError: 'name'",
+            "!max_turns in collect_details · failed in collect_details: guard",
+        ),
+        ("c-0004", None, " terminal in booked · persona"),
+    ):
+        link = stack_of("conversation", f"run=run-1 conversation={conversation}")
+        async with exploring(tiny, (80, 24), start=link) as at:
+            row = at.controls.transcript.row
+            assert row is not None
+            assert row.record["detail"] == begun
+            lines = [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
+            assert lines[1].startswith(told)
+
+
+async def test_the_hint_says_what_enter_opens_from_the_row_under_the_cursor(tiny: Path) -> None:
+    async with exploring(tiny, (120, 36), start=stack_of("worklist", "")) as at:
+        for listed, opened in (("flows", "segments"), ("segments", "states"), ("states", "conversations")):
+            row = at.controls.table.row
+            assert row is not None
+            assert row.record["list"] == listed
+            assert f"⏎ {opened}" in at.bottom
+            await at.press("j")
+
+
+async def test_a_state_of_the_worklist_opens_the_calls_that_it_counts(tiny: Path) -> None:
+    async with exploring(tiny, (120, 36), start=stack_of("worklist", "")) as at:
+        await at.press("G")
+        row = at.controls.table.row
+        assert row is not None
+        assert (row.record["state"], row.record["failed"]) == ("collect_details", 4)
+        await at.press("enter")
+        assert len(at.controls.table.table.rows) == 4

@@ -135,7 +135,7 @@ def test_without_a_terminal_it_says_which_dump_prints_the_same(tiny: Path, redir
     code, said = run_without(tiny, redirections)
     assert code == 2
     assert said.startswith("riff-tui: error: the explorer needs a terminal")
-    assert f"riff-tui dump states --where 'n>3' --store {tiny}" in said
+    assert f"riff-tui dump states --where 'n>3' --store '{tiny}'" in said
     assert len(said.splitlines()) == 1
 
 

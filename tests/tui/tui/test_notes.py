@@ -70,10 +70,16 @@ async def test_a_verdict_is_written_where_the_cursor_is_and_seen_at_once(store: 
 
 async def test_a_call_fails_as_a_whole_until_the_cursor_points_at_something(store: Path) -> None:
     async with exploring(store, (80, 24), LIST, author=ANN) as at:
-        await at.press("enter", "f")
+        await at.press("enter")
+        opened_at = at.row
+        await at.press("f")
         assert "fail · the whole call" in at.bottom
-        await at.press("j", "f")
+        await at.press("g", "j", "f")
         assert [line[1:4] for line in said(store)] == [(1, "greet", "fail")]
+        while at.row != opened_at:
+            await at.press("j")
+        await at.press("f")
+        assert [line[1:4] for line in said(store)] == [(2, "collect_details", "fail")]
 
 
 async def test_the_whole_call_is_all_right_wherever_the_cursor_is(store: Path) -> None:
@@ -199,7 +205,7 @@ def _read_only(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_read_only")
 async def test_on_a_store_that_cannot_be_written_notes_are_kept_and_that_is_said(store: Path) -> None:
     async with exploring(store, (120, 36), LIST, author=ANN) as at:
-        await at.press("enter", "j", "f")
+        await at.press("enter", "k", "f")
         assert "notes.jsonl, for the store is read-only" in " ".join(at.bottom.split())
         assert "✎ ann: [fail]" in screen(at)
         await at.press("a")

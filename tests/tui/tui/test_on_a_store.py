@@ -39,8 +39,15 @@ async def test_the_screens_of_the_walk_look_as_they_did(tiny: Path, size: tuple[
             assert_golden("\n".join(lines) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
 
 
-async def test_the_top_line_names_what_to_mend_first_of_the_flows_that_the_filter_shows(tiny: Path) -> None:
-    first = "viewing/collect_details lost 4 of 9 calls"
+async def test_the_top_line_names_what_to_fix_first_where_the_filter_shows_it(demo: Path) -> None:
+    first = "dog_grooming/listen_owner · 294 of 391 calls fail there"
+    for where, said in (("", True), ("flow!=dog_grooming", False), ("success_rate<0.5", True), ("lost<5", False)):
+        async with exploring(demo, (150, 30), start=stack_of("flows", where)) as at:
+            assert (first in at.path) == said, at.path
+
+
+async def test_the_top_line_says_where_calls_fail_unless_the_filter_hides_some_of_the_rows(tiny: Path) -> None:
+    first = "Nothing stands out: 4 of 19 calls failed"
     for where, rows, said in (("", 3, True), ("n>100", 0, False), ("flow!=viewing", 1, False), ("lost=0", 2, False)):
         async with exploring(tiny, (150, 30), start=stack_of("flows", where)) as at:
             loaded = at.screen.loaded

@@ -128,6 +128,24 @@ def test_without_text_no_word_of_anybody_is_in_the_table() -> None:
     assert [guard["error"] for guard in table.extras["guards"]] == [None, True]
 
 
+def test_what_an_agent_should_have_said_is_among_the_words() -> None:
+    missed = {
+        "failure": "missing answer",
+        "failure_detail": "four 555-123-4567",
+        "first_failed": "ask",
+        "last_ok": "greet",
+    }
+    for asked, said in (
+        ({}, "missing answer four 555-123-4567"),
+        ({"redact": Redactor()}, "missing answer four [phone 1]"),
+        ({"text": False}, "missing answer"),
+    ):
+        table = conversation(detail(**missed), **asked)
+        assert f"Failed in ask: {said}, after greet." in table.notes
+        blamed = said.removeprefix("missing answer").strip() or None
+        assert table.extras["blame"]["detail"] == table.extras["call"]["detail"] == blamed
+
+
 def test_redacted_text_keeps_the_words_and_loses_the_number() -> None:
     table = conversation(detail(), redact=Redactor())
     assert table.rows[3].record["text"] == "Tuesday, call [phone 1]."
