@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.scale.matrices import CALLS, long
+from riff_store.queries.causes import MANY
+from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL, SEVERAL
 
 LISTED = 50
 
@@ -35,7 +37,7 @@ _FAILED = """
 SELECT call.*, coalesce(ok.name, '(start)') AS last_ok, coalesce(broken.name, '(none found)') AS first_failed, kind,
        detail.name AS detail, error.name AS failed_with, stop.name AS stop_reason, flow.name AS flow
 FROM call JOIN call_failure ON conversation_id = call.id JOIN flow ON flow.id = call.flow_id
-     LEFT JOIN state AS ok ON ok.id = last_ok_id LEFT JOIN state AS broken ON broken.id = first_failed_id
+     LEFT JOIN state AS ok ON ok.id = last_ok_id LEFT JOIN state AS broken ON broken.id = state_id
      LEFT JOIN label AS detail ON detail.id = detail_id LEFT JOIN label AS error ON error.id = error_id
      LEFT JOIN label AS stop ON stop.id = stop_reason_id
 WHERE NOT errored"""
@@ -64,24 +66,49 @@ WITH {CALLS}, failed AS ({_FAILED}), cell AS (
 }
 """
 
+_CLASS = "CASE kind " + " ".join(f"WHEN '{kind}' THEN '{name}'" for kind, name in CLASSES_OF_FAILURE.items()) + " END"
+_DIVIDED = ", ".join(f"'{name}'" for name in DIVIDED_BY_DETAIL)
 CAUSES = f"""
-WITH {CALLS}, failed AS ({_FAILED}), cause AS (
-  SELECT flow, last_ok, first_failed, kind, detail, failed_with AS error, stop_reason, count(*) AS n,
-         count(*) / sum(count(*)) OVER () AS share
-  FROM failed GROUP BY ALL
-), told AS (
-  SELECT flow, last_ok, first_failed, kind, detail, failed_with AS error, stop_reason, agent.name AS agent,
-         count(*) AS n
-  FROM failed JOIN agent ON agent.id = agent_id GROUP BY ALL
+WITH {CALLS}, failed AS (
+  SELECT *, CASE WHEN class IN ({_DIVIDED}) THEN detail END AS told,
+         CASE WHEN class IN ({_DIVIDED}) THEN failed_with END AS said
+  FROM (SELECT *, {_CLASS} AS class FROM ({_FAILED}))
+), grouped AS (
+  SELECT flow, first_failed, class, told, said, count(*) AS n FROM failed GROUP BY ALL
+), single AS (
+  SELECT flow FROM grouped WHERE n = 1 AND (SELECT count(*) FROM grouped) > {MANY} GROUP BY flow HAVING count(*) > 1
+), placed AS (
+  SELECT failed.* REPLACE (
+           CASE WHEN alone THEN '{SEVERAL}' ELSE first_failed END AS first_failed,
+           CASE WHEN alone THEN '' ELSE class END AS class,
+           CASE WHEN NOT alone THEN told END AS told, CASE WHEN NOT alone THEN said END AS said
+         )
+  FROM (
+    SELECT failed.*, grouped.n = 1 AND failed.flow IN (SELECT flow FROM single) AS alone
+    FROM failed JOIN grouped ON grouped.flow = failed.flow AND grouped.first_failed = failed.first_failed
+         AND grouped.class = failed.class AND grouped.told IS NOT DISTINCT FROM failed.told
+         AND grouped.said IS NOT DISTINCT FROM failed.said
+  ) AS failed
+), most AS (
+  SELECT *, row_number() OVER (PARTITION BY flow, first_failed, class, told, said ORDER BY n DESC, kind) AS rank
+  FROM (SELECT flow, first_failed, class, told, said, kind, count(*) AS n FROM placed GROUP BY ALL)
+), cause AS (
+  SELECT placed.flow, placed.first_failed, most.kind, placed.told AS detail, placed.said AS error, agent.name AS agent
+  FROM placed JOIN agent ON agent.id = agent_id
+       JOIN most ON rank = 1 AND most.flow = placed.flow AND most.first_failed = placed.first_failed
+            AND most.class = placed.class AND most.told IS NOT DISTINCT FROM placed.told
+            AND most.said IS NOT DISTINCT FROM placed.said
 )
 {
     long(
-        "SELECT * FROM cause",
-        "flow, last_ok, first_failed, kind, detail, error, stop_reason",
+        "SELECT flow, first_failed, kind, detail, error, count(*) AS n,"
+        " count(*) / sum(count(*)) OVER () AS share FROM cause GROUP BY ALL",
+        "flow, first_failed, kind, detail, error",
         "n, share",
     )
 }
-UNION ALL SELECT flow, last_ok, first_failed, kind, detail, error, stop_reason, 'agents.' || agent, n FROM told
+UNION ALL
+SELECT flow, first_failed, kind, detail, error, 'agents.' || agent, count(*) FROM cause GROUP BY ALL
 """
 
 REPEATS = f"""

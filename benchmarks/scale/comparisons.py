@@ -183,7 +183,7 @@ WITH {CALLS}, side AS (
         " CASE about WHEN -1 THEN 'success_rate' WHEN -2 THEN 'quality' ELSE aspect.name END AS aspect"
         " FROM chosen JOIN flow ON flow.id = flow_id LEFT JOIN aspect ON aspect.id = about"
         " LEFT JOIN judge ON judge.id = chosen.judge AND judge.name <> '(computed)'"
-        " WHERE aspect.name IS DISTINCT FROM 'latency_mean'",
+        " WHERE coalesce(aspect.name, '') NOT IN ('latency_mean', 'slow')",
         "flow, aspect, judge",
         "a, b, n_a, n_b, pairs",
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from riff_store.measure import THIN
+from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN
+from riff_store.queries.worklist import MOST_PAIRS
 
 CALLS = "call AS MATERIALIZED (SELECT * FROM conversation WHERE {where})"
 """The calls of a question; `where` is its filter."""
@@ -11,10 +12,6 @@ _STATE_SUMS = """
 count(*) AS n, avg(s.progress) AS progress, avg(s.stall) AS stall, avg(s.escalation) AS escalation,
 avg(s.revisit) AS revisit, avg(s.dwell_turns) AS dwell_turns, avg(s.latency_p95_ms) / 1000 AS latency_p95,
 avg(s.guard_error) AS guard_error, avg(s.slot_fill_rate) AS slot_fill_rate, sum(s.lost) AS lost"""
-_GRAVEST = (
-    f"n < {THIN}, coalesce(lost, 0) DESC, coalesce(stall, 0) + coalesce(escalation, 0) / 2 DESC, stall DESC NULLS LAST,"
-    " progress NULLS LAST, escalation DESC NULLS LAST, n DESC"
-)
 _COMPUTED = "SELECT id FROM judge WHERE name = '(computed)'"
 
 
@@ -83,43 +80,56 @@ WITH {CALLS}, cell AS (
 """
 
 WORKLIST = f"""
-WITH {CALLS}, weak AS (
-  SELECT flow_id, agent_id, count(*) FILTER (NOT errored) AS n, sum(lost) FILTER (NOT errored) AS lost
+WITH {CALLS}, pair AS (
+  SELECT flow_id, agent_id, count(*) FILTER (NOT errored) AS calls, count(success) FILTER (NOT errored) AS n,
+         count(*) FILTER (NOT errored AND success = 0) AS failed
   FROM call GROUP BY ALL
+), share AS (
+  SELECT count(*) <= {MOST_PAIRS} AS by_agent FROM pair
+), weak AS (
+  SELECT * FROM (
+    SELECT flow_id, CASE WHEN by_agent THEN agent_id END AS agent_id, sum(calls) AS calls, sum(pair.n) AS n,
+           sum(pair.failed) AS failed
+    FROM pair, share GROUP BY 1, 2
+  ) WHERE failed > 0
 ), correct AS (
-  SELECT flow_id, agent_id, avg(value) AS correctness FROM call JOIN aspect_score ON conversation_id = call.id
+  SELECT flow_id, CASE WHEN by_agent THEN agent_id END AS agent_id, avg(value) AS correctness
+  FROM share, call JOIN aspect_score ON conversation_id = call.id
   WHERE NOT errored AND judge_id = ({_COMPUTED}) AND aspect_id = (SELECT id FROM aspect WHERE name = 'correctness')
-  GROUP BY ALL
-), rows AS (
-  SELECT flow_id, state_id, segment_id, {_STATE_SUMS}, sum(s.progress) AS progressed, count(s.stall) AS stall_n,
-         sum(s.stall) AS stalled, sum(s.escalation) AS escalated
+  GROUP BY 1, 2
+), blamed AS (
+  SELECT flow_id, state_id, segment_id, count(*) AS failed
+  FROM call JOIN call_failure ON conversation_id = call.id WHERE NOT errored AND state_id IS NOT NULL GROUP BY ALL
+), visited AS (
+  SELECT flow_id, state_id, segment_id, count(*) AS n, avg(slow) AS slow, avg(dwell_turns) AS dwell
   FROM call JOIN state_score AS s ON s.conversation_id = call.id WHERE NOT errored GROUP BY ALL
-), segment_row AS (
-  SELECT flow_id, segment_id, sum(n) AS n, sum(lost) AS lost, sum(stalled) / sum(stall_n) AS stall,
-         sum(progressed) / sum(n) AS progress, sum(escalated) / sum(n) AS escalation
-  FROM rows GROUP BY ALL HAVING stall >= 0.25 OR escalation >= 0.25
+), row AS (
+  SELECT flow_id, state_id, segment_id, coalesce(n, 0) AS came, coalesce(failed, 0) AS blamed, slow, dwell
+  FROM visited FULL JOIN blamed USING (flow_id, state_id, segment_id)
 ), listed AS (
-  (SELECT 'flows' AS list, flow_id, agent_id, NULL AS segment_id, NULL AS state_id, n, lost, correctness
-   FROM weak JOIN correct USING (flow_id, agent_id) JOIN flow ON flow.id = flow_id JOIN agent ON agent.id = agent_id
-   WHERE correctness < 7 ORDER BY n < {THIN}, correctness, flow.name, agent.name LIMIT 10)
+  (SELECT 'flows' AS list, weak.flow_id, weak.agent_id, NULL AS segment_id, NULL AS state_id, n, failed, correctness
+   FROM weak LEFT JOIN correct ON correct.flow_id = weak.flow_id
+        AND correct.agent_id IS NOT DISTINCT FROM weak.agent_id
+        JOIN flow ON flow.id = weak.flow_id LEFT JOIN agent ON agent.id = weak.agent_id
+   ORDER BY calls < {THIN}, failed DESC, failed / calls DESC, flow.name, agent.name LIMIT 10)
   UNION ALL BY NAME
-  (SELECT 'segments' AS list, flow_id, segment_id, n, lost
-   FROM segment_row JOIN flow ON flow.id = flow_id JOIN segment ON segment.id = segment_id
-   ORDER BY {_GRAVEST}, flow.name, segment.name LIMIT 10)
+  (SELECT 'segments' AS list, flow_id, segment_id, greatest(sum(came), sum(blamed)) AS n, sum(blamed) AS failed
+   FROM row JOIN flow ON flow.id = flow_id JOIN segment ON segment.id = segment_id
+   GROUP BY flow_id, segment_id, flow.name, segment.name HAVING sum(blamed) > 0
+   ORDER BY sum(came) < {THIN}, sum(blamed) DESC, sum(blamed) / sum(came) DESC, flow.name, segment.name LIMIT 10)
   UNION ALL BY NAME
-  (SELECT 'states' AS list, rows.flow_id, segment_id, state_id, n, lost
-   FROM rows JOIN flow ON flow.id = rows.flow_id JOIN state ON state.id = state_id
-   WHERE stall >= 0.25 OR escalation >= 0.25 OR latency_p95 > 8 OR guard_error >= 0.5
-         OR (progress < 0.7 AND (dwell_turns > 3 OR slot_fill_rate < 0.7))
-   ORDER BY {_GRAVEST}, flow.name, state.name LIMIT 10)
+  (SELECT 'states' AS list, row.flow_id, segment_id, state_id, greatest(came, blamed) AS n, blamed AS failed
+   FROM row JOIN flow ON flow.id = row.flow_id JOIN state ON state.id = state_id
+   WHERE blamed > 0 OR slow >= {OFTEN_SLOW} OR dwell > {LONG_DWELL}
+   ORDER BY greatest(came, blamed) < {THIN}, blamed DESC, blamed / came DESC, flow.name, state.name LIMIT 10)
 )
 {
     long(
-        "SELECT list, flow.name AS flow, agent.name AS agent, segment.name AS segment, state.name AS state, n, lost,"
+        "SELECT list, flow.name AS flow, agent.name AS agent, segment.name AS segment, state.name AS state, n, failed,"
         " correctness FROM listed JOIN flow ON flow.id = flow_id LEFT JOIN agent ON agent.id = agent_id"
         " LEFT JOIN segment ON segment.id = segment_id LEFT JOIN state ON state.id = state_id",
         "list, flow, agent, segment, state",
-        "n, lost, correctness",
+        "n, failed, correctness",
     )
 }
 """

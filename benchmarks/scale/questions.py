@@ -58,7 +58,7 @@ VIEWS = {
         ("dump", "failure-matrix"), ("flow", *_PLACES), calls.FAILURE_MATRIX, "flow=flow_03", _FLOW
     ),
     "causes": View(
-        ("dump", "causes"), ("flow", *_PLACES, "kind", "detail", "error", "stop_reason"), calls.CAUSES
+        ("dump", "causes"), ("flow", "first_failed", "kind", "detail", "error"), calls.CAUSES
     ),
     "repeats": View(("dump", "repeats"), ("flow", "agent"), calls.REPEATS),
 }  # fmt: skip

@@ -13,7 +13,8 @@ from functools import wraps
 from statistics import median
 from typing import Any, TypeAlias
 
-from tests.support.failure_oracle import blame, is_bad, success
+from tests.support.blame_oracle import is_bad, success
+from tests.support.failure_oracle import blame
 
 Call: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]

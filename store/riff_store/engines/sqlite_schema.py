@@ -20,7 +20,7 @@ import peewee as pw
 from riff_store import schema as models
 from riff_store.errors import NotAStore
 
-KNOWN = frozenset({"ce29e1744448713a4e47462163a4edf4"})
+KNOWN = frozenset({"074a022a861c9e2be3b41110885cfe8a"})
 """The digests of what stores of the present schema hold: made as such, or migrated."""
 _STATISTICS = frozenset(
     {

@@ -571,6 +571,21 @@ def test_a_call_fails_by_its_completion_as_well_and_by_it_alone_where_correctnes
     assert (found.unknown, found.alone_a, found.alone_b) == (1, 1, 0)
 
 
+def test_a_call_that_was_not_served_failed_though_no_score_is_low_and_one_of_unknown_end_did_not(store: Store) -> None:
+    full = {"correctness": 10.0, "completion": 10.0}
+    put(store, "a.jsonl", [call("a", run="a", scenario="s", aspects=full, success=False),
+                           call("c", run="a", scenario="t", aspects=full, success=None),
+                           call("e", run="a", scenario="u", aspects={}, success=False)])  # fmt: skip
+    put(store, "b.jsonl", [call(name, run="b", scenario=task, aspects=full, success=True)
+                           for name, task in (("b", "s"), ("d", "t"), ("f", "u"))])  # fmt: skip
+    found = failures(store, "a", "b")
+    assert [(pair.side, pair.a.conversation, pair.a.score) for pair in found.pairs] == [
+        ("a", "a", 10.0),
+        ("a", "e", None),
+    ]
+    assert (found.unknown, found.counts.only_a) == (1, 2)
+
+
 def test_failed_pairs_agree_with_the_counts_of_the_comparison(store: Store) -> None:
     chance = random.Random(5)
     for run in ("a", "b"):

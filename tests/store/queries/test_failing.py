@@ -154,10 +154,9 @@ def test_a_cause_holds_what_is_of_one_class(store: Store) -> None:
     calls += [failed("date", at("missing slot", "date")), failed("end", at("off contract", "denied"))]
     put(store, "calls.jsonl", calls)
     assert [(cause.n, cause.first_failed, cause.kinds, cause.detail) for cause in causes(store).groups] == [
-        (4, "collect", {"dead end": 2, "hand-off": 1, "loop": 1}, None),
+        (5, "collect", {"dead end": 2, "hand-off": 1, "loop": 1, "off contract": 1}, None),
         (2, "collect", {"missing slot": 1, "wrong slot": 1}, "name"),
         (1, "collect", {"missing slot": 1}, "date"),
-        (1, "collect", {"off contract": 1}, "denied"),
         (1, "greet", {"hand-off": 1}, None),
     ]
 

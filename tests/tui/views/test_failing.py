@@ -49,7 +49,7 @@ def test_there_is_a_grid_of_one_flow_alone() -> None:
 def test_a_cause_leads_to_exactly_its_calls() -> None:
     (row,) = causes(Causes([CAUSE], 82, 100)).rows
     assert row.where == (
-        'flow=viewing first_failed=greet failure_error="KeyError: *" failure_detail=heard'
+        'flow=viewing first_failed=greet failure_detail=heard failure_error="KeyError: *"'
         ' (failure="guard error" | failure="tool error")'
     )
     assert row.record["signature"] == "viewing: greet, guard error heard: KeyError: *"
@@ -64,9 +64,8 @@ def test_a_cause_of_several_ways_to_end_names_them_and_is_not_divided_by_their_d
     ended = replace(CAUSE, kind="hand-off", kinds=kinds, detail=None, error=None)
     (row,) = causes(Causes([ended], 82, 100)).rows
     assert row.display["kind"] == "hand-off, dead end"
-    assert row.where == (
-        'flow=viewing first_failed=greet failure_error=· (failure=loop | failure=hand-off | failure="dead end")'
-    )
+    ends = 'failure=loop | failure=hand-off | failure="dead end" | failure="off contract"'
+    assert row.where == f"flow=viewing first_failed=greet ({ends})"
 
 
 def test_causes_are_marked_by_their_share() -> None:
@@ -87,9 +86,18 @@ def test_what_people_marked_is_counted_and_named_by_its_code() -> None:
     coded, plain, _ = table.rows
     assert [row.display["kind"] for row in table.rows] == ['"wrong day"', "marked", "guard error heard"]
     assert coded.record["signature"] == 'viewing: greet, "wrong day"'
-    ends = "flow=viewing first_failed=greet failure_error=·"
-    assert coded.where == f'{ends} failure_detail="wrong day" failure=marked'
-    assert plain.where == f"{ends} failure_detail=· failure=marked"
+    ends = "flow=viewing first_failed=greet"
+    assert coded.where == f'{ends} failure_detail="wrong day" failure_error=· failure=marked'
+    assert plain.where == f"{ends} failure_detail=· failure_error=· failure=marked"
+
+
+def test_causes_of_one_call_each_that_are_put_together_lead_to_all_of_them() -> None:
+    parts = [replace(CAUSE, n=1, first_failed=state) for state in ("greet", "collect")]
+    several = replace(CAUSE, first_failed="(several)", detail=None, error=None, n=2, parts=parts)
+    (row,) = causes(Causes([several], 82, 100)).rows
+    assert row.display["kind"] == "2 causes of one call each"
+    single = [causes(Causes([part], 82, 100)).rows[0].where for part in parts]
+    assert row.where == f"({single[0]}) | ({single[1]})"
 
 
 def test_what_stands_out_is_said_once_for_the_same_calls() -> None:

@@ -59,8 +59,8 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
     assert out.getvalue().splitlines() == [
         "# What to work on (flow → segment → state)",
         "",
-        "Fix first: dog_grooming/listen_owner. 294 of 391 calls fail there (all agents); if fixed, success could rise"
-        " from 22 % to at most 97 %.",
+        "Fix first: dog_grooming/listen_owner. 294 of 391 calls fail there; if fixed, success could rise from 22 % to"
+        " at most 97 %.",
         "",
         "## Weakest flows",
         "  x apartment_scheduler        correctness 0.0  (agent gemini-2.5-f, n 11)  6 failed, 5 in book_viewing",
@@ -165,8 +165,8 @@ def test_the_first_line_tells_of_a_missed_step_what_fixing_it_could_bring() -> N
     first = FirstToFix("telecom", "user:toggle_roaming", 7, 16, 3 / 16, 10 / 16, ["a", "b"], ["a"], MISSED)
     table = worklist(answer(first=first))
     assert table.lead == (
-        "Fix first: telecom/user:toggle_roaming. Never called in 7 of 7 failed calls that should have (1 of 2 agents);"
-        " if fixed, success could rise from 19 % to at most 63 %."
+        "Fix first: telecom/user:toggle_roaming. Never called in 7 of 7 failed calls that should have; if fixed,"
+        " success could rise from 19 % to at most 63 %. Of 2 agents a alone fails there."
     )
     assert {"flow", "state", "failed", "n", "success", "success_at_most"} <= table.extras["first"].keys()
     assert table.extras["first"]["missed_failed"] == 1.0
@@ -214,7 +214,9 @@ def test_says_where_states_are_ranked_by_steps_and_what_is_left_out() -> None:
 
 
 def test_failed_calls_without_events_have_a_row_that_leads_to_them() -> None:
-    *_, row = worklist(answer(state_cell("dog", "greet", blames={"dead end": 2}), nowhere={"dog": 1_200})).rows
+    found = answer(state_cell("dog", "greet", blames={"dead end": 2}), nowhere={"dog": 1_200})
+    segment, _, row = worklist(found).rows
+    assert [segment.record[key] for key in ("list", "segment", "failed")] == ["segments", "(none found)", 1_200]
     assert (row.record["list"], row.record["rank"]) == ("states", 2)
     assert (row.record["state"], row.record["failed"], row.record["n"]) == ("(none found)", 1_200, 1_200)
     assert row.display["place"] == "dog/(none found)"
@@ -280,7 +282,7 @@ def test_no_list_is_empty_while_calls_fail(tmp_path: Path) -> None:
             [call("bare", flow="cat", states=[], success=False, failure=Failure(None, None, "none"))],
         )
         assert failed_by(asked()) == {
-            "flows": [("dog", 1), ("cat", 1)], "segments": [("collect", 1)],
+            "flows": [("dog", 1), ("cat", 1)], "segments": [("collect", 1), ("(none found)", 1)],
             "states": [("collect", 1), ("(none found)", 1)],
         }  # fmt: skip
         assert asked().lead == "Nothing stands out: 2 of 6 calls failed, in 2 flows."
