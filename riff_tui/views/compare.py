@@ -132,7 +132,11 @@ def show(query: ViewQuery) -> Table:
         found = asked(query.store, a, b, parts.calls, whole.judges, within=within)
         # By their names: what is looked into may leave other runs to be the latest two.
         sides = failures.side_argument(found.a.kind, found.a.name), failures.side_argument(found.b.kind, found.b.name)
-        return compare(found, scope=render(within), drill=dump_command("failures", Request(where=failed, sides=sides)))
+        return compare(
+            found,
+            scope=render(within),
+            drill=dump_command("failures", Request(where=failed, sides=sides, store=query.request.store)),
+        )
 
     return query.result(whole._replace(calls=calls), built, recounts=False)
 

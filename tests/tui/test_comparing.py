@@ -141,9 +141,9 @@ def test_failures_are_three_lists_that_lead_to_the_calls(store: Store) -> None:
     assert (table.extras["passed"], table.extras["alone_a"], table.extras["alone_b"]) == (26, 1, 1)
     for row in table.rows:
         shown = show(store, "conversation", Request(where=row.where)).extras["call"]
-        side = "a" if row.record["failed"] == "a" else "b"
+        side = "a" if row.record["side"] == "a" else "b"
         assert shown["conversation"] == row.record[f"conversation_{side}"]
-    assert len(compared(store, "failed=b", "failures").rows) == 11
+    assert len(compared(store, "side=b", "failures").rows) == 11
 
 
 def test_lists_of_failures_are_cut_and_ordered_each_by_itself(store: Store) -> None:
@@ -168,11 +168,12 @@ def test_every_form_goes_to_stdout_and_into_a_file(
 
 
 def test_the_command_of_a_table_prints_that_table(location: Path, store: Store, capsys: Captured) -> None:
-    for view, where in (("compare", ""), ("compare", "flow=dental verdict!=noise"), ("failures", "failed=both")):
-        table = show(store, view, Request(where=where, sort="-flow", limit=3, sides=SIDES))
+    for view, where in (("compare", ""), ("compare", "flow=dental verdict!=noise"), ("failures", "side=both")):
+        request = Request(where=where, sort="-flow", limit=3, sides=SIDES, store=str(location))
+        table = show(store, view, request)
         program, *arguments = shlex.split(table.dump)
         assert program == "riff-tui"
-        assert run([*arguments, "--store", str(location)]) == ExitCode.OK
+        assert run(arguments) == ExitCode.OK
         assert capsys.readouterr().out == printed(table, "text")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import peewee as pw
 
@@ -16,7 +16,6 @@ from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
-from riff_store.filters.notes import Mark, marks
 from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
 from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
@@ -26,6 +25,9 @@ from riff_store.vocabulary import MARKED
 
 UNKNOWN_SEGMENT = "other"
 """The segment of states of which nothing tells another."""
+if TYPE_CHECKING:
+    from riff_store.filters.notes import Mark
+
 NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 """The first of the sums of states, which their cells are ordered by and which say what was lost."""
@@ -208,7 +210,7 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
 
     for *keys, segment, kind, n in _sums_of_blames(store, rows, group):
         count(tuple(keys), segment, kind, n)
-    marked = marks(store)
+    marked = _marks(store)
     if marked:
         told = rows_of_sums(
             store, m.BLAMES, m.BLAMES.sums, rows, group, ("segment", "kind"), {"conversation": marked}, depth="base"
@@ -245,6 +247,15 @@ def _marked_ends(
             yield tuple(keys), n
 
 
+def _marks(store: Store) -> Mapping[int, Mark]:
+    """Return where people marked failed calls; what reads that is loaded where they wrote anything at all."""
+    if not store.kept_notes and not store.execute_sql("SELECT 1 FROM annotation LIMIT 1"):
+        return {}
+    from riff_store.filters.notes import marks
+
+    return marks(store)
+
+
 def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
     if _in_columns(store, needs(rows, group.by, state_rows=True)) and not any(map(is_of_states, terms(rows))):
         from riff_store.arrays.sums import blame_rows
@@ -263,7 +274,7 @@ def tool_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Nam
     for row in _sums_of_tools(store, rows, group):
         cell, sums = names(row[: -len(m.TOOLS.sums)]), row[-len(m.TOOLS.sums) :]
         found[cell] = ToolSums(*_added(found.get(cell), sums))
-    if marked := marks(store):
+    if marked := _marks(store):
         among = {"conversation": marked}
         for *keys, failed in rows_of_sums(store, m.TOOLS, m.TOOLS.sums[-1:], rows, group, (), among, "base"):
             cell = names(tuple(keys))

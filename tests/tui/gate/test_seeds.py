@@ -77,8 +77,9 @@ def facts(name: str, seed: int, calls: int, weaken: dict[str, float]) -> Iterato
     """What a gate looks at of simulated calls, and nothing else of them."""
     run = custom_run(name, seed, weaken)
     for line, call in enumerate(generate(conversations=calls, seed=seed, run=run), 1):
+        aspects = {} if call.errored else compute_flow_aspects(call)
         yield ConversationFacts(
             run_id=name, conversation_id=call.conversation_id, flow=call.flow, agent_model=call.agent_model,
             persona=call.persona, scenario=call.scenario, trial=call.trial, errored=call.errored, line=line,
-            aspects={} if call.errored else compute_flow_aspects(call),
+            success=all((aspects.get(name) or 0.0) >= 10.0 for name in ("correctness", "completion")), aspects=aspects,
         )  # fmt: skip
