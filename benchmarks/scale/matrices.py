@@ -113,8 +113,9 @@ WITH {CALLS}, pair AS (
         JOIN flow ON flow.id = weak.flow_id LEFT JOIN agent ON agent.id = weak.agent_id
    ORDER BY calls < {THIN}, failed DESC, failed / calls DESC, flow.name, agent.name LIMIT 10)
   UNION ALL BY NAME
-  (SELECT 'segments' AS list, flow_id, segment_id, greatest(sum(came), sum(blamed)) AS n, sum(blamed) AS failed
+  (SELECT 'segments' AS list, flow_id, segment_id, any_value(whole.n) AS n, sum(blamed) AS failed
    FROM row JOIN flow ON flow.id = flow_id JOIN segment ON segment.id = segment_id
+        JOIN (SELECT flow_id, sum(n) AS n FROM pair GROUP BY 1) AS whole USING (flow_id)
    GROUP BY flow_id, segment_id, flow.name, segment.name HAVING sum(blamed) > 0
    ORDER BY sum(came) < {THIN}, sum(blamed) DESC, sum(blamed) / sum(came) DESC, flow.name, segment.name LIMIT 10)
   UNION ALL BY NAME

@@ -300,7 +300,9 @@ def _end_of_call(call: Conversation, stream: Stream, visit: Visit, last: int) ->
         if contract is not None and contract.final_statuses and call.final_status not in contract.final_statuses:
             yield _Found(last, "off contract", moment, call.final_status)
             return
-    if call.completed is True and (stop in (None, "terminal") or (call.passed is False and not stream.succeeded)):
+    # A tool that was called last is no terminal.
+    ended = call.completed is True and call.origin != DERIVED
+    if ended and (stop in (None, "terminal") or (call.passed is False and not stream.succeeded)):
         yield _Found(last, "off contract", moment, call.final_state or stream.last_entered)
     else:
         yield _Found(last, "dead end", moment, stop)
@@ -422,7 +424,7 @@ def _line(message: str) -> str:
 
 _INFRASTRUCTURE = re.compile(
     r"time[ds]?[ -]?out|connection|unreachable|unavailable|bad gateway|internal server error|reset by peer"
-    r"|\bdns\b|\b(?:http|status|code|error)\W{0,3}5\d\d\b|^\W*5\d\d\b",
+    r"|\bdns\b|\b(?:http|status|code|error|returned|responded with|got)\W{0,3}5\d\d\b|^\W*5\d\d\b",
     re.IGNORECASE,
 )
 

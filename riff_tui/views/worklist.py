@@ -29,7 +29,7 @@ from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
-from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
+from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.filters.dimensions import Names
@@ -91,7 +91,7 @@ def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") 
     `scope` is the filter of the calls, and `store` is named by the command that leads further down.
     """
     flows = [_flow(rank, cell, answer.blamed) for rank, cell in enumerate(answer.flows, 1)]
-    segments = [_segment(rank, cell) for rank, cell in enumerate(answer.segments, 1)]
+    segments = [_segment(rank, cell, answer.measured) for rank, cell in enumerate(answer.segments, 1)]
     states = [_state(rank, cell) for rank, cell in enumerate(answer.states, 1)]
     segments += [
         _nowhere("segment", rank, *each) for rank, each in enumerate(answer.nowhere.items(), len(segments) + 1)
@@ -111,6 +111,7 @@ def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") 
             *_by_steps(answer),
             *excluded,
             *([f"Drill: {_drill(flow, scope, store)}"] if rows else []),
+            *([] if totals.calls or totals.excluded else [EMPTY_STORE]),
         ],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
@@ -229,9 +230,10 @@ def _flow(rank: int, cell: FlowCell, blamed: Mapping[Names, Mapping[str, int]]) 
     )
 
 
-def _segment(rank: int, cell: SegmentCell) -> Row:
+def _segment(rank: int, cell: SegmentCell, measured_calls: Mapping[str, int]) -> Row:
+    """Return the row of a segment: of the calls of its flow, since one call has several of its states."""
     flow, segment = cell.keys.get("flow"), cell.keys.get("segment")
-    worst = cell.worst.keys.get("state")
+    worst, n = cell.worst.keys.get("state"), measured_calls.get(flow or "", 0)
     measured = {key: mean(cell.measures, key) for key in ("stall", "escalation", "progress")}
     shares = [
         f"{word} {fixed(measured[key], 2, trim=True)}"
@@ -247,9 +249,9 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
         {"flow": flow, "agent": None, "segment": segment, "state": None},
         [*shares, *kinds],
         {**measured, "worst_state": worst},
-        n=max(cell.n, cell.failed),
+        n=n,
         place=f"{flow}/{segment}",
-        summary="  ".join((*shares, *kinds)) + f"  (worst: {worst}{thin})" + _failed(cell.failed, cell.n),
+        summary="  ".join((*shares, *kinds)) + f"  (worst: {worst}{thin})" + _failed(cell.failed, n),
     )
 
 
@@ -375,7 +377,7 @@ SPEC = ViewSpec(
     filters=Filters(fields=tuple(column.key for column in columns.STEPS), calls=True),
     words=Words(
         nouns=("entry", "entries"),
-        empty="No call failed.",
+        empty="Nothing to fix here.",
         empty_store="",
         ranked="by what to fix first",
     ),

@@ -456,7 +456,7 @@ def test_a_reading_tool_with_other_arguments_is_blamed_where_nothing_else_is_fou
 def test_without_a_task_a_derived_call_tells_of_tools_that_failed_and_of_no_loop() -> None:
     again = ("opening", "find", "look", "find", "look", "find", "close")
     given: dict[str, Any] = {"expected_steps": None, "states": again}
-    assert derived(**given) == ("find", "close", "off contract", "close", None)
+    assert derived(**given) == ("find", "close", "dead end", "terminal", None)
     assert derived(**given, completed=False, stop_reason="max_turns")[2:4] == ("dead end", "max_turns")  # type: ignore[index]
     failed = ToolCall("find", t=12.0, error="no such line")
     assert derived(expected_steps=None, tools=(failed,)) == ("opening", "find", "tool error", "find", "no such line")

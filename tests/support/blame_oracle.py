@@ -411,7 +411,11 @@ def ends(call: Call) -> Found:
     allowed, is_whole = contract_of(call).get("final_statuses"), stop in (None, "terminal")
     if claims_success(call) and allowed and status not in allowed:
         yield at, Blame(None, "off contract", status, t=end_of(call))
-    elif call.get("completed") and (is_whole or (call.get("passed") is False and not has_reached(call))):
+    elif (
+        call.get("completed")
+        and call.get("origin") != "derived"
+        and (is_whole or (call.get("passed") is False and not has_reached(call)))
+    ):
         terminal = call.get("final_state") or visits(call)[-1]["state"]
         yield at, Blame(None, "off contract", terminal, t=end_of(call))
     else:

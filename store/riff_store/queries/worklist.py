@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, lgamma, log, log1p
 
 from riff_store.database import Store
@@ -62,9 +62,9 @@ class Worklist:
     """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
 
     `blamed` counts by flow, and by agent too where flows are ranked by pairs, the failed calls of each state, the most
-    first; `nowhere` are the failed calls of each flow that nothing is blamed for. `by_steps` are the flows whose states
-    are ranked by the steps that their tasks ask for; `handovers` those steps of failed calls that hand over to a human
-    and were missed, which are on no list.
+    first; `measured` counts the calls of each flow of which success is known, `nowhere` are the failed ones among them
+    that nothing is blamed for. `by_steps` are the flows whose states are ranked by the steps that their tasks ask for;
+    `handovers` those steps of failed calls that hand over to a human and were missed, which are on no list.
     """
 
     flows: Sequence[FlowCell]
@@ -73,6 +73,7 @@ class Worklist:
     totals: Totals
     blamed: Mapping[Names, Mapping[str, int]]
     nowhere: Mapping[str, int]
+    measured: Mapping[str, int] = field(default_factory=dict)
     first: FirstToFix | None = None
     by_steps: Sequence[str] = ()
     handovers: Sequence[StateCell] = ()
@@ -105,6 +106,7 @@ def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT, *
         totals=_totals(of_flows),
         blamed=blamed,
         nowhere=_nowhere(of_flows, blames),
+        measured={flow or "": sums.success_n for (flow,), sums in of_flows.items()},
         first=first,
         by_steps=sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps}),
         handovers=sorted((cell for cell in handovers if cell.steps and cell.steps.missed_failed), key=_by_weight),

@@ -140,7 +140,7 @@ def test_what_an_agent_should_have_said_is_among_the_words() -> None:
         ({"redact": Redactor()}, "missing answer four [phone 1]"),
         ({"text": False}, "missing answer"),
     ):
-        table = conversation(detail(**missed), **asked)
+        table = conversation(detail(**missed), **asked)  # type: ignore[arg-type]
         assert f"Failed in ask: {said}, after greet." in table.notes
         blamed = said.removeprefix("missing answer").strip() or None
         assert table.extras["blame"]["detail"] == table.extras["call"]["detail"] == blamed

@@ -13,8 +13,8 @@ import pytest
 from tests.support.facts import call, fresh, put, state
 from tests.support.view_answers import flow_cell, segment_cell, state_cell
 from tests.surface.store import Failure, FirstToFix, SegmentCell, StateCell, StepCounts, Totals, Worklist
+from tests.surface.tui import EMPTY_STORE, Request, Table, parse, reason_texts, show, worklist
 from tests.surface.tui import WORKLIST_SPEC as SPEC
-from tests.surface.tui import Request, Table, parse, reason_texts, show, worklist
 from tests.surface.tui import sinks_render as render
 
 MANY = Totals(measured=391, failed=306, flows=2, calls=391, excluded=1)
@@ -24,6 +24,7 @@ FIRST = FirstToFix("dog_grooming", "listen_owner", 294, 391, 0.217, 0.969, ["a",
 def answer(*states: StateCell, **given: Any) -> Worklist:
     settings: dict[str, Any] = {
         "flows": [], "segments": [], "states": states, "totals": MANY, "blamed": {}, "nowhere": {},
+        "measured": {"apartment_scheduler": 11, "f": 3},
     }  # fmt: skip
     return Worklist(**(settings | given))
 
@@ -251,9 +252,9 @@ def test_flows_that_are_ranked_as_a_whole_name_no_agent() -> None:
     assert row.display["summary"] == "success 90%  (n 20)  2 failed, 2 in greet"
 
 
-def test_an_empty_worklist_drills_nowhere() -> None:
+def test_an_empty_worklist_drills_nowhere_and_tells_how_calls_come_in() -> None:
     table = worklist(answer(totals=Totals()))
-    assert (list(table.rows), list(table.notes)) == ([], [])
+    assert (list(table.rows), list(table.notes), table.lead) == ([], [EMPTY_STORE], "No calls yet.")
 
 
 # Over a store
