@@ -19,6 +19,7 @@ Severity: TypeAlias = Literal["bad", "warn", "ok", "good", "capped"]
 """How a cell is marked; what is `capped` would be larger but for a rule that holds it down."""
 
 NOT_MEASURED = "·"
+DRILL = "Drill: "
 
 
 class Bounds(NamedTuple):
@@ -157,12 +158,13 @@ class Section:
     """Group rows under a heading, such as one list of the worklist.
 
     A table with sections is printed as lists: `marker`, the row's `display["place"]`, then its
-    `display["summary"]`.
+    `display["summary"]`. Where it has `columns` Markdown prints it as a table of these.
     """
 
     title: str
     marker: str
     row_ids: tuple[str, ...]
+    columns: tuple[Column, ...] = ()
 
 
 class RowCounts(NamedTuple):
@@ -183,8 +185,9 @@ class Table:
     """Hold a view's answer, ready to be printed or walked.
 
     `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
-    further top-level keys of the JSON form. `lead` is the one sentence to read first, `headline`
-    its beginning for where there is little room. `notes` explain units and what was left out, a sentence each.
+    further top-level keys of the JSON form. `lead` is the one sentence to read first, `strong` the name in it that
+    stands out, `headline` its beginning for where there is little room. `notes` explain units and what was left out, a
+    sentence each; one that begins with `DRILL` ends in a command.
     `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
@@ -202,6 +205,7 @@ class Table:
     rows: Sequence[Row]
     filter: str = ""
     lead: str = ""
+    strong: str = ""
     headline: str = ""
     notes: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()

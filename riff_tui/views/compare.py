@@ -14,6 +14,7 @@ from riff_store.metrics import unit_of
 from riff_store.scoring import SLOWEST
 from riff_tui.filters import render, take_judges
 from riff_tui.table import (
+    DRILL,
     NOT_MEASURED,
     Column,
     Row,
@@ -154,7 +155,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
         columns=[replace(column, shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference) for difference in answer.differences],
         lead="" if answer.solved is None else failures.solved_text(answer.solved),
-        notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
+        notes=[*_notes(answer), *([f"{DRILL}{drill}"] if drill and answer.differences else [])],
         extras={
             "a": failures.side_record(answer.a),
             "b": failures.side_record(answer.b),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
-from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
+from riff_tui.table import DRILL, NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.text.numbers import counted, listed, p_text, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Screen, ViewSpec, Words
@@ -63,7 +63,7 @@ def show(query: ViewQuery) -> Table:
     within = within_flows(whole.calls, query.predicate)
     table = query.result(whole, lambda parts: failures(asked(query.store, a, b, parts.calls, within)), recounts=False)
     drills = [
-        f"Drill: {dump_command('conversation', Request(where=row.where, store=query.request.store))}"
+        f"{DRILL}{dump_command('conversation', Request(where=row.where, store=query.request.store))}"
         for row in table.rows[:1]
     ]
     return replace(table, notes=[*table.notes, *drills])

@@ -24,7 +24,7 @@ from riff_store.measure import (
 )
 from riff_store.vocabulary import NONE_FOUND
 from riff_tui.filters.filter import render
-from riff_tui.table import Column, Row, Section, Table, in_one_step
+from riff_tui.table import DRILL, NOT_MEASURED, Column, Row, Section, Table, in_one_step
 from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
@@ -58,6 +58,18 @@ _COLUMNS = (
     *columns.STEPS,
     columns.WORST_STATE,
 )
+
+
+def _of(keys: str) -> tuple[Column, ...]:
+    found = {column.key: column for column in _COLUMNS}
+    return tuple(replace(found[key], strong=False, shown=True) for key in keys.split())
+
+
+_OF_FLOWS = _of("flow agent failed n success_rate correctness")
+_OF_WHOLE_FLOWS = _of("flow failed n success_rate correctness")
+_OF_SEGMENTS = _of("flow segment failed n stall escalation progress worst_state")
+_OF_STATES = (*_of("flow state failed n"), Column("why", "why", kind="text"))
+"""The columns of the tables that are pasted."""
 
 
 def show(query: ViewQuery) -> Table:
@@ -99,7 +111,7 @@ def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") 
     states += [_nowhere("state", rank, *each) for rank, each in enumerate(answer.nowhere.items(), len(states) + 1)]
     rows = states or segments or flows
     flow = answer.first.flow if answer.first else rows[0].record["flow"] if rows else None
-    totals = answer.totals
+    totals, by_agent = answer.totals, any("agent" in cell.keys for cell in answer.flows)
     excluded = [f"Excluded: {excluded_text(totals.excluded, totals.caller_failed)}."] if totals.excluded else []
     return Table(
         view="worklist",
@@ -110,13 +122,13 @@ def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") 
         notes=[
             *_by_steps(answer),
             *excluded,
-            *([f"Drill: {_drill(flow, scope, store)}"] if rows else []),
+            *([f"{DRILL}{_drill(flow, scope, store)}"] if rows else []),
             *([] if totals.calls or totals.excluded else [EMPTY_STORE]),
         ],
         sections=[
-            Section("Weakest flows", "x", tuple(row.id for row in flows)),
-            Section("Weakest segments", "!", tuple(row.id for row in segments)),
-            Section("Root-cause states", "*", tuple(row.id for row in states)),
+            Section("Weakest flows", "x", tuple(row.id for row in flows), _OF_FLOWS if by_agent else _OF_WHOLE_FLOWS),
+            Section("Weakest segments", "!", tuple(row.id for row in segments), _OF_SEGMENTS),
+            Section("Root-cause states", "*", tuple(row.id for row in states), _OF_STATES),
         ],
     )
 
@@ -203,6 +215,12 @@ _REASONS: Mapping[str, tuple[Callable[[StateCell], bool], Callable[[StateCell], 
 """When a metric is a reason, and what it says then."""
 
 
+def _pasted(cell: StateCell, found: Iterable[str]) -> dict[str, str]:
+    """Return those of the reasons that are written in percent where they are pasted."""
+    words = {"stall": "stall", "escalation": "handed over", "slow": "slow"}
+    return {metric: f"{words[metric]} {percent(mean(cell.measures, metric))}" for metric in found if metric in words}
+
+
 def _percent(cell: StateCell, metric: str) -> str:
     return percent(mean(cell.measures, metric)).replace("%", " %")
 
@@ -224,6 +242,7 @@ def _flow(rank: int, cell: FlowCell, blamed: Mapping[Names, Mapping[str, int]]) 
         reasons,
         {"correctness": correctness, "success_rate": success},
         n=cell.success.n,
+        display={"success_rate": percent(success)},
         place=names["flow"] or "",
         summary=f"{reasons[0]}  ({by}n {_count(cell)})  {cell.failed:,} failed"
         + "".join(f", {reason}" for reason in reasons[1:]),
@@ -234,6 +253,7 @@ def _segment(rank: int, cell: SegmentCell, measured_calls: Mapping[str, int]) ->
     """Return the row of a segment: of the calls of its flow, since one call has several of its states."""
     flow, segment = cell.keys.get("flow"), cell.keys.get("segment")
     worst, n = cell.worst.keys.get("state"), measured_calls.get(flow or "", 0)
+    stall = mean(cell.worst.measures, "stall")
     measured = {key: mean(cell.measures, key) for key in ("stall", "escalation", "progress")}
     shares = [
         f"{word} {fixed(measured[key], 2, trim=True)}"
@@ -250,6 +270,10 @@ def _segment(rank: int, cell: SegmentCell, measured_calls: Mapping[str, int]) ->
         [*shares, *kinds],
         {**measured, "worst_state": worst},
         n=n,
+        display={
+            **{key: percent(value) for key, value in measured.items() if value is not None},
+            "worst_state": f"{worst} (stall {percent(stall)}{thin})" if stall is not None else str(worst),
+        },
         place=f"{flow}/{segment}",
         summary="  ".join((*shares, *kinds)) + f"  (worst: {worst}{thin})" + _failed(cell.failed, n),
     )
@@ -278,6 +302,7 @@ def _state(rank: int, cell: StateCell) -> Row:
         measured,
         failed=failed,
         n=max(n, failed),
+        display={"why": " · ".join({**found, **_pasted(cell, found)}.values()) or NOT_MEASURED},
         place=f"{flow}/{state}",
         summary=" · ".join(found.values()) + thin + ("" if lacks else _failed(failed, n)),
         leads=(cells.missed_step_filter({"flow": flow, "state": state}, cell.steps) if lacks else "")
@@ -318,6 +343,7 @@ def _row(
     summary: str,
     failed: int | None = None,
     leads: str = "",
+    display: Mapping[str, str],
 ) -> Row:
     failed = cell.failed if failed is None else failed
     record = {"list": listed, "rank": rank, **names, "failed": failed, "n": n, "share": failed / n if n else None}
@@ -327,7 +353,7 @@ def _row(
     return Row(
         f"{listed}: {where}",
         {**record, "reasons": texts, **measured},
-        display={"place": place, "summary": summary, "reasons": "; ".join(texts)},
+        display={"place": place, "summary": summary, "reasons": "; ".join(texts), **display},
         severity={"": "bad"} if rank <= 3 and failed else {"": "warn"},
         thin=n < THIN,
         where=where,

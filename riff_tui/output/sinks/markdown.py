@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from riff_tui.output.sinks.parts import Options, closing, figure_lines, lists, place_width, shown_columns
-from riff_tui.table import Column, Row, Table
+from riff_tui.output.sinks.parts import Options, closing, figure_lines, lists, place_width, row_severity, shown_columns
+from riff_tui.table import DRILL, Column, Row, Table
 from riff_tui.text.numbers import cell_text
 from riff_tui.text.safe_text import cell_width, padded
 
@@ -28,7 +28,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     if table.title:
         parts.append([f"# {_escaped(table.title, options)}"])
     if table.lead:
-        parts.append([_guarded(_escaped(table.lead, options))])
+        parts.append([_guarded(_lead(table, options))])
     if figure := figure_lines(table, options):
         parts.append(_fenced(figure))
     if table.sections:
@@ -38,8 +38,21 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     if table.commands:
         parts.append([f"- {escape(options.line(of))}: {code_span(options.line(text))}" for of, text in table.commands])
     if said := closing(table):
-        parts.append([_guarded(_escaped(line, options)) for line in said])
+        parts.append([_sentence(line, options) for line in said])
     out.write("\n\n".join("\n".join(part) for part in parts) + "\n")
+
+
+def _sentence(text: str, options: Options) -> str:
+    """Return a note, the command that it ends in as code."""
+    if text.startswith(DRILL):
+        return f"{DRILL}{code_span(options.line(text.removeprefix(DRILL)))}"
+    return _guarded(_escaped(text, options))
+
+
+def _lead(table: Table, options: Options) -> str:
+    """Return the sentence to read first, in which a name stands out."""
+    before, name, after = table.lead.partition(table.strong) if table.strong else (table.lead, "", "")
+    return "".join((_escaped(before, options), _strong(_escaped(name, options), True), _escaped(after, options)))
 
 
 def escape(text: str) -> str:
@@ -87,6 +100,15 @@ def _grid(columns: Sequence[Column], rows: Iterable[Row], options: Options) -> l
     return [_line(titles, widths), rule, *(_line(cells, widths) for cells in body)]
 
 
+def _marked_grid(columns: Sequence[Column], rows: Sequence[Row], options: Options) -> list[str]:
+    """Return a table whose first column has the sign of each row."""
+    signs = [options.glyphs.mark(row_severity(row), thin=row.thin).strip() for row in rows]
+    width = max(map(cell_width, signs), default=0)
+    head, rule, *body = _grid(columns, rows, options)
+    signed = [f"| {padded(escape(sign), width)} {line}" for sign, line in zip(signs, body, strict=True)]
+    return [f"| {' ' * width} {head}", f"|{'-' * (width + 2)}{rule}", *signed]
+
+
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "| " + " | ".join(map(padded, cells, widths)) + " |"
 
@@ -102,6 +124,9 @@ def _strong(text: str, strong: bool) -> str:
 
 def _lists(table: Table, options: Options) -> Iterable[list[str]]:
     for section, rows in lists(table):
+        if section.columns and rows:
+            yield [f"## {_escaped(section.title, options)}", "", *_marked_grid(section.columns, rows, options)]
+            continue
         marker = options.line(section.marker)
         places = [_guarded(_escaped(row.display.get("place", row.id), options)) for row in rows]
         width = place_width([cell_width(place) for place in places])

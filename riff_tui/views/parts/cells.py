@@ -413,6 +413,7 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
     rise = f"if fixed, success could rise from {least} to at most {most}"
     return {
         "headline": f"{place} · {happened}",
+        "strong": place,
         "lead": f"Fix first{within}: {place}. {happened[:1].upper()}{happened[1:]}; {rise}.{_by_whom(first)}",
         "extras": {"first": record},
     }

@@ -60,23 +60,34 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
     assert out.getvalue().splitlines() == [
         "# What to work on (flow → segment → state)",
         "",
-        "Fix first: dog_grooming/listen_owner. 294 of 391 calls fail there; if fixed, success could rise from 22 % to"
-        " at most 97 %.",
+        "Fix first: **dog_grooming/listen_owner**. 294 of 391 calls fail there; if fixed, success could rise from 22 %"
+        " to at most 97 %.",
         "",
         "## Weakest flows",
-        "  x apartment_scheduler        correctness 0.0  (agent gemini-2.5-f, n 11)  6 failed, 5 in book_viewing",
+        "",
+        "|   | Flow                | Agent        | failed | n  | success | correctness |",
+        "|---|---------------------|--------------|--------|----|---------|-------------|",
+        "| ! | apartment_scheduler | gemini-2.5-f | 6      | 11 | 45%     | 0.0         |",
         "",
         "## Weakest segments",
-        "  ! apartment_scheduler/action  stall 0.36  escal 0.64  progress 0.0  missing slot 1  (worst: book_viewing)"
-        "  6 of 11 failed",
+        "",
+        "|   | Flow                | Segment | failed | n  | stall | escal | progress | worst member |",
+        "|---|---------------------|---------|--------|----|-------|-------|----------|--------------|",
+        "| ! | apartment_scheduler | action  | 6      | 11 | 36%   | 64%   | 0%       | book_viewing |",
         "",
         "## Root-cause states",
-        "  * apartment_scheduler/book_viewing  tool error 2 · stall 0.36 · escalates 0.64 · dwell 3.6  5 of 11 failed",
-        "  * dog_grooming/listen_owner         stall 0.33 · escalates 0.44 · slot_fill 0.0 (stuck, 22 % move on)"
-        "  4 of 9 failed",
+        "",
+        "|   | Flow                | State        | failed | n  | why"
+        "                                                               |",
+        "|---|---------------------|--------------|--------|----|-"
+        "------------------------------------------------------------------|",
+        "| ! | apartment_scheduler | book_viewing | 5      | 11 | tool error 2 · stall 36% · handed over 64%"
+        " · dwell 3.6            |",
+        "| ! | dog_grooming        | listen_owner | 4      | 9  | stall 33% · handed over 44%"
+        " · slot_fill 0.0 (stuck, 22 % move on) |",
         "",
         "Excluded: 1 errored call is not counted in averages.",
-        "Drill: riff-tui dump states --where 'flow=dog_grooming'",
+        "Drill: `riff-tui dump states --where 'flow=dog_grooming'`",
     ]
 
 

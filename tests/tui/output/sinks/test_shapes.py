@@ -37,7 +37,7 @@ WORKLIST = """\
   * apartment_scheduler/book_viewing  stall 0.36 · escalates 0.64 · dwell 3.6
   * dog_grooming/listen_owner         stall 0.33 · escalates 0.44 · slot_fill 0.0 (stuck, prog 0.22)
 
-Drill: riff-tui dump states --where 'flow=apartment_scheduler'
+Drill: `riff-tui dump states --where 'flow=apartment_scheduler'`
 """
 
 
