@@ -51,7 +51,7 @@ def test_an_empty_store_is_said_to_be_one(view: str, tmp_path: Path) -> None:
 
 def test_the_worklist_of_an_empty_store_says_so_first(tmp_path: Path) -> None:
     table = shown(tmp_path, "worklist", [])
-    assert (table.lead, list(table.notes)) == ("No calls yet.", [])
+    assert (table.lead, list(table.notes)) == ("No calls yet.", [EMPTY_STORE])
 
 
 @pytest.mark.parametrize("view", ["flows", "segments", "states", "runs"])
