@@ -402,7 +402,7 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
     within = f" ({scope})" if scope else ""
     if first is None:
         said = _nothing_first(totals)
-        return {"lead": f"{said}{within}.", "extras": {"first": None}}
+        return {"headline": said, "lead": f"{said}{within}.", "extras": {"first": None}}
     place, record = f"{first.flow}/{first.state}", values_of(first, _OF_FIRST)
     if first.steps is None:
         happened = f"{first.failed:,} of {calls_text(first.n)} {'fails' if first.n == 1 else 'fail'} there"

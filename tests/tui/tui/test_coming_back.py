@@ -244,7 +244,7 @@ def test_an_explorer_that_follows_a_store_sends_nothing_until_it_grows(tiny: Pat
         terminal.take()
         assert terminal.take(quiet=4.5) == b""
         ingest_more(store, 100)
-        terminal.wait_for("21 calls")
+        terminal.wait_for("agents · 21")
         terminal.take()
         assert terminal.take(quiet=2.5) == b""
         terminal.press("Q")
