@@ -17,7 +17,7 @@ from riff_ingest.flow_aspects import added_aspects, call_aspects, turn_latencies
 from riff_ingest.lenient_json import parse_time
 from riff_ingest.segments import segment_of
 from riff_ingest.state_aspects import Stream, read_stream, says_something, state_rows
-from riff_ingest.visits import is_good, place_tools, state_of, visits_of
+from riff_ingest.visits import is_good, named_state, place_tools, state_of, visits_of
 from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Failure, Skipped, StateAspects, ToolAspects
 from riff_store.measure import TYPING, percentile, slow_share
 from riff_store.metrics import COMPUTED, OF_STATES
@@ -70,7 +70,7 @@ def facts_of(
         typed=sum(1 if latency > TYPING * 1000 else -1 for latency in latencies) if latencies else None,
         aspects=aspects,
         states=states,
-        tools=tool_rows(call, failure) if call.tool_calls or (failure and failure.tool) else [],
+        tools=tool_rows(call, stream, failure) if call.tool_calls or (failure and failure.tool) else [],
         terminals=stream.outcomes if call.events else {},
         outcome_positions=stream.outcome_positions,
         failure=failure,
@@ -217,15 +217,13 @@ def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> l
 
 
 # Sum the calls of each tool by the state that made them (docs/metrics.md, section 18).
-def tool_rows(call: Conversation, failure: Failure | None) -> list[ToolAspects]:
+def tool_rows(call: Conversation, stream: Stream, failure: Failure | None) -> list[ToolAspects]:
     """Return how each tool fared in each state that called it, and the tool that the blame of the call names."""
     found: dict[tuple[str, str | None], ToolAspects] = {}
     latencies: defaultdict[tuple[str, str | None], list[float]] = defaultdict(list)
     good_since: set[str] = set()
-    calls = call.tool_calls
-    visits = visits_of(call.events) if calls else []
-    for tool, place in reversed(list(zip(calls, place_tools(call, visits), strict=True))):
-        key = name, _ = state_of(tool), tool.state if place is None else visits[place].state
+    for tool, state in reversed(list(zip(call.tool_calls, _states_of_tools(call, stream), strict=True))):
+        key = name, _ = state_of(tool), state
         row = found.get(key) or found.setdefault(key, ToolAspects(*key))
         row.n += 1
         if says_something(tool.error):
@@ -243,6 +241,16 @@ def tool_rows(call: Conversation, failure: Failure | None) -> list[ToolAspects]:
         key = failure.tool, failure.first_failed
         (found.get(key) or found.setdefault(key, ToolAspects(*key))).failed = 1
     return list(found.values())
+
+
+def _states_of_tools(call: Conversation, stream: Stream) -> list[str | None]:
+    """Return the state that called each tool: as it is named, else that of the visit in which it was."""
+    named = [named_state(call, tool, stream.visits) for tool in call.tool_calls]
+    if all(named):
+        return named
+    visits = visits_of(call.events)
+    places = zip(call.tool_calls, place_tools(call, visits), strict=True)
+    return [tool.state if place is None else visits[place].state for tool, place in places]
 
 
 # Spell what was said and what happened in a call, as it is kept before it is compressed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import msgspec
 
@@ -68,15 +68,24 @@ def place_tools(call: Conversation, visits: Sequence[Visit]) -> list[int | None]
     of_state: dict[str, list[int]] = {}
     for place, visit in enumerate(visits):
         of_state.setdefault(visit.state, []).append(place)
-    states = {} if call.contract is None else call.contract.terms.state_of_tool
     found = []
     for tool in call.tool_calls:
-        named = states.get(tool.name) if tool.by == "agent" else None
-        choice = next((of_state[name] for name in (tool.state, named) if name in of_state), None)
-        if choice is None and call.origin == DERIVED:
-            choice = of_state.get(state_of(tool))
+        named = named_state(call, tool, of_state)
+        choice = None if named is None else of_state[named]
         found.append(choice[0] if choice and len(choice) == 1 else _place(call, tool, visits, choice))
     return found
+
+
+def named_state(call: Conversation, tool: ToolCall, visited: Container[str]) -> str | None:
+    """Return which of the states that a call came to is named as the one that called a tool, `None` for none."""
+    if tool.state is not None and tool.state in visited:
+        return tool.state
+    if tool.by == "agent" and call.contract is not None:
+        named = call.contract.terms.state_of_tool.get(tool.name)
+        if named is not None and named in visited:
+            return named
+    derived = state_of(tool) if call.origin == DERIVED else None
+    return derived if derived is not None and derived in visited else None
 
 
 def _place(call: Conversation, tool: ToolCall, visits: Sequence[Visit], choice: Sequence[int] | None) -> int | None:
