@@ -17,9 +17,11 @@ from tests.surface.store import (
     Store,
     causes,
     conversations,
+    count_conversations,
     failure_matrix,
 )
-from tests.surface.tui import parse
+from tests.surface.tui import ask, parse
+from tests.surface.tui import causes as shown_causes
 
 STALL = Failure("greet", "collect", "dead end")
 STATES = [state("greet", to={"collect": 1}, position=0), state("collect", stall=1, lost=1, position=1)]
@@ -159,6 +161,26 @@ def test_a_cause_holds_what_is_of_one_class(store: Store) -> None:
         (1, "collect", {"missing slot": 1}, "date"),
         (1, "greet", {"hand-off": 1}, None),
     ]
+
+
+def test_causes_of_one_call_each_are_put_together_by_no_more_than_a_filter_can_name(store: Store) -> None:
+    kinds = ("loop", "hand-off", "dead end", "off contract")
+    put(store, "calls.jsonl", [
+        failed(f"{number}", Failure("greet", f"state-{number}", kinds[number % 4])) for number in range(61)
+    ])  # fmt: skip
+    found = causes(store)
+    assert [(cause.n, cause.first_failed) for cause in found.groups] == [
+        (20, "(several)"), (20, "(several)"), (20, "(several)"), (1, "state-9")
+    ]  # fmt: skip
+    wheres = [row.where for row in shown_causes(found).rows]
+    assert [count_conversations(store, parse(where)) for where in wheres] == [20, 20, 20, 1]
+
+
+def test_causes_are_of_the_calls_that_a_filter_says_who_failed(store: Store) -> None:
+    backend = Failure("greet", "collect", "dead end", who="backend")
+    put(store, "calls.jsonl", [failed("1"), failed("2"), failed("3", backend)])
+    assert [(row["n"], row["who"]) for row in ask(store, "causes", "who=backend")] == [(1, {"backend": 1})]
+    assert [row["n"] for row in ask(store, "causes", "last_ok=greet")] == [3]
 
 
 def test_what_stands_out_in_a_group_is_more_than_chance_among_all_calls_of_its_flow(store: Store) -> None:
