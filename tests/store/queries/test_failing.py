@@ -19,6 +19,7 @@ from tests.surface.store import (
     conversations,
     count_conversations,
     failure_matrix,
+    segment_cells,
 )
 from tests.surface.tui import ask, parse
 from tests.surface.tui import causes as shown_causes
@@ -120,6 +121,13 @@ def test_calls_tell_where_they_failed_and_sort_by_it(store: Store) -> None:
         ("good", None, None, None),
     ]
     assert [each.conversation for each in conversations(store, sort="-failure")] == ["a", "b", "good"]
+
+
+def test_of_a_segment_that_no_call_came_to_the_member_that_most_calls_are_blamed_on_is_the_worst(store: Store) -> None:
+    missed = [Failure("greet", name, "missing action", segment="action") for name in ("send", "pay", "pay")]
+    put(store, "calls.jsonl", [failed(f"{at}", each, states=STATES) for at, each in enumerate(missed)])
+    (action,) = [cell for cell in segment_cells(store) if cell.keys["segment"] == "action"]
+    assert (action.n, action.failed, action.worst.keys["state"]) == (0, 3, "pay")
 
 
 def test_causes_are_groups_of_calls_that_went_wrong_alike_the_largest_first(store: Store) -> None:
