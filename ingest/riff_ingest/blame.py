@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from riff_ingest.conversation import DERIVED, Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import GuardEvaluated, SlotFilled
-from riff_ingest.segments import segment_by_name
+from riff_ingest.segments import NO_SEGMENTS, segment_by_name
 from riff_ingest.slot_values import contradicts
 from riff_ingest.state_aspects import Stream, says_something
 from riff_ingest.tool_states import changes
@@ -58,7 +58,8 @@ def blame_of(call: Conversation, stream: Stream) -> Failure:
     state = blame.first_failed
     if state is not None:
         visited = stream.visits.get(state)
-        blame.segment = stream.terms.segments.get(state) or (visited and visited.segment) or segment_by_name(state)
+        by_name = NO_SEGMENTS.segment if call.origin == DERIVED else segment_by_name
+        blame.segment = stream.terms.segments.get(state) or (visited and visited.segment) or by_name(state)
     return blame
 
 

@@ -168,7 +168,7 @@ SPEC = ViewSpec(
     show=show,
     keys=("flow", "first_failed", "kind"),
     columns=_COLUMNS,
-    filters=Filters(call_fields=("flow",)),
+    filters=Filters(call_fields=("flow", "last_ok", "who")),
     words=Words(
         nouns=("cause", "causes"),
         empty="No call failed here: errored calls are no failures of the flow.",

@@ -246,8 +246,8 @@ def _marks(call: Call, record: dict[str, Any], *, typed: bool) -> dict[str, Seve
     if call.verdict in ("fail", "split"):
         marks["verdict"] = "bad" if call.verdict == "fail" else "warn"
     graver = cells.worst_of(mark for key, mark in marks.items() if key in ("correctness", "completed"))
-    if graver:
-        marks[""] = graver
+    if graver or call.success is False:
+        marks[""] = graver or "bad"
     return marks
 
 

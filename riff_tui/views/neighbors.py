@@ -223,12 +223,13 @@ def _blast_notes(answer: Neighborhood) -> Iterator[str]:
 
 def _measured(cell: StateCell) -> Iterator[str]:
     yield f"{cell.segment}, n {cell.n}{'~' if cells.is_thin(cell.n) else ''}, with 95 % intervals:"
+    intervals = cells.intervals(cell.measures)
     for column in columns.STATE_METRICS:
         measure = cell.measures.get(column.key)
         if measure is None or measure.mean is None:
             continue
         text = f"{column.title} {fixed(measure.mean, 2, trim=True)}"
-        if interval := measure.interval():
+        if interval := intervals.get(column.key):
             text += f" ({' to '.join(fixed(end, 2, trim=True) for end in interval)})"
         if measure.n < cell.n:
             text += f" of {measure.n:,}{'~' if cells.is_thin(measure.n) else ''}"

@@ -405,6 +405,20 @@ def test_a_changing_step_that_was_never_taken_is_blamed_and_a_reading_one_where_
     assert derived(*steps, errored=True) is None
 
 
+def test_a_step_that_was_never_taken_is_of_the_phase_that_its_tool_is_of() -> None:
+    def phase(name: str) -> str | None:
+        missed = failure(
+            walk("opening"), contract=None, completed=True, passed=False, origin=DERIVED, stop_reason="terminal",
+            expected_steps=[step(name, called=False)],
+        )  # fmt: skip
+        assert missed is not None
+        return missed.segment
+
+    assert [phase(name) for name in ("exchange_items", "grant_permission", "transfer_to_human_agents")] == [
+        "action", "action", "exit"
+    ]  # fmt: skip
+
+
 def test_an_action_that_matches_no_step_is_wrong_unless_it_is_taken_rightly_later() -> None:
     wanted = step("book", matched=False, arguments={"day": "May 2", "seats": 2})
     states = ("opening", "book", "find", "book")

@@ -352,11 +352,11 @@ def step_record(counts: StepCounts | None) -> dict[str, Any]:
 
 
 def missed_step_filter(names: Mapping[str, str | None], counts: StepCounts | None) -> str:
-    """Return the filter of the calls that missed a step or took it wrongly, nothing where no failed call did."""
+    """Return the filter of the failed calls that missed a step or took it wrongly, nothing where none did."""
     if counts is None or not (counts.missed_failed or counts.wrong_failed):
         return ""
     field = "missed_step" if counts.missed_failed else "wrong_step"
-    return where({field if key == "state" else key: name for key, name in names.items()})
+    return where({field if key == "state" else key: name for key, name in names.items()}) + " failed=1"
 
 
 def failed_step_text(counts: StepCounts) -> str:

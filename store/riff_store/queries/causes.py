@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SURE = 0.05
 MANY = 40
 """Beyond so many groups those of one call each are put together."""
+MOST_TOGETHER = 20
+"""So many are put together, which a filter can still name one by one."""
 _COUNTED = ("stop_reasons", "last_ok", "kinds", "who", "agents", "scenarios", "personas", "commits")
 LEAST = 5
 """A group or name with fewer calls is not tested: it would cost the others certainty and has none itself."""
@@ -156,9 +158,11 @@ def _folded(found: Sequence[Cause]) -> list[Cause]:
     for cause in found:
         if cause.n == 1:
             single.setdefault(cause.flow, []).append(cause)
-    folded = [_as_one(parts) for parts in single.values() if len(parts) > 1]
-    kept = [cause for cause in found if cause.n > 1 or len(single[cause.flow]) == 1]
-    return sorted([*kept, *folded], key=_largest_first)
+    together = [
+        parts[at : at + MOST_TOGETHER] for parts in single.values() for at in range(0, len(parts), MOST_TOGETHER)
+    ]
+    folded = [parts[0] if len(parts) == 1 else _as_one(parts) for parts in together]
+    return sorted([*(cause for cause in found if cause.n > 1), *folded], key=_largest_first)
 
 
 def _as_one(parts: Sequence[Cause]) -> Cause:

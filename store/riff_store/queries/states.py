@@ -239,7 +239,7 @@ def segment_cells(
             )
             members.setdefault(cell, []).append((row, found))
     blamed: dict[Names, dict[tuple[str, str], int]] = {}
-    for names, of_state in blames.items():
+    for names, of_state in sorted(blames.items(), key=_most_blamed_first):
         member = dict(zip(keys, names, strict=True))
         for (segment, kind), n in of_state.items():
             cell = tuple(segment if name == "segment" else member[name] for name in by)
@@ -275,6 +275,11 @@ def _segment_cell(
         blames=blames,
         typed=typed,
     )
+
+
+def _most_blamed_first(counted: tuple[Names, Mapping[tuple[str, str], int]]) -> tuple[int, tuple[str, ...]]:
+    names, of_state = counted
+    return -sum(of_state.values()), tuple(name or "" for name in names)
 
 
 def _by_progress(cell: StateCell) -> tuple[float, tuple[str, ...]]:

@@ -23,7 +23,7 @@ class StepCounts:
     """Count the calls whose task asks for a step of the side `by` (agent or caller), and how they took it.
 
     Of the `expected` calls `missed` never took the step and `wrong` took it with other arguments than the task's.
-    `failed` of them were not correct; of these `missed_failed` and `wrong_failed` did the same.
+    `failed` of them failed; of these `missed_failed` and `wrong_failed` did the same.
     """
 
     by: str
@@ -119,19 +119,16 @@ def derived_flows(store: Store) -> set[str]:
 
 def _by_call(columns: list[pw.Field], *, with_rows: bool) -> pw.ModelSelect[m.ExpectedStep]:
     """Return a row for each call and state: whether it was taken, taken wrongly, and whether the call failed."""
-    step, row, score = m.ExpectedStep, m.StateScore, m.AspectScore
-    correctness = m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness")
-    scored = (score.conversation == step.conversation) & (score.judge == m.COMPUTED_JUDGE)
+    step, row = m.ExpectedStep, m.StateScore
     query = (
         step.select(
             *columns,
             pw.fn.MIN(step.by).alias("by"),
             _any(step.called).alias("called"),
             _any(step.called & (step.matched == False)).alias("wrong"),  # noqa: E712
-            _any(score.value < 10).alias("failed"),
+            _any(m.Conversation.success == False).alias("failed"),  # noqa: E712
         )
         .join(m.Conversation, on=(m.Conversation.id == step.conversation))
-        .join(score, pw.JOIN.LEFT_OUTER, on=(scored & score.aspect.in_(correctness)))
         .where(~m.Conversation.errored)
         .group_by(step.conversation, step.state, *columns)
     )

@@ -17,9 +17,12 @@ from tests.surface.store import (
     Store,
     causes,
     conversations,
+    count_conversations,
     failure_matrix,
+    segment_cells,
 )
-from tests.surface.tui import parse
+from tests.surface.tui import ask, parse
+from tests.surface.tui import causes as shown_causes
 
 STALL = Failure("greet", "collect", "dead end")
 STATES = [state("greet", to={"collect": 1}, position=0), state("collect", stall=1, lost=1, position=1)]
@@ -120,6 +123,13 @@ def test_calls_tell_where_they_failed_and_sort_by_it(store: Store) -> None:
     assert [each.conversation for each in conversations(store, sort="-failure")] == ["a", "b", "good"]
 
 
+def test_of_a_segment_that_no_call_came_to_the_member_that_most_calls_are_blamed_on_is_the_worst(store: Store) -> None:
+    missed = [Failure("greet", name, "missing action", segment="action") for name in ("send", "pay", "pay")]
+    put(store, "calls.jsonl", [failed(f"{at}", each, states=STATES) for at, each in enumerate(missed)])
+    (action,) = [cell for cell in segment_cells(store) if cell.keys["segment"] == "action"]
+    assert (action.n, action.failed, action.worst.keys["state"]) == (0, 3, "pay")
+
+
 def test_causes_are_groups_of_calls_that_went_wrong_alike_the_largest_first(store: Store) -> None:
     one, other = (Failure("greet", "collect", "tool error", "find", words) for words in ("timeout", "refused"))
     calls = [failed(f"t-{number}", one, turns=9 - number, run=f"night-{3 - number}") for number in range(3)]
@@ -159,6 +169,26 @@ def test_a_cause_holds_what_is_of_one_class(store: Store) -> None:
         (1, "collect", {"missing slot": 1}, "date"),
         (1, "greet", {"hand-off": 1}, None),
     ]
+
+
+def test_causes_of_one_call_each_are_put_together_by_no_more_than_a_filter_can_name(store: Store) -> None:
+    kinds = ("loop", "hand-off", "dead end", "off contract")
+    put(store, "calls.jsonl", [
+        failed(f"{number}", Failure("greet", f"state-{number}", kinds[number % 4])) for number in range(61)
+    ])  # fmt: skip
+    found = causes(store)
+    assert [(cause.n, cause.first_failed) for cause in found.groups] == [
+        (20, "(several)"), (20, "(several)"), (20, "(several)"), (1, "state-9")
+    ]  # fmt: skip
+    wheres = [row.where for row in shown_causes(found).rows]
+    assert [count_conversations(store, parse(where)) for where in wheres] == [20, 20, 20, 1]
+
+
+def test_causes_are_of_the_calls_that_a_filter_says_who_failed(store: Store) -> None:
+    backend = Failure("greet", "collect", "dead end", who="backend")
+    put(store, "calls.jsonl", [failed("1"), failed("2"), failed("3", backend)])
+    assert [(row["n"], row["who"]) for row in ask(store, "causes", "who=backend")] == [(1, {"backend": 1})]
+    assert [row["n"] for row in ask(store, "causes", "last_ok=greet")] == [3]
 
 
 def test_what_stands_out_in_a_group_is_more_than_chance_among_all_calls_of_its_flow(store: Store) -> None:

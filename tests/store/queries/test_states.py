@@ -269,6 +269,7 @@ def test_counts_calls_that_missed_a_step_or_took_it_wrongly(store: Store) -> Non
             task("right", 10.0, ExpectedStep("pay", "agent", True, True)),
             task("missed", 0.0, ExpectedStep("pay", "agent", False, None)),
             task("missed and passed", 10.0, ExpectedStep("pay", "agent", False, None)),
+            task("right slots but no success", 10.0, ExpectedStep("pay", "agent", False, None), success=False),
             task("wrong", 0.0, ExpectedStep("pay", "agent", True, False)),
             task("twice", 0.0, ExpectedStep("pay", "agent", True, True), ExpectedStep("pay", "agent", False, None)),
             task("unknown", None, ExpectedStep("pay", "agent", True, None)),
@@ -277,7 +278,7 @@ def test_counts_calls_that_missed_a_step_or_took_it_wrongly(store: Store) -> Non
         ],
     )
     [pay] = [cell for cell in state_cells(store) if cell.keys["state"] == "pay"]
-    assert (pay.n, pay.steps) == (0, StepCounts("agent", 6, 2, 1, failed=3, missed_failed=1, wrong_failed=1))
+    assert (pay.n, pay.steps) == (0, StepCounts("agent", 7, 3, 1, failed=4, missed_failed=2, wrong_failed=1))
     [opening] = [cell for cell in state_cells(store) if cell.keys["state"] == "opening"]
     assert (opening.steps, opening.asks_steps) == (None, True)
 

@@ -29,6 +29,9 @@ def test_a_call_is_one_line_with_the_keys_of_the_data_interface() -> None:
 
 def test_nothing_of_an_errored_call_is_held_against_the_flow() -> None:
     assert row(call(errored=True, correctness=0.0)).severity == {"errored": "warn"}
+    # A failed call is marked also where nothing in its own columns is bad.
+    assert row(call(correctness=10.0, completed=True, success=False)).severity == {"": "bad"}
+    assert row(call(correctness=10.0, completed=True, success=True)).severity == {}
 
 
 def test_the_list_takes_its_rows_as_they_come() -> None:

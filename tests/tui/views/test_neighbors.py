@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.view_answers import state_cell
-from tests.surface.store import BlastRadius, Bucket, Neighbor, Neighborhood, PooledLatency, StateCell, Victim
+from tests.surface.store import BlastRadius, Bucket, Measure, Neighbor, Neighborhood, PooledLatency, StateCell, Victim
 from tests.surface.tui import LEGEND
 from tests.surface.tui import neighbors_neighbors as neighbors
 
@@ -81,6 +81,12 @@ def test_the_signs_of_a_graph_are_explained_and_no_others() -> None:
         "No call has been in collect_details.",
         "Blast radius: no call came to another state after collect_details.",
     ]
+
+
+def test_an_interval_ends_where_its_metric_does() -> None:
+    cell = state_cell("apartment_viewing", "collect_details", n=2)
+    latencies = replace(cell, measures={"latency_p95": Measure(2, 10 * 10**9, 90.0)})  # 0.5 and 9.5 seconds
+    assert neighbors(answer(latencies)).notes[2].startswith("lat_p95(s) 5.0 (0.0 to ")
 
 
 def test_metrics_carry_their_intervals() -> None:

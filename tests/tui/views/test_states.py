@@ -132,8 +132,8 @@ def test_a_state_whose_step_failed_calls_missed_leads_to_these_calls() -> None:
         assert row.where == "flow=f state=book agent=a"
         return SPEC.view_below(row), row.leads, row.order
 
-    assert led(2, 3) == ("conversations", "flow=f missed_step=book agent=a", "correctness")
-    assert led(0, 3) == ("conversations", "flow=f wrong_step=book agent=a", "correctness")
+    assert led(2, 3) == ("conversations", "flow=f missed_step=book agent=a failed=1", "correctness")
+    assert led(0, 3) == ("conversations", "flow=f wrong_step=book agent=a failed=1", "correctness")
     assert led(0, 0) == ("neighbors", "", "")
 
 

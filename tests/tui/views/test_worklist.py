@@ -160,7 +160,7 @@ def test_steps_that_the_task_asked_for_and_failed_calls_missed_are_a_reason() ->
     }  # fmt: skip
     assert (row.thin, row.record["n"], row.record["failed"]) == (False, 8, 7)
     assert (row.where, row.leads) == (
-        'flow=telecom state="user:toggle_roaming"', 'flow=telecom missed_step="user:toggle_roaming"',
+        'flow=telecom state="user:toggle_roaming"', 'flow=telecom missed_step="user:toggle_roaming" failed=1',
     )  # fmt: skip
     assert SPEC.view_below(row) == "conversations"
 
