@@ -303,7 +303,7 @@ def _end_of_call(call: Conversation, stream: Stream, visit: Visit, last: int) ->
             return
     # A tool that was called last is no terminal.
     ended = call.completed is True and call.origin != DERIVED
-    if ended and (stop in (None, "terminal") or (call.passed is False and not stream.succeeded)):
+    if ended and (stop == "terminal" or (not stream.succeeded and (stop is None or call.passed is False))):
         yield _Found(last, "off contract", moment, call.final_state or stream.last_entered)
     else:
         yield _Found(last, "dead end", moment, stop)

@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.measure import is_thin, mean
 from riff_store.metrics import unit_of
+from riff_store.vocabulary import field_of
 from riff_tui.filters.filter import render
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import FilterParts, ViewQuery, matching
@@ -78,16 +80,24 @@ def show(query: ViewQuery) -> Table:
         found = query.result(wanted, partial(build, trend=trend, edits=whole))
         if not whole:
             return found
-        first = first_to_fix(query.store, wanted.calls)
+        # Names in the filter choose rows, and with them the calls behind these.
+        scope = all_of([*conjuncts(wanted.calls), *(part for part in conjuncts(wanted.rows) if _names_calls(part))])
+        first = first_to_fix(query.store, scope)
         # A filter of rows leaves calls out too: what is to be fixed is in a row that it shows.
         if wanted.rows is not None and not any(first and _fails(row.record, first) for row in found.rows):
             return found
-        return replace(found, **what_is_first(first, totals(query.store, wanted.calls), render(wanted.calls)))
+        return replace(found, **what_is_first(first, totals(query.store, scope), render(scope)))
 
     if request.trend and request.defer and needs(wanted.calls, query.keys) == "base":
         steps = partial(in_one_step, "reading how it went run by run", partial(table, trend=True))
         return replace(table(trend=False, whole=False), deferred=steps)
     return table(trend=request.trend)
+
+
+def _names_calls(part: Predicate) -> bool:
+    """Return whether a part of a filter of rows chooses by names that calls have as well."""
+    named = [term.field and field_of(term.field) for term in terms(part)]
+    return all(field and field.kind == "name" and field.level == "call" for field in named)
 
 
 def _fails(names: Mapping[str, Any], first: FirstToFix) -> bool:

@@ -121,7 +121,7 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     if has_steps:
         record |= cells.step_record(cell.steps)
     record["intervals"] = cells.intervals(cell.measures)
-    where, leads = cells.where(names), cells.missed_step_filter(names, cell.steps)
+    where, leads = cells.where(names), _leads(names, cell)
     return Row(
         where,
         record,
@@ -132,6 +132,15 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
         order="correctness" if leads else "",
         leads=leads,
     )
+
+
+def _leads(names: Mapping[str, str | None], cell: StateCell) -> str:
+    """Return the filter of the calls that failed by a step that tasks ask for, which may never have come to its state."""
+    if cell.steps is None or not (cell.failed or cell.steps.missed_failed or cell.steps.wrong_failed):
+        return ""
+    if cell.failed > (cell.steps.missed_failed or cell.steps.wrong_failed):
+        return cells.where({"first_failed" if key == "state" else key: name for key, name in names.items()})
+    return cells.missed_step_filter(names, cell.steps)
 
 
 def successors(rows: Sequence[Row]) -> list[str]:

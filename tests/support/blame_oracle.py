@@ -408,7 +408,8 @@ def ends(call: Call) -> Found:
     if was_handed_over(call):
         return
     at, stop, status = last_working(call), call.get("stop_reason"), call.get("final_status")
-    allowed, is_whole = contract_of(call).get("final_statuses"), stop in (None, "terminal")
+    allowed = contract_of(call).get("final_statuses")
+    is_whole = stop == "terminal" or (stop is None and not has_reached(call))
     if claims_success(call) and allowed and status not in allowed:
         yield at, Blame(None, "off contract", status, t=end_of(call))
     elif (

@@ -16,7 +16,7 @@ from riff_store.chunks import FAILURES, KINDS_OF_FAILURE
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.schema import COMPUTED_JUDGE
-from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL
+from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL, WHO
 
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark
@@ -139,8 +139,8 @@ class FailedCalls:
             column = _joined([block.keys(of_calls, calls) for block, _, calls in self._parts])
         for place, mark in self._marked.items() if name != "id" else ():
             told = {
-                "kind": MARKED, "detail": 0, "error": 0, "ending": 0, "last_ok": mark.last_ok or 0,
-                "state": mark.first_failed, "code": self.codes.index(mark.code),
+                "kind": MARKED, "who": WHO.index("agent"), "detail": 0, "error": 0, "ending": 0,
+                "last_ok": mark.last_ok or 0, "state": mark.first_failed, "code": self.codes.index(mark.code),
             }  # fmt: skip
             column[place] = told.get(name, column[place])
         return column

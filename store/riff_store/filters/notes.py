@@ -159,7 +159,7 @@ class Mark(NamedTuple):
             "failure_detail": self.code,
             "failure_error": None,
             "failed_tool": None,
-            "who": None,
+            "who": "agent",
             "turn": self.turn,
             "t": None,
             "listed": None,
