@@ -1,0 +1,142 @@
+"""Show a flow as a funnel: in which order calls come to its states, how many do, and where they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from riff_tui.table import Bar, Column, Row, Severity, Table
+from riff_tui.text.numbers import percent
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
+
+if TYPE_CHECKING:
+    from riff_store.queries.funnel import Funnel, FunnelRow
+    from riff_tui.view_query import FilterParts, ViewQuery
+
+RARE = 0.01
+"""States that a smaller share of the calls came to are left to a sentence where people read."""
+TITLE = "Funnel: {scope} (states in the order in which calls first come to them)"
+UNITS = "Bar: calls that came to the state, hatched those that failed there · next: where calls went from it."
+_COLUMNS = (
+    *columns.keys(("flow", "state")),
+    Column("reached", "reached", kind="count", short="calls", help="Calls that came to the state."),
+    Column("bar", "", kind="bar", help="The share of the calls that came here, hatched those that failed here."),
+    columns.share("share", "share", shown=False, help="The share of the flow's calls that came to the state."),
+    columns.FAILED_HERE,
+    Column("position", "place", unit="visits", shown=False, help="The mean place of its first visit among the visits."),
+    Column("next", "Next", kind="object", help="Where calls went from here, with counts."),
+    Column("outcome", "Outcome", kind="text", shown=False, help="success or escalation where the flow ends here."),
+    Column("kinds", "What went wrong", kind="object", shown=False, help="What went wrong there, in how many calls."),
+)  # fmt: skip
+_SIGNS = {"success": "✓", "escalation": "✕"}
+
+
+def show(query: ViewQuery) -> Table:
+    """Return the funnel of each flow in scope."""
+    from riff_store.queries.funnel import funnels
+
+    by = ("flow", *(key for key in query.request.by if key != "flow"))
+
+    def build(parts: FilterParts) -> Table:
+        return funnel(funnels(query.store, parts.calls, by), by)
+
+    return query.result(query.parts(), build)
+
+
+def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
+    """Return a row for each state, the flows in the order of the answers; rare states are folded."""
+    found = [(each, row) for each in answers for row in each.rows]
+    rare = [(each, row) for each, row in found if row.share < RARE and row.outcome is None and not row.failed]
+    one = len(answers) == 1
+    return Table(
+        view="funnel",
+        title=TITLE.format(scope=_scope(answers[0]) if one else f"{len(answers)} flows"),
+        columns=[
+            *columns.keys([key for key in by if not one or key != "flow"]),
+            *_COLUMNS[1:],
+        ],
+        rows=[_row(each, row) for each, row in found],
+        notes=[*_notes(answers, one=one), *_folded(rare), UNITS],
+        folded=frozenset(_id(each, row) for each, row in rare),
+        identity=(*by, "state"),
+    )
+
+
+def _scope(answer: Funnel) -> str:
+    names = " @ ".join(name or "·" for name in answer.keys.values())
+    return f"{names} · {cells.calls_text(answer.calls)} · {answer.failed:,} failed"
+
+
+def _notes(answers: Sequence[Funnel], *, one: bool) -> Iterator[str]:
+    if not one:
+        yield from (f"{_scope(each)}." for each in answers)
+    nowhere = sum(each.nowhere for each in answers)
+    if nowhere:
+        yield f"{cells.calls_text(nowhere, 'failed ')} without events: nothing shows where."
+
+
+def _folded(rare: Sequence[tuple[Funnel, FunnelRow]]) -> Iterator[str]:
+    """Yield how many states are left out where people read, and how often calls came to them."""
+    if rare:
+        visits = sum(row.reached for _, row in rare)
+        states = "1 state" if len(rare) == 1 else f"{len(rare)} states"
+        yield f"Folded: {states} that less than {percent(RARE)} of calls came to ({cells.calls_text(visits)})."
+
+
+def _id(answer: Funnel, row: FunnelRow) -> str:
+    return cells.where({**answer.keys, "state": row.state})
+
+
+def _row(answer: Funnel, row: FunnelRow) -> Row:
+    failing = row.failed / answer.calls
+    record: dict[str, Any] = {
+        **answer.keys,
+        **cells.values_of(row, "state reached share failed position outcome"),
+        "next": dict(row.next),
+        "kinds": dict(row.kinds),
+    }
+    marks: dict[str, Severity] = {}
+    if mark := cells.stall_mark(row.failed / row.reached if row.reached else None) if row.reached >= 5 else None:
+        marks = {"failed": mark, "": mark}
+    where = _id(answer, row)
+    display = {
+        "state": f"{_SIGNS[row.outcome]} {row.state}" if row.outcome else row.state,
+        "next": ", ".join(f"{state} {n:,}" for state, n in row.next.items()),
+        "kinds": ", ".join(f"{kind} {n:,}" for kind, n in row.kinds.items()),
+        **({} if row.failed else {"failed": ""}),
+    }
+    return Row(
+        where,
+        record,
+        display,
+        severity=marks,
+        thin=0 < row.reached < 5,
+        where=where if row.outcome is None else cells.where({**answer.keys, "final_state": row.state}),
+        bars={"bar": Bar(row.share, min(failing, row.share))},
+    )
+
+
+SPEC = ViewSpec(
+    name="funnel",
+    title="Funnel",
+    help=(
+        "The states of a flow in the order in which calls first come to them, and how many calls do.",
+        "Failed are the calls that are blamed on the state; over a flow they add up to its failed calls.",
+        "Drill into a state with neighbors --where 'flow=F state=S'.",
+    ),
+    order=45,
+    show=show,
+    keys=("flow", "state"),
+    columns=_COLUMNS,
+    filters=Filters(calls=True),
+    first=("state", "reached", "bar", "failed", "next"),
+    splits=True,
+    words=Words(nouns=("state", "states"), empty="No call that counts has events, and states come from those."),
+    screen=Screen(
+        key="V",
+        help="The funnel of this flow: which states calls come to, and where they fail.",
+        below=lambda row: "neighbors" if row.record.get("outcome") is None else "conversations",
+        walk=("flow", "agent"),
+    ),
+)
