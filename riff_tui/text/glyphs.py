@@ -119,6 +119,7 @@ ASCII = UNICODE._replace(
     filled="#",
     half_filled=":",
     bars=" #",
+    hatched=":",
     sparks="_.:-=+*#",
     box={
         "ew": "-", "ns": "|", "nw": "+", "sw": "+", "ne": "+", "es": "+",

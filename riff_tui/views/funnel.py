@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Bar, Column, Row, Severity, Table
-from riff_tui.text.numbers import percent
+from riff_tui.text.glyphs import UNICODE
+from riff_tui.text.numbers import counted, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     from riff_store.queries.funnel import Funnel, FunnelRow
     from riff_tui.view_query import FilterParts, ViewQuery
 
+LISTED = 30
+"""Flows that notes count the calls of, one a line."""
 RARE = 0.01
 """States that a smaller share of the calls came to are left to a sentence where people read."""
-TITLE = "Funnel: {scope} (states in the order in which calls first come to them)"
-UNITS = "Bar: calls that came to the state, hatched those that failed there · next: where calls went from it."
+UNITS = "In the order in which calls first come · bar: calls that came, hatched those that failed here · next: steps taken."
 _COLUMNS = (
     *columns.keys(("flow", "state")),
     Column("reached", "reached", kind="count", short="calls", help="Calls that came to the state."),
@@ -25,11 +27,11 @@ _COLUMNS = (
     columns.share("share", "share", shown=False, help="The share of the flow's calls that came to the state."),
     columns.FAILED_HERE,
     Column("position", "place", unit="visits", shown=False, help="The mean place of its first visit among the visits."),
-    Column("next", "Next", kind="object", help="Where calls went from here, with counts."),
+    Column("next", "Next", kind="object", help="Where calls went from here, and how often they took that step."),
     Column("outcome", "Outcome", kind="text", shown=False, help="success or escalation where the flow ends here."),
     Column("kinds", "What went wrong", kind="object", shown=False, help="What went wrong there, in how many calls."),
 )  # fmt: skip
-_SIGNS = {"success": "✓", "escalation": "✕"}
+_SIGNS = {"success": UNICODE.success, "escalation": UNICODE.escalation}
 
 
 def show(query: ViewQuery) -> Table:
@@ -51,7 +53,7 @@ def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
     one = len(answers) == 1
     return Table(
         view="funnel",
-        title=TITLE.format(scope=_scope(answers[0]) if one else f"{len(answers)} flows"),
+        title=f"Funnel: {_scope(answers[0]) if one else _several(answers, by)}",
         columns=[
             *columns.keys([key for key in by if not one or key != "flow"]),
             *_COLUMNS[1:],
@@ -63,6 +65,11 @@ def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
     )
 
 
+def _several(answers: Sequence[Funnel], by: Sequence[str]) -> str:
+    flows = counted(len({each.keys["flow"] for each in answers}), "flow")
+    return " by ".join((flows, *(key for key in by if key != "flow")))
+
+
 def _scope(answer: Funnel) -> str:
     names = " @ ".join(name or "·" for name in answer.keys.values())
     return f"{names} · {cells.calls_text(answer.calls)} · {answer.failed:,} failed"
@@ -70,18 +77,19 @@ def _scope(answer: Funnel) -> str:
 
 def _notes(answers: Sequence[Funnel], *, one: bool) -> Iterator[str]:
     if not one:
-        yield from (f"{_scope(each)}." for each in answers)
+        yield from (f"{_scope(each)}." for each in answers[:LISTED])
+        if len(answers) > LISTED:
+            yield f"… and {len(answers) - LISTED:,} more, ordered by failed calls."
     nowhere = sum(each.nowhere for each in answers)
     if nowhere:
-        yield f"{cells.calls_text(nowhere, 'failed ')} without events: nothing shows where."
+        yield f"Blamed on no state: {cells.calls_text(nowhere, 'failed ')}."
 
 
 def _folded(rare: Sequence[tuple[Funnel, FunnelRow]]) -> Iterator[str]:
-    """Yield how many states are left out where people read, and how often calls came to them."""
+    """Yield how many rows texts leave out, and how often calls came to them."""
     if rare:
-        visits = sum(row.reached for _, row in rare)
-        states = "1 state" if len(rare) == 1 else f"{len(rare)} states"
-        yield f"Folded: {states} that less than {percent(RARE)} of calls came to ({cells.calls_text(visits)})."
+        states, came = counted(len(rare), "state"), counted(sum(row.reached for _, row in rare), "call")
+        yield f"Folded in text: {states} that less than {percent(RARE)} of the calls came to ({came})."
 
 
 def _id(answer: Funnel, row: FunnelRow) -> str:
@@ -100,9 +108,10 @@ def _row(answer: Funnel, row: FunnelRow) -> Row:
     if mark := cells.stall_mark(row.failed / row.reached if row.reached else None) if row.reached >= 5 else None:
         marks = {"failed": mark, "": mark}
     where = _id(answer, row)
+    steps = ", ".join(f"{state} {n:,}" for state, n in row.next.items())
     display = {
         "state": f"{_SIGNS[row.outcome]} {row.state}" if row.outcome else row.state,
-        "next": ", ".join(f"{state} {n:,}" for state, n in row.next.items()),
+        "next": f"→ {steps}" if steps else "",
         "kinds": ", ".join(f"{kind} {n:,}" for kind, n in row.kinds.items()),
         **({} if row.failed else {"failed": ""}),
     }

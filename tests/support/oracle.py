@@ -439,13 +439,15 @@ def blast(calls: Iterable[Call], flow: str, state: str) -> dict[str, Row]:
 
 
 def first_visits(call: Call) -> list[str]:
-    """The states in the order in which the call first came to them; a terminal that a state was left for counts too."""
+    """The states in the order in which the call first came to them, also terminals that it was sent to or ended in."""
     outcomes = success_terminals(call) | escalation_terminals(call)
     found = []
     for visit in visits(call):
         found.append(visit["state"])
         if visit["to"] in outcomes:
             found.append(visit["to"])
+    if found and call.get("final_state") in outcomes:
+        found.append(call["final_state"])
     return list(dict.fromkeys(found))
 
 
