@@ -18,7 +18,7 @@ from riff_tui.text.safe_text import one_line
 _NOISE = Decimal("1e-9")
 _ROOMY = Context(prec=40, rounding=ROUND_HALF_UP)
 _LONG = 1e15
-BAR = 16
+BAR = 14
 """The cells of a bar."""
 SHARE = "share"
 """The unit of columns that people read in percent."""

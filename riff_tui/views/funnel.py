@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Bar, Column, Row, Severity, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import counted, percent
+from riff_tui.view_query import FilterParts
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
+from riff_tui.views.states import NO_STATES, with_excluded
 
 if TYPE_CHECKING:
     from riff_store.queries.funnel import Funnel, FunnelRow
-    from riff_tui.view_query import FilterParts, ViewQuery
+    from riff_tui.view_query import ViewQuery
 
 LISTED = 30
 """Flows that notes count the calls of, one a line."""
 RARE = 0.01
 """States that a smaller share of the calls came to are left to a sentence where people read."""
-UNITS = "In the order in which calls first come · bar: calls that came, hatched those that failed here · next: steps taken."
+UNITS = "Order: when calls first come · bar: calls that came, hatched those that failed here · next: steps taken."
+FIRST = ("state", "reached", "bar", "failed", "next")
 _COLUMNS = (
     *columns.keys(("flow", "state")),
     Column("reached", "reached", kind="count", short="calls", help="Calls that came to the state."),
     Column("bar", "", kind="bar", help="The share of the calls that came here, hatched those that failed here."),
     columns.share("share", "share", shown=False, help="The share of the flow's calls that came to the state."),
-    columns.FAILED_HERE,
+    replace(columns.FAILED_HERE, pasted=True),
     Column("position", "place", unit="visits", shown=False, help="The mean place of its first visit among the visits."),
     Column("next", "Next", kind="object", help="Where calls went from here, and how often they took that step."),
     Column("outcome", "Outcome", kind="text", shown=False, help="success or escalation where the flow ends here."),
@@ -43,7 +47,9 @@ def show(query: ViewQuery) -> Table:
     def build(parts: FilterParts) -> Table:
         return funnel(funnels(query.store, parts.calls, by), by)
 
-    return query.result(query.parts(), build)
+    query.parts()  # says what is wrong with the filter
+    # A funnel of some of the calls: whatever a filter speaks of, of no row of it alone.
+    return with_excluded(query, query.result(FilterParts(calls=query.predicate), build))
 
 
 def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
@@ -55,13 +61,14 @@ def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
         view="funnel",
         title=f"Funnel: {_scope(answers[0]) if one else _several(answers, by)}",
         columns=[
-            *columns.keys([key for key in by if not one or key != "flow"]),
+            *(replace(column, shown=column.key != "flow" or not one) for column in columns.keys(by)),
             *_COLUMNS[1:],
         ],
         rows=[_row(each, row) for each, row in found],
-        notes=[*_notes(answers, one=one), *_folded(rare), UNITS],
+        notes=[UNITS, *_notes(answers, one=one), *_folded(rare)],
         folded=frozenset(_id(each, row) for each, row in rare),
         identity=(*by, "state"),
+        first=FIRST,
     )
 
 
@@ -100,8 +107,9 @@ def _row(answer: Funnel, row: FunnelRow) -> Row:
     failing = row.failed / answer.calls
     record: dict[str, Any] = {
         **answer.keys,
-        **cells.values_of(row, "state reached share failed position outcome"),
+        **cells.values_of(row, "state reached share failed position"),
         "next": dict(row.next),
+        "outcome": row.outcome,
         "kinds": dict(row.kinds),
     }
     marks: dict[str, Severity] = {}
@@ -139,13 +147,14 @@ SPEC = ViewSpec(
     keys=("flow", "state"),
     columns=_COLUMNS,
     filters=Filters(calls=True),
-    first=("state", "reached", "bar", "failed", "next"),
+    first=FIRST,
     splits=True,
-    words=Words(nouns=("state", "states"), empty="No call that counts has events, and states come from those."),
+    words=Words(nouns=("state", "states"), empty=NO_STATES),
     screen=Screen(
         key="V",
-        help="The funnel of this flow: which states calls come to, and where they fail.",
+        help="The funnel of this flow: which states calls come to, and where they fail; press again to widen.",
         below=lambda row: "neighbors" if row.record.get("outcome") is None else "conversations",
         walk=("flow", "agent"),
+        of_row=("flow",),
     ),
 )

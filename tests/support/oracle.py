@@ -451,6 +451,49 @@ def first_visits(call: Call) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def funnel(calls: Iterable[Call]) -> dict[tuple[str, str], Row]:
+    """How many calls came to each state and outcome of a flow and at which visit, where they went, who failed there."""
+    own = counted(calls)
+    found: dict[tuple[str, str], Row] = {}
+
+    def row(call: Call, state: str) -> Row:
+        return found.setdefault((call["flow"], state), {"places": [], "failed": 0, "next": Counter()})
+
+    for call in own:
+        for state in state_rows(call):
+            row(call, state["state"])["places"].append(state["position"])
+            row(call, state["state"])["next"].update(state["to_states"])
+        for outcome, place in outcome_places(call).items():
+            row(call, outcome)["places"].append(place)
+        blamed = blame(call)
+        if blamed is not None and blamed.state != "(none found)":
+            row(call, blamed.state)["failed"] += 1
+    of_flow = Counter(call["flow"] for call in own)
+    return {
+        (flow, state): {
+            "reached": len(each["places"]),
+            "share": len(each["places"]) / of_flow[flow],
+            "failed": each["failed"],
+            "position": mean(each["places"]),
+            "next": dict(each["next"]),
+        }
+        for (flow, state), each in found.items()
+    }
+
+
+def outcome_places(call: Call) -> dict[str, int]:
+    """After how many visits a call first came to each terminal, was sent there, or ended there."""
+    outcomes, seen = success_terminals(call) | escalation_terminals(call), visits(call)
+    found: dict[str, int] = {}
+    for place, visit in enumerate(seen):
+        for name, at in ((visit["state"], place), (visit["to"], place + 1)):
+            if name in outcomes:
+                found.setdefault(name, at)
+    if seen and call.get("final_state") in outcomes:
+        found.setdefault(call["final_state"], len(seen))
+    return found
+
+
 def wilson(share: float, n: int) -> tuple[float, float]:
     z = 1.959963984540054
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)

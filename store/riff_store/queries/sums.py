@@ -188,10 +188,19 @@ def outcome_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict
     """Sum how many calls came to each outcome of their flows, and where in their course, by the names of the group."""
     names = group.namer(store)
     found: dict[Names, OutcomeSums] = {}
-    for *keys, n, position in rows_of_sums(store, m.OUTCOMES, m.OUTCOMES.sums, calls, group):
+    for *keys, n, position in _sums_of_outcomes(store, calls, group):
         cell = names(tuple(keys))
         found[cell] = OutcomeSums(*_added(found.get(cell), (n, position)))
     return found
+
+
+def _sums_of_outcomes(store: Store, calls: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
+    if _in_columns(store, needs(calls, group.by, state_rows=True)):
+        from riff_store.arrays.sums import outcome_rows
+
+        known = store.execute(m.State.select(m.State.id).where(m.State.outcome.is_null(False)))
+        return outcome_rows(store, calls, group.keys, [state for (state,) in known])
+    return rows_of_sums(store, m.OUTCOMES, m.OUTCOMES.sums, calls, group)
 
 
 def blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Blames]:
