@@ -481,6 +481,12 @@ def funnel(calls: Iterable[Call]) -> dict[tuple[str, str], Row]:
     }
 
 
+def blamed_nowhere(calls: Iterable[Call], flow: str) -> int:
+    """How many failed calls of a flow are blamed on no state."""
+    places = [blame(call) for call in counted(calls) if call["flow"] == flow]
+    return sum(place is not None and place.state == "(none found)" for place in places)
+
+
 def outcome_places(call: Call) -> dict[str, int]:
     """After how many visits a call first came to each terminal, was sent there, or ended there."""
     outcomes, seen = success_terminals(call) | escalation_terminals(call), visits(call)

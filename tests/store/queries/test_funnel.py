@@ -29,7 +29,7 @@ FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
     "run=night-2 agent=gemini": lambda facts: (facts.run_id, facts.agent_model) == ("night-2", "gemini"),
     "persona:h": lambda facts: "h" in (facts.persona or ""),
     "duration_s>1": lambda facts: facts.duration_s is not None,
-    "correctness<5": lambda facts: facts.aspects.get("correctness", 9.0) < 5,
+    "correctness<5": lambda facts: (9.0 if (score := facts.aspects.get("correctness")) is None else score) < 5,
     "state=greet": lambda facts: any(row.state == "greet" for row in facts.states),
 }
 
