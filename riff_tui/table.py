@@ -14,7 +14,7 @@ from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 Better: TypeAlias = Literal["higher", "lower"]
-ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
+ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object", "bar"]
 Severity: TypeAlias = Literal["bad", "warn", "ok", "good", "capped"]
 """How a cell is marked; what is `capped` would be larger but for a rule that holds it down."""
 
@@ -72,6 +72,13 @@ class Column:
         return found
 
 
+class Bar(NamedTuple):
+    """Hold the share of a bar that is filled, and the part of it that is hatched, both of the whole."""
+
+    share: float
+    hatched: float = 0.0
+
+
 class OwnCount(NamedTuple):
     """Hold how many calls a value was measured of, and whether these are too few to trust it."""
 
@@ -87,7 +94,8 @@ class Row:
     marks the row. `where` is the filter expression that leads from here to what lies below, `order` the column (`-`
     before it for downwards) by which the calls there show why the row is listed. What lies below may be other calls
     than those that the row is about: `leads` is the filter that leads there then. `counts` has, by column,
-    how many calls a value was measured of, where these are fewer than the row's.
+    how many calls a value was measured of, where these are fewer than the row's. `bars` has, by columns of that kind,
+    the share that a bar fills and how much of it is hatched, both of the whole.
     """
 
     id: str
@@ -99,6 +107,7 @@ class Row:
     order: str = ""
     leads: str = ""
     counts: Mapping[str, OwnCount] = field(default_factory=dict)
+    bars: Mapping[str, Bar] = field(default_factory=dict)
 
     def is_thin(self, key: str) -> bool:
         """Return whether too few calls stand behind the value of a column."""
@@ -193,6 +202,7 @@ class Table:
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
     those in `last` say least.
     `commands` open what rows rest on: what that is, and the command, raw and to be pasted as it stands.
+    Rows whose ids are in `folded` are left out where people read, and counted in a sentence that stands for them.
     `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
     first one. `sort` is the column that rows are sorted by where that was asked
     for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
@@ -219,6 +229,7 @@ class Table:
     identity: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
+    folded: frozenset[str] = frozenset()
     begin: str = ""
     sort: str = ""
     dump: str = ""

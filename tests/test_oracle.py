@@ -162,6 +162,32 @@ def test_rates_have_wilsons_interval(evidence: Evidence) -> None:
             assert row["intervals"][rate] == pytest.approx(oracle.wilson(row[rate], row["n"]), abs=1e-9)
 
 
+def test_funnels(evidence: Evidence) -> None:
+    assert_funnels(evidence)
+    rows = evidence.rows("funnel")
+    for call in oracle.counted(evidence.calls):
+        for terminals, outcome in ((oracle.success_terminals, "success"), (oracle.escalation_terminals, "escalation")):
+            named = [row["outcome"] for row in rows if row["flow"] == call["flow"] and row["state"] in terminals(call)]
+            assert set(named) <= {outcome}
+
+
+def assert_funnels(evidence: Evidence) -> None:
+    """Each flow as the lines say, figure by figure, its states in their order, its failed calls all there."""
+    found = evidence.rows("funnel")
+    wanted = oracle.funnel(evidence.calls)
+    assert {(row["flow"], row["state"]) for row in found} == wanted.keys()
+    for row in found:
+        for value, figure in wanted[row["flow"], row["state"]].items():
+            assert row[value] == pytest.approx(figure), (row["flow"], row["state"], value)
+    for flow in {row["flow"] for row in found}:
+        places = [row["position"] for row in found if row["flow"] == flow and row["outcome"] is None and row["reached"]]
+        assert places == sorted(places)
+    failed = {row["flow"]: row["failed"] for row in evidence.rows("flows", by=("flow",))}
+    for flow, count in failed.items():
+        blamed = sum(row["failed"] for row in found if row["flow"] == flow)
+        assert blamed + oracle.blamed_nowhere(evidence.calls, flow) == count
+
+
 # Streams of any kind, and real dialogues
 
 
@@ -194,6 +220,10 @@ def test_states_of_any_streams(streams: Evidence) -> None:
     for names, row in wanted.items():
         for value in ("n", "progress", "stall", "lost", "escalation", "revisit", "guard_error", "to_states"):
             assert found[names][value] == pytest.approx(row[value]), (names, value)
+
+
+def test_funnels_of_any_streams(streams: Evidence) -> None:
+    assert_funnels(streams)
 
 
 def test_the_blast_radius_of_any_streams(streams: Evidence) -> None:

@@ -64,6 +64,33 @@ SELECT flow, state, 'to_states.' || target.name, value
 FROM step JOIN named ON state_id = from_state_id JOIN state AS target ON target.id = to_state_id
 """
 
+_FUNNEL_FIGURES = "reached, failed, share, position"
+FUNNEL = f"""
+WITH {CALLS}, counting AS (
+  SELECT flow_id, count(*) AS calls FROM call WHERE NOT errored GROUP BY ALL
+), came AS (
+  SELECT state_id, position FROM call JOIN state_score AS s ON s.conversation_id = call.id WHERE NOT errored
+  UNION ALL
+  SELECT state_id, position FROM call JOIN outcome_visit AS o ON o.conversation_id = call.id WHERE NOT errored
+), blamed AS (
+  SELECT state_id, count(*) AS failed
+  FROM call JOIN call_failure AS f ON f.conversation_id = call.id WHERE NOT errored GROUP BY ALL
+), cell AS (
+  SELECT state_id, count(*) AS reached, avg(position) AS position FROM came GROUP BY ALL
+), step AS (
+  SELECT from_state_id, to_state_id, sum(n) AS value
+  FROM call JOIN transition AS t ON t.conversation_id = call.id WHERE NOT errored GROUP BY ALL
+), named AS (
+  SELECT flow.name AS flow, state.name AS state, cell.*, coalesce(failed, 0) AS failed, reached / calls AS share
+  FROM cell LEFT JOIN blamed USING (state_id) JOIN state ON state.id = cell.state_id
+  JOIN flow ON flow.id = state.flow_id JOIN counting ON counting.flow_id = flow.id
+)
+{long("SELECT * FROM named", "flow, state", _FUNNEL_FIGURES)}
+UNION ALL
+SELECT flow, state, 'next.' || target.name, value
+FROM step JOIN named ON state_id = from_state_id JOIN state AS target ON target.id = to_state_id
+"""
+
 SEGMENTS = f"""
 WITH {CALLS}, cell AS (
   SELECT flow_id, segment_id, {_STATE_SUMS}

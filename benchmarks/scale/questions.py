@@ -40,6 +40,7 @@ VIEWS = {
     "worklist": View(("dump", "worklist"), ("list", "flow", "agent", "segment", "state"), matrices.WORKLIST),
     "segments": View(("dump", "segments"), ("flow", "segment"), matrices.SEGMENTS),
     "states": View(("dump", "states"), ("flow", "state"), matrices.STATES),
+    "funnel": View(("dump", "funnel"), ("flow", "state"), matrices.FUNNEL),
     "neighbors": View(
         ("dump", "neighbors"), ("direction", "state"), matrices.NEIGHBORS, "flow=flow_03 state=triage", _FLOW
     ),
@@ -81,7 +82,10 @@ def filters(run: str, since: str, since_us: int) -> list[Filter]:
         Filter("flow", "flow=flow_03", _FLOW, ("flows", "states")),
         Filter("agent", "agent=qwen-flash", _named("agent", "qwen-flash"), ("flows", "states")),
         Filter("run", f"run={run}", _named("run", run), ("flows", listed)),
-        Filter("persona", "persona=hostile", _named("persona", "hostile"), ("flows", "states", "agreement", listed)),
+        Filter(
+            "persona", "persona=hostile", _named("persona", "hostile"),
+            ("flows", "states", "funnel", "agreement", listed),
+        ),
         Filter("scenario", "scenario=scenario_07", _named("scenario", "scenario_07"), ("flows", "worklist", listed)),
         Filter("status", "final_status=·", "final_status_id IS NULL", ("flows", listed)),
         Filter(

@@ -163,6 +163,8 @@ class Stream(msgspec.Struct, gc=False):
         if outcome == "escalation" and self.last_entered in self.visits.keys() - self.outcomes.keys():
             _count(self.visits[self.last_entered].to_states, final_state)
         self.outcomes[final_state] = outcome
+        if self.entries:
+            self.outcome_positions.setdefault(final_state, self.entries)
 
 
 def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from riff_store.database import Store
-    from riff_store.queries.sample import ReadingList
+    from riff_store.queries.reading import ReadingList
     from riff_store.reading_list import Sample
     from riff_store.sampling import Draw
     from riff_tui.table import Table
@@ -88,10 +88,10 @@ def sample(
 
 def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[str]]:
     """Draw a list and keep it, unless it is the one that is kept already; return it with what is to be said of it."""
-    from riff_store.queries.sample import reading_list
+    from riff_store.queries.reading import reading_list
     from riff_store.reading_list import KeptList, keep_list
     from riff_tui.catalog import Request, show
-    from riff_tui.views.sample import draw_calls, unkept
+    from riff_tui.views.reading import draw_calls, unkept
 
     with store.snapshot():
         found, before = draw_calls(store, asked), reading_list(store)

@@ -12,8 +12,8 @@ from riff_tui.text.safe_text import one_line
 class Glyphs(NamedTuple):
     """Hold a set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
 
-    `bars` go from an empty cell to a full one, `sparks` from the lowest to the highest, `box` maps
-    the sides that a line leaves a cell by (in the order `nesw`) to its sign.
+    `bars` go from an empty cell to a full one, `hatched` is a full one of another kind, `sparks` go from the lowest to
+    the highest, `box` maps the sides that a line leaves a cell by (in the order `nesw`) to its sign.
     """
 
     ascii_only: bool
@@ -37,6 +37,7 @@ class Glyphs(NamedTuple):
     filled: str
     half_filled: str
     bars: str
+    hatched: str
     sparks: str
     box: dict[str, str]
 
@@ -55,6 +56,12 @@ class Glyphs(NamedTuple):
             filled = max(1, filled)
         whole, part = divmod(filled, steps)
         return (self.bars[-1] * whole + (self.bars[part] if part else "")).ljust(width)
+
+    def parted_bar(self, share: float, hatched: float, width: int) -> str:
+        """Draw a bar of `width` cells, of which the last part of what is filled is hatched; 0 to 1 of the whole."""
+        whole = self.bar(share, width).rstrip()
+        cells = min(len(whole), max(1, round(min(1.0, hatched) * width))) if hatched > 0 else 0
+        return f"{whole[: len(whole) - cells]}{self.hatched * cells}"
 
     def sparkline(self, values: Sequence[float | None], top: float = 10.0) -> str:
         """Draw one sign a value between 0 and `top`, the sign for not measured where there is none."""
@@ -87,6 +94,7 @@ UNICODE = Glyphs(
     filled="█",
     half_filled="▒",
     bars=" ▏▎▍▌▋▊▉█",
+    hatched="░",
     sparks="▁▂▃▄▅▆▇█",
     box={
         "ew": "─", "ns": "│", "nw": "┘", "sw": "┐", "ne": "└", "es": "┌",
@@ -111,6 +119,7 @@ ASCII = UNICODE._replace(
     filled="#",
     half_filled=":",
     bars=" #",
+    hatched=":",
     sparks="_.:-=+*#",
     box={
         "ew": "-", "ns": "|", "nw": "+", "sw": "+", "ne": "+", "es": "+",

@@ -67,7 +67,8 @@ class Screen:
     `kind` is the screen it is on, `key` leads to it and `help` is what that key does; `depth` is how deep it lies in
     the walk from flows to calls. `below` names the view that Enter opens from a row, or finds it by the row.
     `walk` are the steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place
-    one is in, and any other view keeps all. `rows_of` is the view whose rows its screen walks through.
+    one is in, and any other view keeps all. `rows_of` is the view whose rows its screen walks through. `of_row`
+    are the names in the row under the cursor to which its key narrows it.
     """
 
     kind: ScreenKind = "list"
@@ -77,6 +78,7 @@ class Screen:
     below: str | Callable[[Row], str] = ""
     walk: tuple[str, ...] = ()
     rows_of: str = ""
+    of_row: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

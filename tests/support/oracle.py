@@ -439,14 +439,65 @@ def blast(calls: Iterable[Call], flow: str, state: str) -> dict[str, Row]:
 
 
 def first_visits(call: Call) -> list[str]:
-    """The states in the order in which the call first came to them; a terminal that a state was left for counts too."""
+    """The states in the order in which the call first came to them, also terminals that it was sent to or ended in."""
     outcomes = success_terminals(call) | escalation_terminals(call)
     found = []
     for visit in visits(call):
         found.append(visit["state"])
         if visit["to"] in outcomes:
             found.append(visit["to"])
+    if found and call.get("final_state") in outcomes:
+        found.append(call["final_state"])
     return list(dict.fromkeys(found))
+
+
+def funnel(calls: Iterable[Call]) -> dict[tuple[str, str], Row]:
+    """How many calls came to each state and outcome of a flow and at which visit, where they went, who failed there."""
+    own = counted(calls)
+    found: dict[tuple[str, str], Row] = {}
+
+    def row(call: Call, state: str) -> Row:
+        return found.setdefault((call["flow"], state), {"places": [], "failed": 0, "next": Counter()})
+
+    for call in own:
+        for state in state_rows(call):
+            row(call, state["state"])["places"].append(state["position"])
+            row(call, state["state"])["next"].update(state["to_states"])
+        for outcome, place in outcome_places(call).items():
+            row(call, outcome)["places"].append(place)
+        blamed = blame(call)
+        if blamed is not None and blamed.state != "(none found)":
+            row(call, blamed.state)["failed"] += 1
+    of_flow = Counter(call["flow"] for call in own)
+    return {
+        (flow, state): {
+            "reached": len(each["places"]),
+            "share": len(each["places"]) / of_flow[flow],
+            "failed": each["failed"],
+            "position": mean(each["places"]),
+            "next": dict(each["next"]),
+        }
+        for (flow, state), each in found.items()
+    }
+
+
+def blamed_nowhere(calls: Iterable[Call], flow: str) -> int:
+    """How many failed calls of a flow are blamed on no state."""
+    places = [blame(call) for call in counted(calls) if call["flow"] == flow]
+    return sum(place is not None and place.state == "(none found)" for place in places)
+
+
+def outcome_places(call: Call) -> dict[str, int]:
+    """After how many visits a call first came to each terminal, was sent there, or ended there."""
+    outcomes, seen = success_terminals(call) | escalation_terminals(call), visits(call)
+    found: dict[str, int] = {}
+    for place, visit in enumerate(seen):
+        for name, at in ((visit["state"], place), (visit["to"], place + 1)):
+            if name in outcomes:
+                found.setdefault(name, at)
+    if seen and call.get("final_state") in outcomes:
+        found.setdefault(call["final_state"], len(seen))
+    return found
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:

@@ -80,7 +80,6 @@ from riff_store.queries.agreement import Dispute, Disputes, FoundDisputes, PairA
 from riff_store.queries.agreement import agreement as agreement_agreement
 from riff_store.queries.calls import CallList, Example, told_by
 from riff_store.queries.causes import Cause, Causes, Lift, causes
-from riff_store.queries.codes import Code, Codes, calls_since_new_code, codes
 from riff_store.queries.comparison import Comparison, Difference, FlowPairs, compare
 from riff_store.queries.contents import RunSummary, SkippedEntry, counted_names, known_names, runs, skipped
 from riff_store.queries.conversation import AskedStep, CallDetail, Verdict, VisitedState, conversation
@@ -97,6 +96,7 @@ from riff_store.queries.edits import edit_effects
 from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
 from riff_store.queries.failures import FailureCell, FailureMatrix, failure_matrix, failure_shifts, failures
 from riff_store.queries.flows import ArchetypeCell, FlowCell, archetypes, flow_cells
+from riff_store.queries.funnel import Funnel, FunnelRow, funnels
 from riff_store.queries.judges import Alignments, JudgeSummary, alignment, judges
 from riff_store.queries.last_edits import Edits, Histories, LastEdit
 from riff_store.queries.latencies import MOST, Bucket, LatencyReading, PooledLatency, buckets
@@ -111,8 +111,8 @@ from riff_store.queries.quality import (
     flow_table,
     timeline,
 )
+from riff_store.queries.reading import Code, Codes, SampledCall, calls_since_new_code, candidates, codes, reading_list
 from riff_store.queries.repeats import LISTED, RepeatCell, all_pass, repeats
-from riff_store.queries.sample import SampledCall, candidates, reading_list
 from riff_store.queries.scores import PAGE, ScoredCall, ScorePage, score_pages
 from riff_store.queries.sides import Side, SideError, side
 from riff_store.queries.states import (

@@ -107,7 +107,6 @@ from riff_tui.views import neighbors as views_neighbors
 from riff_tui.views.agreement import AGAINST_CORRECTNESS, LISTED, NO_DISPUTES, NO_JUDGES, NONE_HERE, agreement, disputes
 from riff_tui.views.archetypes import archetypes
 from riff_tui.views.causes import causes, phrase
-from riff_tui.views.codes import codes
 from riff_tui.views.compare import RULE, side_by_side
 from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
 from riff_tui.views.conversations import COLUMNS as CONVERSATIONS_COLUMNS
@@ -120,6 +119,7 @@ from riff_tui.views.export import batch_of
 from riff_tui.views.failure_matrix import failure_matrix
 from riff_tui.views.flow_table import flow_table
 from riff_tui.views.flows import UNITS, flows
+from riff_tui.views.funnel import funnel
 from riff_tui.views.gate import gate
 from riff_tui.views.judges import judges as judges_judges
 from riff_tui.views.judges import rate_marks, shortfalls
@@ -130,8 +130,9 @@ from riff_tui.views.parts.cells import call_where, step_record, where
 from riff_tui.views.parts.columns import EXCLUDED, FLOW, PERSONA, column_of, judge
 from riff_tui.views.parts.moment_details import SHOWN_RESULT
 from riff_tui.views.parts.voice_call import DEEPEST, LONGEST_VALUE, MOST_DIFFERENCES, differences, per_table
+from riff_tui.views.reading import codes
+from riff_tui.views.reading import progress as sample_progress
 from riff_tui.views.repeats import NO_REPEATS, repeats
-from riff_tui.views.sample import progress as sample_progress
 from riff_tui.views.skipped import skipped
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ScreenKind, ViewSpec
 from riff_tui.views.states import NO_STATES, segments, states, successors

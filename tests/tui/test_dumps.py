@@ -19,6 +19,8 @@ CASES = {
     "segments": ("segments", Request()),
     "states": ("states", Request()),
     "states-of-a-flow": ("states", Request(where="flow=viewing", by=("agent",))),
+    "funnel": ("funnel", Request(where="flow=viewing")),
+    "funnel-by-run": ("funnel", Request(by=("run",))),
     "neighbors": ("neighbors", Request(where="flow=viewing state=collect_details")),
     "worklist": ("worklist", Request()),
     "conversations": ("conversations", Request(where="agent:gemini", sort="-latency_p95", limit=3)),

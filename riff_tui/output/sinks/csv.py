@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from riff_tui.output.sinks.json import dumped
-from riff_tui.output.sinks.parts import Options, lines_of
+from riff_tui.output.sinks.parts import Options, data_columns, lines_of
 from riff_tui.table import Batch, Column, Table
 from riff_tui.text.numbers import utc
 from riff_tui.text.safe_text import one_line
@@ -18,7 +18,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print a header of keys and a line for each row; what was not measured is an empty cell."""
-    write_records(table.columns, (row.record for row in table.rows), out, options)
+    write_records(data_columns(table), (row.record for row in table.rows), out, options)
 
 
 def write_records(

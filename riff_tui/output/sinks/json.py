@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TextIO
 
-from riff_tui.output.sinks.parts import Options, lines_of
+from riff_tui.output.sinks.parts import Options, data_columns, lines_of
 from riff_tui.table import Batch, Column, Table
 from riff_tui.text.numbers import utc
 from riff_tui.text.safe_text import escaped_hidden
@@ -22,7 +22,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         "view": table.view,
         "schema_version": SCHEMA_VERSION,
         "filter": table.filter,
-        "columns": [{name: getattr(column, name) for name in _OF_COLUMNS} for column in table.columns],
+        "columns": [{name: getattr(column, name) for name in _OF_COLUMNS} for column in data_columns(table)],
     }
     counts = table.counts
     tail: dict[str, Any] = {

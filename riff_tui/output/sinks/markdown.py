@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from riff_tui.output.sinks.parts import Options, closing, figure_lines, lists, place_width, row_severity, shown_columns
+from riff_tui.output.sinks.parts import (
+    Options,
+    closing,
+    figure_lines,
+    folded,
+    lists,
+    place_width,
+    row_severity,
+    shown_columns,
+)
 from riff_tui.table import DRILL, Column, Row, Table
 from riff_tui.text.numbers import cell_text
 from riff_tui.text.safe_text import cell_width, padded
@@ -24,6 +33,7 @@ _BLOCK_START = re.compile(r"[#+=:-]|\d+(?=[.)])")
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print a heading, the drawing in a fence, the table or its lists, commands as code, and the notes, a line each."""
+    table = folded(table)
     parts: list[list[str]] = []
     if table.title:
         parts.append([f"# {_escaped(table.title, options)}"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Protocol, TextIO
 
@@ -14,6 +14,18 @@ from riff_tui.text.safe_text import cell_width, one_line
 
 FIGURE_WIDTH = 78
 LEAST_PLACE = 25
+
+
+def data_columns(table: Table) -> list[Column]:
+    """Return the columns that programs read: what bars draw other columns hold."""
+    return [column for column in table.columns if column.kind != "bar"]
+
+
+def folded(table: Table) -> Table:
+    """Return the table as people read it, without the rows that a sentence stands for."""
+    if not table.folded:
+        return table
+    return replace(table, rows=[row for row in table.rows if row.id not in table.folded])
 
 
 def shown_columns(table: Table) -> list[Column]:

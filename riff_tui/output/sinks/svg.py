@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Grid, Piece, listed
-from riff_tui.output.sinks.parts import FIGURE_WIDTH, Options, closing, figure_lines, shown_columns, wrapped
+from riff_tui.output.sinks.parts import FIGURE_WIDTH, Options, closing, figure_lines, folded, shown_columns, wrapped
 from riff_tui.table import Table
 from riff_tui.text.safe_text import cell_width
 
@@ -38,6 +38,7 @@ class _Line:
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print title, drawing, rows and notes as one picture that is as wide as its rows."""
+    table = folded(table)
     body = list(_body(table, options))
     cells = max(
         [FIGURE_WIDTH, *(piece.start + piece.width for block in body for line in block for piece in line.pieces[-1:])]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Fit, Grid, Piece, listed
-from riff_tui.output.sinks.parts import Options, closing, figure_lines, shown_columns, wrapped
+from riff_tui.output.sinks.parts import Options, closing, figure_lines, folded, shown_columns, wrapped
 from riff_tui.table import Prose, Table
 from riff_tui.text.column_fit import hanging
 from riff_tui.text.safe_text import cell_width, fit
@@ -22,6 +22,7 @@ AT_ONCE = 1_000
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print title, drawing, rows and notes; the last line says what a narrow terminal cost."""
+    table = folded(table)
     if table.prose is not None:
         _write_prose(table, table.prose, out, options)
         return

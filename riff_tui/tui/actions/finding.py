@@ -79,7 +79,7 @@ PICKS: tuple[Action, ...] = (
     _pick("R", "run", "a run", KINDS),
     Action(
         "aspect",
-        ("V",),
+        ("Z",),
         "aspect",
         "Choose what effects explain: quality, or one aspect.",
         _pick_aspect,

@@ -20,6 +20,7 @@ from riff_tui.tui.navigation.location import (
     conjunction,
     descend,
     name_term,
+    narrow,
     noun,
     state_of,
 )
@@ -200,7 +201,8 @@ def action_of(spec: ViewSpec) -> str:
 def _view(view: str) -> Run:
     def go(controls: Controls) -> None:
         history, table = controls.host.history, controls.shown
-        stack = choose(history.stack, view, _conditions(history.here, table) if table is not None else None)
+        conditions = _conditions(history.here, table) if table is not None else None
+        stack = choose(history.stack, view, narrow(conditions, _of_row(controls, view)))
         if is_same(stack, history.stack) and history.here.by:
             remark = "every flow with every agent; the same key folds them" if is_folded(history.here) else ""
             controls.host.visit(unfold_all(history), remark=remark)
@@ -208,6 +210,15 @@ def _view(view: str) -> Run:
         controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
 
     return go
+
+
+def _of_row(controls: Controls, view: str) -> Scope:
+    """Return the names of the row under the cursor that another view is about, where the place does not say them."""
+    row = controls.host.body.row
+    if row is None or controls.here.view == view:
+        return None
+    wanted = {field: row.record.get(field) for field in spec_of(view).screen.of_row}
+    return conjunction([name_term(field, str(name)) for field, name in wanted.items() if name is not None])
 
 
 def _conditions(here: Location, table: Table) -> Scope:

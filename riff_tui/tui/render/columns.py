@@ -131,7 +131,7 @@ def has_values(table: Table, column: Column) -> bool:
 
 def has_order(column: Column, table: Table) -> bool:
     """Return whether rows can be sorted by a column."""
-    return column.kind != "object" and any(column.key == each.key for each in table.columns)
+    return column.kind not in ("object", "bar") and any(column.key == each.key for each in table.columns)
 
 
 def _known(table: Table) -> Sequence[Row]:
@@ -150,7 +150,9 @@ def _is_wanted(column: Column, table: Table, known: Sequence[Row], choice: Colum
 
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
     # A trend that is not there yet will be.
-    return column is TREND or any(column.key in row.display or column.value(row.record) is not None for row in rows)
+    if column is TREND or column.kind == "bar":
+        return True
+    return any(column.key in row.display or column.value(row.record) is not None for row in rows)
 
 
 NARROWEST = 10

@@ -201,6 +201,26 @@ def blame_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Sequ
     return [(*keys, KINDS_OF_FAILURE[kind or 0], n) for *keys, kind, n in tally.rows()]
 
 
+def outcome_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], outcomes: Collection[int]
+) -> Sequence[tuple[Any, ...]]:
+    """Count the calls that came to some outcomes, and add up the places at which they did."""
+    tally = Tally()
+    for block, chosen in _counting(store, calls):
+        of_row, states, places = _ends_of(store, block, chosen, outcomes)
+        cells = Cells([states if key == "state" else block.keys(key)[of_row] for key in by], of_row.size)
+        tally.add(cells.keys, [cells.count(), cells.add_whole(places)])
+    return tally.rows()
+
+
+def _ends_of(store: Store, block: Block, chosen: Flags, outcomes: Collection[int]) -> tuple[Places, Keys, Floats]:
+    """Return the places of calls that came to some outcomes, these outcomes, and at which of their visits."""
+    ids, states, places = outcome_visits(store.execute_sql, outcomes, block.ids[chosen])
+    of_row = np.searchsorted(block.ids, ids)
+    mine = chosen[of_row]
+    return of_row[mine], states[mine].astype(np.int64), places[mine]
+
+
 def tool_rows(
     store: Store, calls: Predicate | None, by: Sequence[str], wanted: Sequence[Sum]
 ) -> Sequence[tuple[Any, ...]]:
@@ -296,10 +316,7 @@ def read_visits(
         others, of_other = block.rows_of("state", ~np.isnan(position))
         after = block.figures_of("state", "position", others) > position[of_other]
         _add(later, block.keys_of("state", "state", others[after]), left[of_other[after]])
-        keys, outcomes, places = outcome_visits(store.execute_sql, ends, block.ids[chosen])
-        of_end = np.searchsorted(block.ids, keys)
-        mine = chosen[of_end]
-        end, of_end, places = outcomes[mine].astype(np.int64), of_end[mine], places[mine]
+        of_end, end, places = _ends_of(store, block, chosen, ends)
         _add(ended, end)
         after = (places > position[of_end]) & np.isin(end, list(behind)) & (end != state)
         _add(later, end[after], left[of_end[after]])

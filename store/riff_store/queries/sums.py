@@ -20,7 +20,7 @@ from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
 from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
 from riff_store.measure import UNIT
-from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed, ToolSums
+from riff_store.schema.sums import AspectSums, CallSums, OutcomeSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED
 
 UNKNOWN_SEGMENT = "other"
@@ -184,6 +184,25 @@ def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[
     return found
 
 
+def outcome_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, OutcomeSums]:
+    """Sum how many calls came to each outcome of their flows, and where in their course, by the names of the group."""
+    names = group.namer(store)
+    found: dict[Names, OutcomeSums] = {}
+    for *keys, n, position in _sums_of_outcomes(store, calls, group):
+        cell = names(tuple(keys))
+        found[cell] = OutcomeSums(*_added(found.get(cell), (n, position)))
+    return found
+
+
+def _sums_of_outcomes(store: Store, calls: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
+    if _in_columns(store, needs(calls, group.by, state_rows=True)):
+        from riff_store.arrays.sums import outcome_rows
+
+        known = store.execute(m.State.select(m.State.id).where(m.State.outcome.is_null(False)))
+        return outcome_rows(store, calls, group.keys, [state for (state,) in known])
+    return rows_of_sums(store, m.OUTCOMES, m.OUTCOMES.sums, calls, group)
+
+
 def blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Blames]:
     """Count the failed calls that are blamed on states, by the names of the group, then by segment and kind.
 
@@ -331,7 +350,7 @@ def rows_of_sums(
     They are read from as far up as possible unless a `depth` is given.
     """
     if depth is None:
-        by_state = summed in (m.STATES, m.STEPS, m.BLAMES)
+        by_state = summed in (m.STATES, m.STEPS, m.OUTCOMES, m.BLAMES)
         depth = needs(predicate, group.by, state_rows=by_state, tool_rows=summed is m.TOOLS)
     calls, rows = _tables(summed, depth)
     states = _columns_of_states(summed, depth, rows)
@@ -371,6 +390,8 @@ def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, 
     if summed is m.BLAMES:
         of_rows = {"state": rows.state, "segment": rows.segment}
         return {**STATE_COLUMNS, **of_rows} if depth == "base" else of_rows
+    if summed is m.OUTCOMES:
+        return {"state": rows.state}
     if summed is m.STATES:
         return {name: getattr(rows, name) for name in (STATE_COLUMNS if depth == "base" else m.STATES.keys)}
     if summed is m.TOOLS:

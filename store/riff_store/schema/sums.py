@@ -183,6 +183,9 @@ class StateSums(NamedTuple):
     slow: Annotated[int, Sum("billionths", "slow")]
     slow_squares: Annotated[float, Sum("squares", "slow")]
 
+    position_n: Annotated[int, Sum("known", "position")]
+    position: Annotated[int, Sum("total", "position")]
+
     def measures(self) -> dict[str, Measure]:
         """Return the means of a cell of the state matrix (docs/metrics.md, section 2)."""
         return {
@@ -196,6 +199,13 @@ class StateSums(NamedTuple):
             "slot_fill_rate": Measure(self.slot_n, self.slot, self.slot_squares),
             "slow": Measure(self.slow_n, self.slow, self.slow_squares),
         }
+
+
+class OutcomeSums(NamedTuple):
+    """Hold how many calls came to an outcome of their flow, and the places among their visits at which they did."""
+
+    n: Annotated[int, Sum("count")]
+    position: Annotated[int, Sum("total", "position")]
 
 
 class BlameSums(NamedTuple):
@@ -261,6 +271,7 @@ _OF_STATES = _sums_of(StateSums)
 _OF_TOOLS = _sums_of(ToolSums)
 _OF_STEPS = (Sum("total", "n", name="n"),)
 _OF_BLAMES = _sums_of(BlameSums)
+_OF_OUTCOMES = _sums_of(OutcomeSums)
 _OF_INTERACTION = (
     Sum("count", name="calls"),
     *(Sum("billionths" if name in TIMED else "total", name, name=name) for name in EVENTS),
@@ -283,6 +294,8 @@ ToolRollup = _table("ToolRollup", {**_CELL, **_TOOL}, _OF_TOOLS)
 ToolTotal = _table("ToolTotal", {**_PAIR, **_TOOL}, _OF_TOOLS)
 TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
 TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
+OutcomeRollup = _table("OutcomeRollup", {**_CELL, "state": names.State}, _OF_OUTCOMES)
+OutcomeTotal = _table("OutcomeTotal", {**_PAIR, "state": names.State}, _OF_OUTCOMES)
 BlameRollup = _table("BlameRollup", {**_CELL, **_BLAME}, _OF_BLAMES)
 BlameTotal = _table("BlameTotal", {**_PAIR, **_BLAME}, _OF_BLAMES)
 
@@ -306,10 +319,11 @@ BLAMES = Summed(
     "failed = 0",
     some="f.state_id IS NOT NULL",
 )
-SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, TOOLS, STEPS, BLAMES)
+OUTCOMES = Summed(tables.OutcomeVisit, "o", _OF_OUTCOMES, OutcomeRollup, OutcomeTotal, ("state",))
+SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, TOOLS, STEPS, OUTCOMES, BLAMES)
 
 ROLLUPS = (
     CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup,
-    TransitionTotal, BlameRollup, BlameTotal, ToolRollup, ToolTotal,
+    TransitionTotal, OutcomeRollup, OutcomeTotal, BlameRollup, BlameTotal, ToolRollup, ToolTotal,
 )  # fmt: skip
 ALL = (*tables.ROWS, *ROLLUPS, tables.ColumnChunk)

@@ -20,19 +20,19 @@ ERRORS = Location("effects", aspect="errors")
 
 async def test_an_aspect_is_chosen_and_quality_again(tiny: Path) -> None:
     async with exploring(tiny) as at:
-        await at.press("F", "V", *"errors", "enter")
+        await at.press("F", "Z", *"errors", "enter")
         assert "effects on errors" in at.path
         assert at.screen.loaded is not None
         table = at.screen.loaded.main
         assert table.dump == "riff-tui dump effects --aspect errors"
         with open_store(tiny) as store:
             assert printed(table, "text") == printed(show(store, "effects", Request(aspect="errors")), "text")
-        await at.press("V", *"quality", "enter")
+        await at.press("Z", *"quality", "enter")
         assert (at.screen.history.here.view, at.screen.history.here.aspect) == ("effects", "")
         assert at.screen.loaded.main.dump == "riff-tui dump effects"
         await at.press("left_square_bracket")
         assert at.screen.history.here.aspect == "errors"
-        await at.press("1", "V")
+        await at.press("1", "Z")
         assert "only effects explain one aspect" in at.bottom
 
 
@@ -51,8 +51,8 @@ async def test_an_aspect_that_nobody_scored_is_said(tiny: Path) -> None:
 
 
 def test_the_hint_line_of_effects_names_the_key() -> None:
-    assert dict(hints(controls_at("effects", flow_table(3), depth=2)))["V"] == "aspect"
-    assert "V" not in dict(hints(controls_at("flows", flow_table(3))))
+    assert dict(hints(controls_at("effects", flow_table(3), depth=2)))["Z"] == "aspect"
+    assert "Z" not in dict(hints(controls_at("flows", flow_table(3))))
 
 
 def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:

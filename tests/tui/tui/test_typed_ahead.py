@@ -53,7 +53,7 @@ def state(at: Walker) -> tuple[object, ...]:
         "aqw\r",
         "f",
         "jl",
-        "Vjj ",
+        "Zjj ",
         "yxqj",
         "?jjqj",
         "\r\r\rjj\r",

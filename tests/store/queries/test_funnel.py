@@ -1,0 +1,166 @@
+"""Funnels: what plain Python counts over the calls, from wherever the sums of it are read."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.examples import examples
+from tests.support.facts import call, fresh, grouped_by, put, state
+from tests.support.packed_stores import packed, set_small_groups
+from tests.support.random_stores import World, world
+from tests.support.recorded_queries import recorded_queries
+from tests.surface.store import Annotation, ConversationFacts, Failure, Funnel, add_notes, funnels
+from tests.surface.tui import parse
+
+BY: tuple[tuple[str, ...], ...] = (("flow",), ("flow", "agent"), ("run", "flow"), ("flow", "persona"))
+FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
+    "": lambda facts: True,
+    "flow=dental": lambda facts: facts.flow == "dental",
+    "run=night-2 agent=gemini": lambda facts: (facts.run_id, facts.agent_model) == ("night-2", "gemini"),
+    "persona:h": lambda facts: "h" in (facts.persona or ""),
+    "duration_s>1": lambda facts: facts.duration_s is not None,
+    "correctness<5": lambda facts: (9.0 if (score := facts.aspects.get("correctness")) is None else score) < 5,
+    "state=greet": lambda facts: any(row.state == "greet" for row in facts.states),
+}
+
+
+def placed(seed: int, size: int = 24) -> World:
+    """Calls that say at which of their visits they came to a state or to an outcome, most of them."""
+    made, chance = deepcopy(world(seed, size)), random.Random(seed)
+    for facts in made.calls:
+        for at, row in enumerate(facts.states):
+            row.position = chance.choice((None, at, at, at + 1))
+        if chance.random() < 0.6:
+            facts.outcome_positions = {"booked": len(facts.states)}
+    return made
+
+
+def by_hand(calls: Iterable[ConversationFacts], by: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
+    """The calls and the failed ones of each funnel, and of each state who came, at which visit, who failed, and on."""
+    found: dict[tuple[Any, ...], list[ConversationFacts]] = {}
+    for facts in calls:
+        if not facts.errored:
+            found.setdefault(tuple(grouped_by(facts, name) for name in by), []).append(facts)
+    return {names: (len(own), *_failed(own), _rows(own)) for names, own in found.items()}
+
+
+def _failed(calls: list[ConversationFacts]) -> tuple[int, int]:
+    failed = [facts.failure for facts in calls if facts.failure is not None]
+    return len(failed), sum(each.first_failed is None for each in failed)
+
+
+def _rows(calls: list[ConversationFacts]) -> dict[str, Any]:
+    reached, failed, places = Counter[str](), Counter[str](), dict[str, list[int]]()
+    steps: dict[str, Counter[str]] = {}
+    for facts in calls:
+        came = [(row.state, row.position) for row in facts.states]
+        for name, at in (*came, *facts.outcome_positions.items()):
+            reached[name] += 1
+            places.setdefault(name, []).extend([] if at is None else [at])
+        for row in facts.states:
+            steps.setdefault(row.state, Counter()).update(row.to_states)
+        if facts.failure is not None and facts.failure.first_failed is not None:
+            failed[facts.failure.first_failed] += 1
+    return {
+        name: (
+            reached[name],
+            reached[name] / len(calls),
+            failed[name],
+            sum(places[name]) / len(places[name]) if places.get(name) else None,
+            dict(steps.get(name, {})),
+        )
+        for name in reached | failed
+    }
+
+
+def in_store(found: list[Funnel]) -> dict[tuple[Any, ...], Any]:
+    return {
+        tuple(each.keys.values()): (
+            each.calls, each.failed, each.nowhere,
+            {row.state: (row.reached, row.share, row.failed, row.position, dict(row.next)) for row in each.rows},
+        )
+        for each in found
+    }  # fmt: skip
+
+
+@settings(max_examples=examples(6))
+@given(st.integers(0, 10**6), st.sampled_from(BY))
+def test_funnels_are_what_plain_python_counts_from_wherever_they_are_read(seed: int, by: tuple[str, ...]) -> None:
+    made = placed(seed)
+    with tempfile.TemporaryDirectory() as folder, made.store(Path(folder) / "store.db") as store:
+        for expression, keep in FILTERS.items():
+            wanted = by_hand(filter(keep, made.calls), by)
+            assert in_store(funnels(store, parse(expression), by)) == wanted, expression
+
+
+def test_a_store_of_many_calls_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = placed(5, 70)
+    set_small_groups(monkeypatch)
+    with packed(made, tmp_path / "packed.db") as store:
+        for by in BY:
+            for expression, keep in FILTERS.items():
+                wanted = by_hand(filter(keep, made.calls), by)
+                assert in_store(funnels(store, parse(expression), by)) == wanted, (by, expression)
+
+
+@pytest.mark.parametrize("expression", ["", "flow=viewing", "run=night-1"])
+def test_no_call_is_looked_at_where_sums_say_it(expression: str, tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", [call("c", outcome_positions={"booked": 2})])
+        with recorded_queries(store) as asked:
+            (found,) = funnels(store, parse(expression))
+        assert [row.state for row in found.rows][-1] == "booked"
+        assert not any(
+            f'"{table}"' in sql for sql in asked for table in ("conversation", "state_score", "outcome_visit")
+        )
+
+
+def test_states_stand_in_the_order_in_which_calls_first_come_and_outcomes_last(tmp_path: Path) -> None:
+    ends = {"booked": "success", "human": "escalation"}
+    way = [state("confirm", position=2), state("collect", position=1), state("greet", position=0)]
+    calls = [
+        call("1", states=way, terminals=ends, outcome_positions={"booked": 3}),
+        call("2", states=[state("collect", position=1), state("repeat", position=1)], terminals=ends),
+        call("3", states=[], terminals=ends, outcome_positions={"human": 0}),
+        call("4", states=[state("unplaced")], terminals=ends),
+    ]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", calls)
+        (found,) = funnels(store)
+    assert [row.state for row in found.rows] == ["greet", "collect", "repeat", "confirm", "unplaced", "human", "booked"]
+    assert [row.outcome for row in found.rows] == [None] * 5 + ["escalation", "success"]
+    assert [row.position for row in found.rows] == [0.0, 1.0, 1.0, 2.0, None, 0.0, 3.0]
+
+
+def test_what_a_person_marked_moves_the_blame_and_no_state_is_blamed_twice(tmp_path: Path) -> None:
+    blame = Failure("greet", "collect", "dead end", segment="collect")
+    way = [state("greet", position=0), state("collect", position=1)]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", [call(name, success=False, failure=blame, states=way) for name in ("a", "b")])
+        add_notes(store, [Annotation("1", "a", "ann", state="greet", code="rude", verdict="fail")])
+        (found,) = funnels(store)
+    assert {row.state: (row.failed, row.kinds) for row in found.rows} == {
+        "greet": (1, {"marked": 1}),
+        "collect": (1, {"dead end": 1}),
+    }
+    assert (found.failed, found.nowhere) == (2, 0)
+
+
+def test_the_flow_of_most_failed_calls_comes_first_and_one_without_events_has_no_rows(tmp_path: Path) -> None:
+    nowhere = Failure(None, None, "none")
+    failed = [call(f"f-{number}", flow="silent", success=False, failure=nowhere, states=[]) for number in range(2)]
+    with fresh(tmp_path / "calls.db") as store:
+        assert funnels(store) == []
+        put(store, "calls.jsonl", [call("a"), *failed, call("x", flow="broken", errored=True)])
+        found = [(each.keys["flow"], each.calls, each.failed, each.nowhere, len(each.rows)) for each in funnels(store)]
+    assert found == [("silent", 2, 2, 2, 0), ("viewing", 1, 0, 0, 2)]

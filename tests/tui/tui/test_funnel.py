@@ -1,0 +1,73 @@
+"""One key leads from a flow to its funnel, and Enter on to a state or to the calls that ended in an outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.facts import call, fresh, put, state
+from tests.support.golden import assert_golden
+from tests.support.walker import Walker, exploring
+from tests.surface.explorer import open_link
+
+
+@pytest.fixture
+def two_flows(tmp_path: Path) -> Path:
+    """A flow of which calls end well or are lost, and another one of which more fail."""
+    way = [state("greet", position=0, to={"collect": 1}), state("collect", position=1, to={"booked": 1})]
+    lost = [way[0], state("collect", position=1, stall=1, lost=1, progress=0)]
+    booked = {"states": way, "outcome_positions": {"booked": 2}, "final_state": "booked"}
+    calls = [
+        *(call(f"w-{number}", **booked) for number in range(6)),
+        *(call(f"l-{number}", states=lost, terminals={}) for number in range(3)),
+        *(call(f"o-{number}", flow="grooming", states=lost, terminals={}) for number in range(9)),
+    ]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", calls)
+    return tmp_path / "calls.db"
+
+
+def screen(at: Walker) -> str:
+    return "\n".join(strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()) + "\n"
+
+
+def states(at: Walker) -> list[tuple[str, str]]:
+    loaded = at.screen.loaded
+    assert loaded is not None
+    return [(row.record["flow"], row.record["state"]) for row in loaded.main.rows]
+
+
+async def to_row(at: Walker, key: str, name: str) -> None:
+    while at.controls.table.row is None or at.controls.table.row.record[key] != name:
+        await at.press("j")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_one_key_opens_the_funnel_of_the_flow_under_the_cursor(two_flows: Path, size: tuple[int, int]) -> None:
+    async with exploring(two_flows, size, open_link("flows", "")) as at:
+        await to_row(at, "flow", "viewing")
+        await at.press("V")
+        assert states(at) == [("viewing", "greet"), ("viewing", "collect"), ("viewing", "booked")]
+        assert_golden(screen(at), f"screens/funnel.{size[0]}x{size[1]}.txt")
+        await at.press("V")
+        assert {flow for flow, _ in states(at)} == {"grooming", "viewing"}
+
+
+async def test_enter_on_a_state_is_that_state_and_on_an_outcome_its_calls(two_flows: Path) -> None:
+    async with exploring(two_flows, (100, 30), open_link("funnel", "flow=viewing")) as at:
+        await to_row(at, "state", "collect")
+        await at.press("enter")
+        assert (at.controls.here.kind, at.path.rpartition("› ")[2].split()[0]) == ("state", "collect")
+        await at.press("escape")
+        await to_row(at, "state", "booked")
+        await at.press("enter")
+        loaded = at.screen.loaded
+        assert loaded is not None
+        assert [row.record["conversation"] for row in loaded.main.rows] == [f"w-{number}" for number in range(6)]
+
+
+async def test_a_place_within_a_flow_has_the_funnel_of_that_flow(two_flows: Path) -> None:
+    async with exploring(two_flows, start=open_link("conversations", "flow=viewing state=collect stall=1")) as at:
+        await at.press("V")
+        assert {flow for flow, _ in states(at)} == {"viewing"}

@@ -1,0 +1,172 @@
+"""The funnel as a table: what its sentences say, what is drawn, and what is folded where people read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.facts import call, fresh, put, state
+from tests.support.golden import printed
+from tests.surface.store import Failure, Funnel, FunnelRow, Store
+from tests.surface.tui import NO_STATES, Request, Row, Table, funnel, show
+
+GREET = FunnelRow("greet", 400, 1.0, 6, 0.0, {"collect": 390, "human": 4})
+COLLECT = FunnelRow("collect", 390, 0.975, 300, 1.0, {"booked": 80}, kinds={"dead end": 290, "loop": 10})
+RARE = FunnelRow("apologize", 3, 0.0075, 0, 1.5, {"collect": 3})
+BLAMED = FunnelRow("repeat", 2, 0.005, 2, 1.7)
+HUMAN, BOOKED = (
+    FunnelRow("human", 3, 0.0075, 0, 1.0, {}, "escalation"),
+    FunnelRow("booked", 80, 0.2, 0, 2.0, {}, "success"),
+)
+ROWS = [GREET, COLLECT, RARE, BLAMED, HUMAN, BOOKED]
+
+
+def of_flow(*rows: FunnelRow, flow: str = "viewing", nowhere: int = 0, **keys: str | None) -> Funnel:
+    failed = sum(row.failed for row in rows) + nowhere
+    return Funnel({"flow": flow, **keys}, calls=400, failed=failed, nowhere=nowhere, rows=rows)
+
+
+def shown(table: Table, **options: Any) -> list[str]:
+    return printed(table, "text", **options).splitlines()
+
+
+def row_of(table: Table, name: str) -> Row:
+    return next(row for row in table.rows if row.record["state"] == name)
+
+
+def test_a_flow_is_one_picture_at_80_columns() -> None:
+    assert shown(funnel([of_flow(*ROWS)]), width=80) == [
+        "Funnel: viewing · 400 calls · 308 failed",
+        "",
+        "  State     reached                  failed  Next",
+        "  greet         400  █████████████░       6  → collect 390, human 4",
+        "! collect       390  ████░░░░░░░░░░     300  → booked 80",
+        "~ repeat          2  ░                    2",
+        "~ ↗ human         3  ▏",
+        "  ✓ booked       80  ██▊",
+        "",
+        "Order: when calls first come · bar: calls that came, hatched those that failed",
+        "here · next: steps taken.",
+        "Folded in text: 1 state that less than 1% of the calls came to (3 calls).",
+    ]
+
+
+def test_bars_are_drawn_in_ascii_too() -> None:
+    text = printed(funnel([of_flow(*ROWS)]), "text", ascii_only=True)
+    assert text.isascii()
+    assert [line for line in text.splitlines() if line[2:5] in ("col", "esc", "ok ")] == [
+        "! collect        390  ####::::::::::     300  -> booked 80",
+        "~ esc human        3  #",
+        "  ok booked       80  ###",
+    ]
+
+
+def test_a_long_row_is_cut_and_still_says_where_most_calls_went() -> None:
+    names = [f"somewhere_quite_far_{number}" for number in range(6)]
+    far = FunnelRow("collect_contact_details", 100_000, 1.0, 70_000, 0.0, dict.fromkeys(names, 5_000))
+    lines = shown(funnel([of_flow(far)]), width=80)
+    assert all(len(line) <= 80 for line in lines)
+    assert "→ somewhere_quite" in lines[3]
+    assert lines[-1].startswith("Cut to 80 cells: 1 text shortened")
+    assert names[-1] in shown(funnel([of_flow(far)]))[3]
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "svg"])
+def test_states_that_hardly_any_call_came_to_are_folded_where_people_read(format: str) -> None:
+    text = printed(funnel([of_flow(*ROWS)]), format)
+    assert "apologize" not in text
+    assert all(name in text for name in ("repeat", "human"))  # where calls failed, and how they end
+
+
+def test_programs_read_every_state_and_what_the_bar_draws_as_figures() -> None:
+    table = funnel([of_flow(*ROWS)])
+    found = json.loads(printed(table, "json"))
+    assert [row["state"] for row in found["rows"]] == [row.state for row in ROWS]
+    assert "bar" not in {column["key"] for column in found["columns"]}
+    assert found["rows"][1] == {
+        "flow": "viewing", "state": "collect", "reached": 390, "share": 0.975, "failed": 300, "position": 1.0,
+        "outcome": None, "next": {"booked": 80}, "kinds": {"dead end": 290, "loop": 10},
+    }  # fmt: skip
+    assert [row["outcome"] for row in found["rows"][-2:]] == ["escalation", "success"]
+    lines = list(csv.DictReader(printed(table, "csv").splitlines()))
+    assert [line["state"] for line in lines] == [row.state for row in ROWS]
+    assert {line["flow"] for line in lines} == {"viewing"}
+    assert json.loads(lines[0]["next"]) == {"collect": 390, "human": 4}
+    assert len(printed(table, "jsonl").splitlines()) == len(ROWS)
+
+
+def test_a_share_of_the_calls_that_came_marks_what_failed_there() -> None:
+    rows = [FunnelRow(name, 100, 1.0, failed, 0.0) for name, failed in (("well", 14), ("watch", 15), ("bad", 25))]
+    table = funnel([of_flow(*rows, FunnelRow("few", 4, 0.04, 4, 1.0))])
+    marks = {row.record["state"]: (row.severity.get("failed"), row.thin) for row in table.rows}
+    assert marks == {"well": (None, False), "watch": ("warn", False), "bad": ("bad", False), "few": (None, True)}
+
+
+def test_each_of_several_flows_says_how_many_calls_it_has() -> None:
+    table = funnel([of_flow(GREET, COLLECT, nowhere=4), of_flow(GREET, flow="dental")])
+    assert table.title == "Funnel: 2 flows"
+    assert [row.record["flow"] for row in table.rows] == ["viewing", "viewing", "dental"]
+    assert table.notes[1:] == [
+        "viewing · 400 calls · 310 failed.",
+        "dental · 400 calls · 6 failed.",
+        "Blamed on no state: 4 failed calls.",
+    ]
+    assert "flow" in [column.key for column in table.columns]
+
+
+def test_very_many_funnels_do_not_drown_their_rows_in_notes() -> None:
+    notes = funnel([of_flow(GREET, flow=f"flow-{number}") for number in range(40)]).notes
+    assert len(notes) == 32
+    assert notes[-1] == "… and 10 more, ordered by failed calls."
+
+
+def test_a_run_or_an_agent_has_a_funnel_of_its_own(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", [*calls_of("night-1", "a", 2), *calls_of("night-2", "b", 3)])
+        found = {
+            (row.record["run"], row.record["state"]): row.record["reached"]
+            for row in show(store, "funnel", Request(by=("run",))).rows
+        }
+        by_agent = show(store, "funnel", Request(by=("agent",), where="agent=b"))
+    assert found == {(run, name): n for run, n in (("night-1", 2), ("night-2", 3)) for name in ("greet", "collect")}
+    assert by_agent.title == "Funnel: viewing @ b · 3 calls · 0 failed"
+    assert [column.key for column in by_agent.columns if column.shown][:2] == ["agent", "state"]
+    assert by_agent.rows[0].where == "flow=viewing agent=b state=greet"
+
+
+def calls_of(run: str, agent: str, count: int) -> list[Any]:
+    way = [state("greet", position=0, to={"collect": 1}), state("collect", position=1)]
+    return [call(f"{run}-{number}", run=run, agent=agent, states=way) for number in range(count)]
+
+
+def test_each_row_leads_to_the_calls_that_came_to_it(tmp_path: Path) -> None:
+    way = [state("greet", position=0), state("collect", position=1)]
+    ended = {"terminals": {"human": "escalation"}, "outcome_positions": {"human": 1}, "final_state": "human"}
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", [call("1", states=way), call("2", states=way[:1], **ended)])
+        table = show(store, "funnel", Request())
+        for row in table.rows:
+            found = show(store, "conversations", Request(where=row.where)).rows
+            assert len(found) == row.record["reached"], row.where
+    assert row_of(table, "human").where == "flow=viewing final_state=human"
+
+
+def test_where_no_call_has_events_that_is_said(tmp_path: Path) -> None:
+    nowhere = Failure(None, None, "none")
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", [call("1", states=[], success=False, failure=nowhere)])
+        table = show(store, "funnel", Request())
+    assert not table.rows
+    assert table.title == "Funnel: viewing · 1 call · 1 failed"
+    assert "Blamed on no state: 1 failed call." in table.notes
+    assert NO_STATES in table.notes
+
+
+def test_an_empty_store_has_no_funnel(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        assert isinstance(store, Store)
+        assert show(store, "funnel", Request()).title == "Funnel: 0 flows"
