@@ -135,7 +135,7 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
 
 
 def _leads(names: Mapping[str, str | None], cell: StateCell) -> str:
-    """Return the filter of the calls that failed by a step that tasks ask for, which may never have come to its state."""
+    """Return the filter of the calls that failed by a step that tasks ask for: they may not have come to its state."""
     if cell.steps is None or not (cell.failed or cell.steps.missed_failed or cell.steps.wrong_failed):
         return ""
     if cell.failed > (cell.steps.missed_failed or cell.steps.wrong_failed):

@@ -123,7 +123,7 @@ def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") 
             *_by_steps(answer),
             *excluded,
             *([f"{DRILL}{_drill(flow, scope, store)}"] if rows else []),
-            *([] if totals.calls or totals.excluded else [EMPTY_STORE]),
+            *([] if totals.calls or totals.excluded or scope is not None else [EMPTY_STORE]),
         ],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows), _OF_FLOWS if by_agent else _OF_WHOLE_FLOWS),

@@ -401,7 +401,7 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
     """Return what a table says of the state to fix first, and what fixing it could bring; `scope` is the filter."""
     within = f" ({scope})" if scope else ""
     if first is None:
-        said = _nothing_first(totals)
+        said = _nothing_first(totals, scope)
         return {"headline": said, "lead": f"{said}{within}.", "extras": {"first": None}}
     place, record = f"{first.flow}/{first.state}", values_of(first, _OF_FIRST)
     if first.steps is None:
@@ -419,10 +419,10 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
     }
 
 
-def _nothing_first(totals: Totals) -> str:
+def _nothing_first(totals: Totals, scope: str) -> str:
     """Return what is said where no state stands out."""
     if not totals.calls and not totals.excluded:
-        return "No calls yet"
+        return "No such call" if scope else "No calls yet"
     if not totals.failed:
         known = f", as far as is known (success is known of {totals.measured:,} of {calls_text(totals.calls)})"
         return f"No call failed{'' if totals.measured == totals.calls else known}"
