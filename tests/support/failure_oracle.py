@@ -50,6 +50,12 @@ def marked(call: Call, notes: Iterable[Annotation]) -> Place | None:
         first.setdefault(visit["state"], at)
         if visit["to"] in successes(call) | escalations(call):
             first.setdefault(visit["to"], at + 1)
+    end = call.get("final_state")
+    if seen and end in successes(call) | escalations(call) and end not in first:
+        # An end that no event shows is what the last visit led to.
+        first[str(end)] = len(seen)
+        if end in escalations(call) and seen[-1]["to"] is None:
+            seen[-1] = {**seen[-1], "to": end}
     found = [
         note
         for note in notes
