@@ -37,7 +37,7 @@ class _Line:
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
-    """Print title, drawing, rows and notes as one picture that is as wide as its rows."""
+    """Print title, the sentence to read first, drawing, rows and notes as one picture as wide as its rows."""
     table = folded(table)
     body = list(_body(table, options))
     cells = max(
@@ -46,7 +46,13 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     commands = [f"{of}: {command}" for of, command in table.commands]
     said = [part for text in (*commands, *closing(table)) for part in wrapped(options.line(text), cells)]
     titles = wrapped(options.line(table.title), cells) if table.title else []
-    blocks = [[_words(title, strong=True) for title in titles], *body, [_words(part) for part in said]]
+    lead = wrapped(options.line(table.lead), cells) if table.lead else []
+    blocks = [
+        [_words(title, strong=True) for title in titles],
+        [_words(part) for part in lead],
+        *body,
+        [_words(part) for part in said],
+    ]
     lines = [line for block in blocks if block for line in (*block, _Line())][:-1]
     width, height = cells * CELL + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     out.write(

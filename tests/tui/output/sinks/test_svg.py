@@ -46,8 +46,9 @@ def unwrapped(text: str) -> str:
 
 @pytest.mark.parametrize("shape", sample_tables.ALL)
 def test_it_reads_as_the_text_form_does(shape: str) -> None:
-    plain = dataclasses.replace(sample_tables.ALL[shape](), notes=(), total=None)
+    plain = dataclasses.replace(sample_tables.ALL[shape](), notes=(), total=None, lead="Fix first: dog/listen.")
     assert lines(printed(plain, "svg")) == printed(plain, "text").splitlines()
+    assert "Fix first: dog/listen." in lines(printed(plain, "svg"))
 
 
 @pytest.mark.parametrize("make", [sample_tables.hostile, sample_tables.hostile_lists])
