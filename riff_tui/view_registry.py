@@ -17,6 +17,7 @@ _HOMES = {
     "alignment": "judges",
     "disputes": "agreement",
     "failure-shifts": "failure_matrix",
+    "flow-table": "judges",
     "runs": "timeline",
     "segments": "states",
     "side_by_side": "compare",

@@ -18,7 +18,16 @@ from riff_ingest.lenient_json import parse_time
 from riff_ingest.segments import segment_of
 from riff_ingest.state_aspects import Stream, read_stream, says_something, state_rows
 from riff_ingest.visits import is_good, named_state, place_tools, state_of, visits_of
-from riff_store.facts import CallHead, ConversationFacts, ExpectedStep, Failure, Skipped, StateAspects, ToolAspects
+from riff_store.facts import (
+    CallHead,
+    ConversationFacts,
+    ExpectedStep,
+    Failure,
+    Skipped,
+    StateAspects,
+    ToolAspects,
+    Touched,
+)
 from riff_store.measure import TYPING, percentile, slow_share
 from riff_store.metrics import COMPUTED, OF_STATES
 from riff_store.scoring import FULL, succeeded
@@ -61,6 +70,7 @@ def facts_of(
     head["archetype"] = call.archetype or (call.contract.archetype if call.contract else None)
     head["started_at"] = parse_time(call.started_at) if call.started_at else None
     failure = blame_of(call, stream) if success is False and not call.is_excluded() else None
+    tools = tool_rows(call, stream, failure) if call.tool_calls or (failure and failure.tool) else []
     facts = ConversationFacts(
         **head,
         line=line,
@@ -70,12 +80,13 @@ def facts_of(
         typed=sum(1 if latency > TYPING * 1000 else -1 for latency in latencies) if latencies else None,
         aspects=aspects,
         states=states,
-        tools=tool_rows(call, stream, failure) if call.tool_calls or (failure and failure.tool) else [],
+        tools=tools,
         terminals=stream.outcomes if call.events else {},
         outcome_positions=stream.outcome_positions,
         failure=failure,
         expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps or ()],
         transcript=transcript_text(call, stored) if with_text else None,
+        path=touched_by(call, stream, states, tools),
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
     if call.aspects or call.state_aspects:
@@ -217,6 +228,35 @@ def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> l
 
 
 # Sum the calls of each tool by the state that made them (docs/metrics.md, section 18).
+def touched_by(
+    call: Conversation, stream: Stream, states: list[StateAspects], tools: list[ToolAspects]
+) -> Touched | None:
+    """Return what a call touched of its flow, `None` where nothing says that it touched anything."""
+    places: dict[str, int | None] = {row.state: row.position for row in states}
+    if call.events:
+        places |= stream.outcome_positions
+        places |= {outcome: None for outcome in stream.outcomes if outcome not in places}
+    in_order = None not in places.values()
+    # An outcome that a call came to as it left a state lies before what it entered next.
+    names = sorted(places, key=lambda name: (places[name], name not in stream.outcomes)) if in_order else sorted(places)
+    place_of = {name: place for place, name in enumerate(names)}
+    visited, edges = len(names), set()
+    for row in states:
+        for target in row.to_states:
+            edges.add((place_of[row.state], place_of.setdefault(target, len(place_of))))
+    slots = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
+    guards = {f"{_result_of(event)} {event.guard}" for event in call.events if type(event) is GuardEvaluated}
+    called = {row.tool for row in tools if row.n}
+    if not (place_of or slots or guards or called):
+        return None
+    flat = [place for edge in sorted(edges) for place in edge]
+    return Touched(list(place_of), visited, flat, sorted(slots), sorted(guards), sorted(called), in_order)
+
+
+def _result_of(guard: GuardEvaluated) -> str:
+    return "error" if says_something(guard.error) else "passed" if guard.result else "failed"
+
+
 def tool_rows(call: Conversation, stream: Stream, failure: Failure | None) -> list[ToolAspects]:
     """Return how each tool fared in each state that called it, and the tool that the blame of the call names."""
     found: dict[tuple[str, str | None], ToolAspects] = {}

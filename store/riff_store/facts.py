@@ -90,6 +90,32 @@ class ExpectedStep(msgspec.Struct, gc=False):
     matched: bool | None
 
 
+class Touched(msgspec.Struct, array_like=True, gc=False):
+    """Describe what a call touched of its flow.
+
+    `names` are states and outcomes, the first `visited` of them in the order in which the call first came to them, if
+    that is known (`in_order`). `edges` are the steps that it took, each as two places among these names, one after the
+    other. `guards` have how they turned out before their name: `passed`, `failed` or `error`.
+    """
+
+    names: list[str]
+    visited: int
+    edges: list[int] = []
+    slots: list[str] = []
+    guards: list[str] = []
+    tools: list[str] = []
+    in_order: bool = True
+
+    @property
+    def route(self) -> str | None:
+        """Return the states and outcomes in the order of the first visits as text, `None` where it is not known."""
+        return ROUTE.join(self.names[: self.visited]) if self.in_order and self.visited else None
+
+
+ROUTE = " > "
+"""What stands between the states of a route."""
+
+
 class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
     """Describe a call as every form of it does, from the source that delivers it to the row that the store keeps.
 
@@ -138,7 +164,7 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
     it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
     where text is not kept. `typed` is by how many more of its turns took as long as typing does than did not, `None`
-    without latencies: calls whose sum is above 0 have a median turn that did.
+    without latencies: calls whose sum is above 0 have a median turn that did. `path` is what it touched of its flow.
     """
 
     run_id: str
@@ -155,6 +181,7 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     failure: Failure | None = None
     expected: list[ExpectedStep] = []
     transcript: bytes | None = None
+    path: Touched | None = None
 
 
 class JudgedScore(msgspec.Struct, gc=False):

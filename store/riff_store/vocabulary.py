@@ -65,7 +65,7 @@ def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[F
 
 _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
-    *_fields("call", "name", "stop_reason final_state final_status judge"),
+    *_fields("call", "name", "stop_reason final_state final_status route judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
     *_fields("call", "name", TOOL_FIELDS),

@@ -117,12 +117,11 @@ from riff_tui.views.effects import NO_CALL, effects
 from riff_tui.views.export import COLUMNS as EXPORT_COLUMNS
 from riff_tui.views.export import batch_of
 from riff_tui.views.failure_matrix import failure_matrix
-from riff_tui.views.flow_table import flow_table
 from riff_tui.views.flows import UNITS, flows
 from riff_tui.views.funnel import funnel
 from riff_tui.views.gate import gate
+from riff_tui.views.judges import flow_table, rate_marks, shortfalls
 from riff_tui.views.judges import judges as judges_judges
-from riff_tui.views.judges import rate_marks, shortfalls
 from riff_tui.views.neighbors import StateFigure, named_state
 from riff_tui.views.neighbors import neighbors as neighbors_neighbors
 from riff_tui.views.parts import cells, columns

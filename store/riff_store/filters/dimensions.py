@@ -44,6 +44,8 @@ DIMENSIONS = {
     "state": Dimension("state", m.State),
     "segment": Dimension("segment", m.Segment),
     "tool": Dimension("tool", m.Label),
+    "route": Dimension("path", m.Path, "route"),
+    "touched": Dimension("path", m.Path, "touched"),
 }
 
 FAILURE = {

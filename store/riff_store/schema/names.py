@@ -80,6 +80,19 @@ class State(BaseModel):
         indexes = ((("flow", "name"), True),)
 
 
+class Path(BaseModel):
+    """Describe what calls touched of their flow: calls that touched the same share one.
+
+    `route` names the states and outcomes in the order in which a call first came to them, null where that is not
+    known, and `touched` is a `facts.Touched` as JSON. `digest` stands for both.
+    """
+
+    id = pw.AutoField()
+    digest = pw.BlobField(unique=True)
+    route = pw.TextField(null=True)
+    touched = pw.TextField()
+
+
 # Define what was read, and what of it was left out.
 class SourceFile(BaseModel):
     id = pw.AutoField()

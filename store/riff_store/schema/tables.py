@@ -14,6 +14,7 @@ from riff_store.schema.names import (
     Judge,
     Label,
     Named,
+    Path,
     Persona,
     Run,
     Scenario,
@@ -23,7 +24,7 @@ from riff_store.schema.names import (
     State,
 )
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 COMPUTED_JUDGE = 1
 
 
@@ -66,6 +67,7 @@ class Conversation(BaseModel):
     caller_ok = pw.BooleanField(null=True)
     typed = pw.IntegerField(null=True)
     filled = pw.IntegerField(constraints=[pw.SQL("DEFAULT 0")])
+    path = pw.ForeignKeyField(Path, null=True, index=False)
 
     class Meta:
         indexes = ((("run", "name", "flow", "agent", "trial"), True), (("flow", "agent", "run"), False))
@@ -413,7 +415,7 @@ class ColumnChunk(BaseModel):
         indexes = ((("row_group",), False),)
 
 
-DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
+DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State, Path)
 SOURCES = (SourceFile, SkippedInput)
 OF_CALLS = (
     AspectScore, StateScore, ToolScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript

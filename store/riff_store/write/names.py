@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
 from riff_store.engines.engine import Connection
+from riff_store.facts import Touched
+
+_encode = msgspec.json.Encoder().encode
+NUL = "\\u0000"
+"""How JSON spells what no store can hold."""
 
 
 class CallNames(NamedTuple):
@@ -57,6 +65,7 @@ class Names:
         self.aspects = self._plain("aspect")
         self.labels = self._plain("label")
         self.runs = self._plain("run")
+        self._paths: dict[str, int] = {}
         self.flows = self._plain("flow")
         self._states: dict[int, Keys] = {}
         self._judges: dict[tuple[str, str, str], int] = {}
@@ -79,6 +88,29 @@ class Names:
         if self._outcomes.get(state) != outcome:
             self._connection.execute("UPDATE state SET outcome = ? WHERE id = ?", (outcome, state))
             self._outcomes[state] = outcome
+
+    def path(self, touched: Touched) -> int:
+        """Return the key of what a call touched of its flow."""
+        try:
+            text = _encode(touched).decode()
+        except UnicodeEncodeError:
+            text = ""
+        if not text.isascii() or not text or NUL in text:
+            parts = {
+                part: [encodable(name) for name in getattr(touched, part)]
+                for part in ("names", "slots", "guards", "tools")
+            }
+            touched = msgspec.structs.replace(touched, **parts)
+            text = _encode(touched).decode()
+        found = self._paths.get(text)
+        if found is None:
+            digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+            row = self._connection.execute("SELECT id FROM path WHERE digest = ?", (digest,)).fetchone()
+            if row is None:
+                insert = "INSERT INTO path (digest, route, touched) VALUES (?, ?, ?) RETURNING id"
+                row = self._connection.execute(insert, (digest, touched.route, text)).fetchone()
+            found = self._paths[text] = int(row[0])
+        return found
 
     def judge(self, name: str, model: str | None, prompt_hash: str | None) -> int:
         """Return the key of a judge: one model behind a name, in one version of its prompt."""

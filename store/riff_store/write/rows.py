@@ -260,6 +260,7 @@ class Rows:
         row[_AT["origin"]] = None if facts.origin == "observed" else facts.origin
         row[_AT["source_file"]] = self._source_file
         row[_AT["quality"]] = row[_AT["computed_quality"]] = computed_quality(facts.aspects)
+        row[_AT["path"]] = None if facts.path is None else self._names.path(facts.path)
         row[_AT["lost"]] = max((state.lost for state in facts.states if state.lost is not None), default=None)
         self._tables[m.Conversation] += row
 
