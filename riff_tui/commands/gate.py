@@ -49,8 +49,8 @@ MaxDropOption = Annotated[
         "--max-drop",
         "ASPECT=X",
         "How far an aspect may fall, in its own unit or, of shares, in percent: success_rate, correctness,"
-        " completion, errors, latency_p95, latency_mean (seconds up), slow, humanness, humanness:JUDGE, of voice calls"
-        " yield_rate and the like; repeatable.",
+        " completion, errors, latency_p95, latency_mean, latency_tail (seconds up), slow, humanness, humanness:JUDGE,"
+        " of voice calls yield_rate and the like; repeatable.",
         completion.tolerances,
     ),
 ]

@@ -16,9 +16,9 @@ from riff_tui.gate.rules import Rules, decide
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_store.queries.comparison import ComparedCalls, Comparison
+    from riff_store.queries.comparison import Comparison
     from riff_store.queries.conversations import Call
-    from riff_store.queries.sides import Side
+    from riff_store.queries.sides import ComparedCalls, Side
 
 
 LATELY = ("latest", "previous")
@@ -139,7 +139,7 @@ def _paired(
     store: Store, comparison: Comparison, calls: Predicate | None, checks: Iterable[Check]
 ) -> Mapping[tuple[str, tuple[str, str | None]], ComparedCalls]:
     """Return the calls of the checks that leave some out for want of a partner."""
-    from riff_store.queries.comparison import compared_calls
+    from riff_store.queries.sides import compared_calls
 
     alone = {(each.flow, (each.aspect, each.judge)) for each in comparison.differences if each.alone_b}
     wanted = [key for key in map(_key, checks) if key in alone]
@@ -168,7 +168,7 @@ def _field(check: Check) -> str:
     metric = metric_of(check.aspect)
     if check.judge is not None:
         return f"{check.aspect}.{check.judge}"
-    return metric.of_call if metric is not None and metric.of_call else check.aspect
+    return check.aspect if metric is None else metric.of_call or metric.of_turns or check.aspect
 
 
 def _command(check: Check, where: str, paired: ComparedCalls | None, store_name: str) -> str:

@@ -46,11 +46,12 @@ class Metric:
 
     A rate counts the calls whose aspect `rate_of` is at the top of its scale. `of_call` names what the store keeps of
     each call for a figure that is no aspect, so that it can be compared; a figure that is `pooled` is no mean over
-    calls but over events, which come several in a call. What is `optional` has a column only where some call has it.
-    What is not `compared` is left out of comparisons unless asked for; what is not `pasted` has no place in the tables
-    that people paste; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
-    `Conversation` to a value or `None`, or from the `MetricContext` of a voice call where it is `of_voice`; with
-    another `version` of it, files are read again.
+    calls but over events, which come several in a call, and so is one `of_turns`, which names the figure of a call that
+    is next to it: a gate that names it asks for it alone, since it is made of transcripts. What is `optional` has a
+    column only where some call has it. What is not `compared` is left out of comparisons unless asked for; what is not
+    `pasted` has no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names the
+    function, `module:function`, from a `Conversation` to a value or `None`, or from the `MetricContext` of a voice call
+    where it is `of_voice`; with another `version` of it, files are read again.
     """
 
     key: str
@@ -75,6 +76,7 @@ class Metric:
     rate_of: str = ""
     of_call: str = ""
     pooled: Pooled | None = None
+    of_turns: str = ""
     compute: str = ""
     of_voice: bool = False
     version: int = 1
@@ -97,7 +99,8 @@ class Metric:
     @property
     def can_be_gated(self) -> bool:
         """Return whether a fall of it can be told from a rise, call by call."""
-        return self.better is not None and (self.is_aspect or bool(self.of_call) or self.pooled is not None)
+        of_several = self.pooled is not None or bool(self.of_turns)
+        return self.better is not None and (self.is_aspect or bool(self.of_call) or of_several)
 
 
 # List the metrics of voice calls that EVA defines and that need no judge (docs/eva.md, section 10).
@@ -291,6 +294,13 @@ METRICS: tuple[Metric, ...] = (
         definition="agent turns slower than 4 s ÷ agent turns with a latency",
     ),
     Metric(
+        "latency_tail", "lat_tail", kind="row", unit="s", better="lower", short="tail", shown=False, pasted=False,
+        optional=True, compared=False, of_turns="latency_p95",
+        help="95th percentile of the latencies of all turns of all calls together, which a few slow turns move.",
+        definition="seconds per agent turn, 95th percentile of all turns of all calls together; read from transcripts "
+        "by a gate that names it",
+    ),
+    Metric(
         "turn_count", "turn_count", unit="turns", better=None, short="turns", aliases=("turns",),
         help="Agent turns in a call.",
         definition="agent turns",
@@ -377,6 +387,8 @@ COMPUTED = tuple(metric.key for metric in METRICS if metric.kind == "call")
 """The computed aspects of a call that this distribution knows."""
 POOLED = {metric.key: metric.pooled for metric in METRICS if metric.pooled is not None}
 """The figures over events of all calls together, each with its sums."""
+OF_TURNS = {metric.key: metric for metric in METRICS if metric.of_turns}
+"""The figures over all turns of all calls together."""
 RATES = {metric.key: metric.bounds[1] for metric in METRICS if metric.rate_of == metric.key}
 """The aspects that are rates in themselves, each with the value of a call that counts."""
 

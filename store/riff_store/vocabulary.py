@@ -82,6 +82,7 @@ _ALL = [
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),
     *_fields("row", "name", "path kind aspect"),
     *_fields("row", "number", "n measured excluded caller_failed operability blend success_rate success_overall flows"),
+    *_fields("row", "number", metrics.OF_TURNS),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
     *_fields("row", "number", "calls unrecovered bad_arguments"),
     *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed wrong_failed"),

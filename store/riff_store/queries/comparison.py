@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.interaction import EVENTS
 from riff_store.measure import UNIT, Measure, PooledMeasure
-from riff_store.metrics import OF_CALLS, POOLED, TEN, Direction, Metric, Pooled, metric_of
-from riff_store.queries.conversations import Call, calls_of
+from riff_store.metrics import OF_CALLS, OF_TURNS, POOLED, TEN, Direction, Metric, Pooled, metric_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.sides import (
     KINDS,
@@ -37,7 +36,7 @@ from riff_store.statistics.significance import Stratum
 
 if TYPE_CHECKING:
     from riff_store.queries.sides import MeasuredRow
-    from riff_store.statistics import Flags, Floats, Keys
+    from riff_store.statistics import Floats, Keys
 
     Sums: TypeAlias = Mapping[str, Floats]
     """The sums of calls by name; nan where it is not known who spoke when."""
@@ -190,6 +189,9 @@ def compare(
         if has_interaction(store):
             interactions = first.interactions(), second.interactions()
             found += [each for flow in chosen for each in pooled_differences(*flow, interactions, allowed or _nothing)]
+        for key in sorted(set(also) & OF_TURNS.keys()):
+            turns = first.latencies(), second.latencies()
+            found += [each for flow in chosen for each in _tails(*flow, OF_TURNS[key], turns, allowed or _nothing)]
         seen, in_a, in_b = (first, second), flows_a, flows_b
         if within is not None and within != calls:
             seen = SideCalls(store, reader, first.side, within), SideCalls(store, reader, second.side, within)
@@ -430,46 +432,38 @@ def _pooled_measure(metric: Metric, calls: CallSums) -> PooledMeasure:
     )
 
 
-ComparedRow: TypeAlias = tuple[str, str | None]
-"""An aspect and its judge, `None` for what is computed."""
+def _tails(
+    flow: str,
+    calls: Places,
+    pairs: Places | None,
+    metric: Metric,
+    turns: tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]],
+    allowed: Allowed,
+) -> Iterator[Difference]:
+    """Yield the difference of one flow in a percentile of all turns, which has no pairs of calls.
 
-
-class ComparedCalls(NamedTuple):
-    """Hold the measured calls of B in one flow: those that are compared with a partner, and those `alone`."""
-
-    compared: Sequence[Call]
-    alone: Sequence[Call]
-
-
-def compared_calls(
-    store: Store, sides: tuple[Side, Side], calls: Predicate | None, wanted: Collection[tuple[str, ComparedRow]]
-) -> Mapping[tuple[str, ComparedRow], ComparedCalls]:
-    """Return the calls of B behind rows of a comparison whose calls are compared in pairs, by flow and row."""
-    aspects = {row for _, row in wanted}
-    with store.snapshot():
-        reader = side_reader(store)
-        first, second = (SideCalls(store, reader, side, calls) for side in sides)
-        pairs = paired(first, second)
-        also = {aspect for aspect, _ in aspects}
-        found: dict[ComparedRow, tuple[Flags, Flags]] = {
-            (kind.name, judge): (samples.known(on_a), samples.known(on_b))
-            for kind, judge, (on_a, on_b) in measured(store, first, second, selected_judges(store, None), also)
-            if (kind.name, judge) in aspects
-        }
-        if also & POOLED.keys():
-            known = [samples.known(side.interactions()[EVENTS[0]]) for side in (first, second)]
-            found |= {(aspect, None): (known[0], known[1]) for aspect in also & POOLED.keys()}
-        return {
-            (flow, row): each
-            for row, known in found.items()
-            for flow, each in _by_flow(store, second, pairs, known).items()
-            if (flow, row) in wanted
-        }
-
-
-def _by_flow(store: Store, side: SideCalls, pairs: Places, known: tuple[Flags, Flags]) -> dict[str, ComparedCalls]:
-    with_partner = set(side.keys[pairs.second[known[0][pairs.first]]].tolist())
-    found: dict[str, tuple[list[Call], list[Call]]] = {}
-    for call in calls_of(store, side.keys[known[1]].tolist()):
-        found.setdefault(call.flow, ([], []))[call.id not in with_partner].append(call)
-    return {flow: ComparedCalls(*both) for flow, both in found.items()}
+    A flow of which either side has no turns, or too few to tell how far out its tail lies, has none that is tested.
+    """
+    first, second = (
+        intervals.tail_of([side[place] for place in places])
+        for side, places in zip(turns, (calls.first.tolist(), calls.second.tolist()), strict=True)
+    )
+    if first is None and second is None:
+        return
+    a, b = (
+        PooledMeasure(0, 0, 0)
+        if tail is None
+        else PooledMeasure(tail.calls, round(tail.value * UNIT) * tail.values, tail.values)
+        for tail in (first, second)
+    )
+    plain = Difference(
+        flow=flow, aspect=metric.key, judge=None, better=metric.better, rate=False, a=a, b=b, effect=None,
+        interval=None, pairs=None, alone_a=0, alone_b=0,
+        test=None, p=None, p_adjusted=None, verdict="not measured", tendency="not measured",
+    )  # fmt: skip
+    found = None if first is None or second is None else intervals.of_tails(first, second)
+    if found is None:
+        yield plain if not (a.events and b.events) else _with_effect(plain, None)
+    else:
+        margin = allowed(metric.key, None)
+        yield _tested(plain, "Woodruff", found, lambda by: found._replace(change=found.change - by).p, margin)

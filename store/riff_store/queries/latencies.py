@@ -148,6 +148,23 @@ def _documents(store: Store, keys: list[int]) -> Iterator[dict[str, Any]]:
             yield {}
 
 
+def latencies_by_call(store: Store, calls: Sequence[int]) -> list[list[float]]:
+    """Return the latencies in seconds of the agent's turns in each of some calls; none where no transcript is kept."""
+    kept, transcripts = m.Transcript, Transcripts(store)
+    found: dict[int, list[float]] = {}
+    for start in range(0, len(calls), PROBED):
+        some = one_of(kept.conversation, calls[start : start + PROBED])
+        rows = store.execute(kept.select(kept.conversation, kept.body, kept.dictionary).where(some))
+        for call, body, dictionary in rows:
+            try:
+                document = msgspec.convert(transcripts.document(body, dictionary), _Document)
+            except ValueError:
+                continue
+            of_turns = (event.latency_ms for event in document.events if event.type == "turn_complete")
+            found[call] = [latency / 1000 for latency in of_turns if latency is not None and latency >= 0]
+    return [found.get(call, []) for call in calls]
+
+
 def _in_state(transcript: dict[str, Any], state: str) -> list[float]:
     """Return the latencies in milliseconds of the turns in a state; a damaged transcript has none."""
     try:

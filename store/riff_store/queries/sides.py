@@ -12,7 +12,10 @@ from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, names_of, run_order, run_starts
 from riff_store.filters.predicates import Predicate, Term, both
-from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
+from riff_store.interaction import EVENTS
+from riff_store.metrics import OF_CALLS, POOLED, Direction, Metric, plugins
+from riff_store.queries.conversations import Call, calls_of
+from riff_store.queries.flows import selected_judges
 from riff_store.queries.sums import call_counts
 from riff_store.statistics import pairing
 from riff_store.statistics.significance import SIGNIFICANT
@@ -251,6 +254,12 @@ class SideCalls:
 
         return read_interactions(self._store, self.keys)
 
+    def latencies(self) -> Sequence[Sequence[float]]:
+        """Return the latencies in seconds of the agent's turns in each call, as far as transcripts are kept."""
+        from riff_store.queries.latencies import latencies_by_call
+
+        return latencies_by_call(self._store, self.keys.tolist())
+
     def tasks(self, runs: Keys | None) -> pairing.Tasks:
         """Return the tasks of the calls, which are of one agent, or in one of these runs where these are given."""
         columns = self._columns
@@ -336,3 +345,48 @@ def _kinds(aspect: str, also: Collection[str]) -> Iterator[ComparedAspect]:
         metric = added or OF_CALLS[kind.name]
         if metric.compared or metric.key in also:
             yield kind
+
+
+ComparedRow: TypeAlias = tuple[str, str | None]
+"""An aspect and its judge, `None` for what is computed."""
+
+
+class ComparedCalls(NamedTuple):
+    """Hold the measured calls of B in one flow: those that are compared with a partner, and those `alone`."""
+
+    compared: Sequence[Call]
+    alone: Sequence[Call]
+
+
+def compared_calls(
+    store: Store, sides: tuple[Side, Side], calls: Predicate | None, wanted: Collection[tuple[str, ComparedRow]]
+) -> Mapping[tuple[str, ComparedRow], ComparedCalls]:
+    """Return the calls of B behind rows of a comparison whose calls are compared in pairs, by flow and row."""
+    aspects = {row for _, row in wanted}
+    with store.snapshot():
+        reader = side_reader(store)
+        first, second = (SideCalls(store, reader, side, calls) for side in sides)
+        pairs = paired(first, second)
+        also = {aspect for aspect, _ in aspects}
+        found: dict[ComparedRow, tuple[Flags, Flags]] = {
+            (kind.name, judge): (pairing.known(on_a), pairing.known(on_b))
+            for kind, judge, (on_a, on_b) in measured(store, first, second, selected_judges(store, None), also)
+            if (kind.name, judge) in aspects
+        }
+        if also & POOLED.keys():
+            known = [pairing.known(side.interactions()[EVENTS[0]]) for side in (first, second)]
+            found |= {(aspect, None): (known[0], known[1]) for aspect in also & POOLED.keys()}
+        return {
+            (flow, row): each
+            for row, known in found.items()
+            for flow, each in _by_flow(store, second, pairs, known).items()
+            if (flow, row) in wanted
+        }
+
+
+def _by_flow(store: Store, side: SideCalls, pairs: Places, known: tuple[Flags, Flags]) -> dict[str, ComparedCalls]:
+    with_partner = set(side.keys[pairs.second[known[0][pairs.first]]].tolist())
+    found: dict[str, tuple[list[Call], list[Call]]] = {}
+    for call in calls_of(store, side.keys[known[1]].tolist()):
+        found.setdefault(call.flow, ([], []))[call.id not in with_partner].append(call)
+    return {flow: ComparedCalls(*both) for flow, both in found.items()}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from riff_store.measure import wilson
+from riff_store.measure import percentile, wilson
 from riff_store.statistics.distributions import student_quantile, student_tail
 
 if TYPE_CHECKING:
@@ -90,6 +91,53 @@ def of_samples(first: Sample, second: Sample) -> Estimate | None:
     share_1, share_2 = part_1 / (part_1 + part_2), part_2 / (part_1 + part_2)
     degrees = 1 / (share_1**2 / (len(first) - 1) + share_2**2 / (len(second) - 1))
     return Estimate(mean_2 - mean_1, part_1 + part_2, degrees)
+
+
+class Tail(NamedTuple):
+    """Hold a percentile of values that come several in a call, and its variance, `None` where too few tell."""
+
+    value: float
+    calls: int
+    values: int
+    variance: float | None
+
+
+def tail_of(by_call: Sequence[Sequence[float]], share: float = 0.95) -> Tail | None:
+    """Return a percentile of the values of all calls together; `None` without any.
+
+    Its variance is Woodruff's (1952, Journal of the American Statistical Association 47:635-646): from the limits of
+    the share of values below it, whose own variance is that of a ratio over calls, since values of a call have much in
+    common. It is not known where the upper limit lies beyond the largest value.
+    """
+    import numpy as np
+
+    counted = [values for values in by_call if values]
+    if not counted:
+        return None
+    ranked = sorted(value for values in counted for value in values)
+    value, n = percentile(ranked, share), len(counted)
+    wholes = np.array([len(values) for values in counted], dtype=float)
+    above = np.array([sum(each > value for each in values) for values in counted], dtype=float)
+    if n < 2:
+        return Tail(value, n, len(ranked), None)
+    moves = np.sort((above - above.sum() / wholes.sum() * wholes) ** 2)
+    quantile = student_quantile(n - 1)
+    half = quantile * math.sqrt(n / (n - 1) * float(moves.sum())) / float(wholes.sum())
+    if share + half >= 1:
+        return Tail(value, n, len(ranked), None)
+    width = percentile(ranked, share + half) - percentile(ranked, max(0.0, share - half))
+    return Tail(value, n, len(ranked), (width / (2 * quantile)) ** 2)
+
+
+def of_tails(first: Tail, second: Tail) -> Estimate | None:
+    """Return the difference of two percentiles of different calls; `None` where the variance of either is not known."""
+    if first.variance is None or second.variance is None:
+        return None
+    variance = first.variance + second.variance
+    if not variance:
+        return Estimate(second.value - first.value, 0.0, first.calls + second.calls - 2)
+    parts = ((tail.variance / variance) ** 2 / (tail.calls - 1) for tail in (first, second) if tail.variance)
+    return Estimate(second.value - first.value, variance, 1 / sum(parts))
 
 
 def _moments(values: Sample) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.support.facts import call, fresh, put, verdict
-from tests.surface.store import ConversationFacts, JudgedScore
+from tests.surface.store import ConversationFacts, EventColumns, JudgedScore, percentile, spell
 from tests.surface.tui import ExitCode, run
 
 Captured = pytest.CaptureFixture[str]
@@ -72,6 +72,45 @@ def test_a_latency_fails_where_its_interval_lies_beyond_what_is_allowed(
     (row,) = [row for row in rows if row["aspect"] == "latency_p95"]
     assert (row["standing"] == "failed") == (row["interval"][0] > 0.5) == fails
     assert row["change"] == pytest.approx(sum(slower) / 80, abs=0.02)
+
+
+def spoken(side: str, turns: Sequence[Sequence[float]]) -> list[ConversationFacts]:
+    """A good call for each list of latencies of turns, in seconds, with its transcript."""
+    found = calls(side, [max(each) for each in turns])
+    for facts, each in zip(found, turns, strict=True):
+        said = ((), (), [seconds * 1000 for seconds in each], (), ())
+        facts.transcript = spell([], EventColumns("t" * len(each), [None] * len(each), said), {})
+    return found
+
+
+def turns(seed: int, slow: float) -> list[list[float]]:
+    """Eight turns for each of eighty calls, of which a share of the last ones takes eight seconds."""
+    chance = random.Random(seed)
+    return [[*(chance.uniform(0.5, 2.0) for _ in range(7)), 8.0 if chance.random() < slow else 1.0] for _ in range(80)]
+
+
+@pytest.mark.parametrize(("slow", "fails"), [(0.9, True), (0.1, False), (0.0, False)])
+def test_a_tail_of_all_turns_fails_where_its_interval_lies_beyond_what_is_allowed(
+    slow: float, fails: bool, tmp_path: Path, capsys: Captured
+) -> None:
+    store = stored(tmp_path, spoken("a", turns(1, 0.0)), spoken("b", turns(2, slow)))
+    assert gated(store, "--max-drop", "latency_tail=0.5") == (ExitCode.GATE_FAILED if fails else ExitCode.OK)
+    capsys.readouterr()
+    gated(store, "--max-drop", "latency_tail=0.5", "--json")
+    found = json.loads(capsys.readouterr().out)
+    (row,) = [row for row in found["rows"] if row["aspect"] == "latency_tail"]
+    every = sorted(second for each in turns(2, slow) for second in each)
+    assert row["candidate"] == pytest.approx(percentile(every, 0.95), abs=1e-6)
+    assert (row["standing"] == "failed") == (row["interval"][0] > 0.5) == fails
+    if fails:
+        (because,) = found["because"]
+        assert "--sort -latency_p95" in because["command"]
+
+
+def test_a_tail_without_transcripts_is_not_measured(tmp_path: Path, capsys: Captured) -> None:
+    store = stored(tmp_path, calls("a", [1.5] * 40), calls("b", [8.0] * 40))
+    assert gated(store, "--max-drop", "latency_tail=0.5") == ExitCode.USAGE
+    assert "latency_tail: not measured in any flow" in capsys.readouterr().err
 
 
 def test_calls_that_errored_fail_a_gate_that_is_not_strict_and_are_counted_everywhere(
