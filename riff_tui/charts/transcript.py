@@ -138,7 +138,17 @@ class _TranscriptWriter:
             lines = self._step(row) if row.record.get("role") else [self._steps(row)]
         else:
             lines = self._said(row) if kind == "turn" else self._happened(row)
-        return [*lines, *self._noted(row)]
+        return [*lines, *self._noted(row), *self._ended(row)]
+
+    def _ended(self, row: Row) -> list[Line]:
+        """Return how the call ended, below its last moment."""
+        said, severity = str(row.record.get("ended") or ""), row.severity.get("ended")
+        room = self._width - len(self._indent) - 3
+        if not said:
+            return []
+        pieces = wrap(readable(said, self._glyphs), room)
+        signs = [self._glyphs.arrow, *" " * (len(pieces) - 1)]
+        return [((f"{self._indent}{sign} {piece}", severity),) for sign, piece in zip(signs, pieces, strict=True)]
 
     def _noted(self, row: Row) -> list[Line]:
         """Return what people noted on the moment, below it."""
@@ -157,13 +167,20 @@ class _TranscriptWriter:
         return [((f" {piece}", "faint"),) for piece in wrap(readable(note, self._glyphs), self._width - 2)]
 
     def _entered(self, row: Row) -> Line:
-        state, detail = (readable(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail"))
+        state, detail, blame = (
+            readable(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail", "blame")
+        )
         rule = self._glyphs.box["ew"]
         head = f"{self._time(row)} {rule}{rule} "
+        blame = fit(f"{self._glyphs.bad}{blame}", max(8, self._width // 2), self._glyphs.ellipsis) if blame else ""
+        ending: Line = ((f" {blame} ", "bad"), (rule * 2, "faint")) if blame else ()
         tail = f" {detail} " if detail else " "
-        room = self._width - cell_width(head) - cell_width(tail) - 1
-        name = fit(state, max(8, room), self._glyphs.ellipsis)
-        return ((head, "faint"), (name, "accent"), (f"{tail}{rule * max(0, room - cell_width(name))}", "faint"))
+        room = self._width - cell_width(head) - width_of(ending) - 1
+        if blame and cell_width(state) + cell_width(tail) > room:
+            tail = " "  # what went wrong here says more than where the call came from
+        name = fit(state, max(8, room - cell_width(tail)), self._glyphs.ellipsis)
+        rest = rule * max(0, room - cell_width(name) - cell_width(tail))
+        return ((head, "faint"), (name, "bad" if blame else "accent"), (f"{tail}{rest}", "faint"), *ending)
 
     def _steps(self, row: Row) -> Line:
         """Return the rule above the steps that the task asks for."""
@@ -191,7 +208,15 @@ class _TranscriptWriter:
         text = str(row.record.get("text") or "")
         # A voice has no paragraphs, whatever the model wrote.
         pieces = self._pieces(" ".join(text.split()) if self._numbered else text, room)
-        first, *more = marked or [((piece, None),) for piece in pieces]
+        first, *more = list[Line](marked or [((piece, None),) for piece in pieces])
+        if (again := row.record.get("as_at")) is not None:
+            said = f"(as at {fixed(again, 1)})"
+            if more and width_of(more[-1]) + 2 + len(said) <= room:
+                more[-1] = (*more[-1], (f"  {said}", "faint"))
+            elif not more and width_of(first) + 2 + len(said) <= room:
+                first = (*first, (f"  {said}", "faint"))
+            else:
+                more.append(((said, "faint"),))
         head: Line = (
             (f"{self._time(row)}{self._number(row)}  ", "faint"),
             (f"{self._who(who)} ", "strong" if who == "agent" else None),

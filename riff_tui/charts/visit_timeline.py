@@ -6,14 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, takewhile
 
+from riff_tui.charts.transcript import Line, Piece, Tone
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import Glyphs, glyphs, readable
-from riff_tui.text.numbers import counted
+from riff_tui.text.numbers import counted, fixed
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.timeline_events import Moment, VisitSpan
 
 WIDEST_NAME = 24
 NARROWEST_BAR = 10
+_NARROWEST_VISIT = 2
+_NARROWEST_NAME = 5
 _STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)
 
 
@@ -29,14 +32,23 @@ class EventMark:
 
 @dataclass(frozen=True, slots=True)
 class VisitTimeline:
-    """Draw bars of the visits and, below them, marks of what happened; times are seconds since the call started."""
+    """Draw bars of the visits and, below them, marks of what happened; times are seconds since the call started.
+
+    The call first failed in the state `blamed`.
+    """
 
     visits: tuple[VisitSpan, ...]
     marks: tuple[EventMark, ...]
+    blamed: str | None = None
 
     @classmethod
-    def of(cls, visits: Sequence[VisitSpan], moments: Iterable[Moment]) -> VisitTimeline | None:
-        """Return the timeline of a call, `None` without a clock or where every visit ended as it began."""
+    def of(
+        cls, visits: Sequence[VisitSpan], moments: Iterable[Moment], blamed: str | None = None
+    ) -> VisitTimeline | None:
+        """Return the timeline of a call that first failed in the state `blamed`.
+
+        It is `None` without a clock or where every visit ended as it began.
+        """
         if not any(visit.end > 0 for visit in visits):
             return None
         marks = []
@@ -45,12 +57,19 @@ class VisitTimeline:
             if moment.t is not None and moment.state is not None and (guard or moment.kind == "slot"):
                 named = moment.entry.get("guard" if guard else "slot")
                 marks.append(EventMark(moment.state, moment.t, guard, named if isinstance(named, str) else ""))
-        return cls(tuple(visits), tuple(marks))
+        return cls(tuple(visits), tuple(marks), blamed)
 
     def draw(
         self, *, ascii_only: bool = False, width: int = 78, height: int | None = None, at: str | None = None
     ) -> list[str]:
-        """Draw an axis in seconds, then per state in order of first entry its bar and its marks.
+        """Draw the lines as plain text."""
+        drawn = self.lines(ascii_only=ascii_only, width=width, height=height, at=at)
+        return ["".join(text for text, _ in line) for line in drawn]
+
+    def lines(
+        self, *, ascii_only: bool = False, width: int = 78, height: int | None = None, at: str | None = None
+    ) -> list[Line]:
+        """Return an axis in seconds, then per state in order of first entry its bar and its marks.
 
         Where that takes more than `height` lines, it takes just as many: the legend and the last states, or those
         before the state `at`, give way to how many states are left out.
@@ -67,14 +86,59 @@ class VisitTimeline:
             bar = f"{fitted(names[state], column, signs.ellipsis)} {self._bar(state, end, room, signs)}"
             marks = self._marks(state, end, room, signs)
             rows.append([bar, " " * (column + 1) + marks] if marks else [bar])
+        whole = rows
         further = self._legend(signs)
         if height is not None and 1 + sum(map(len, rows)) + len(further) > height:
             left = _fitting(rows, height - 2, states.index(at) if at in states else 0)
             blank = [""] * (height - 2 - sum(map(len, left)))
             further = [*blank, f"{signs.ellipsis} {counted(len(rows) - len(left), 'more state')}"]
             rows = left
-        lines = [" " * (column + 1) + _axis(end, room), *chain.from_iterable(rows), *further]
-        return [fit(line.rstrip(), width, "") for line in lines]
+        bars = list(chain.from_iterable(rows))
+        failed = next((bar for state, (bar, *_) in zip(states, whole, strict=True) if state == self.blamed), None)
+        axis = " " * (column + 1) + _axis(end, room)
+        told: list[tuple[str, Tone]] = [(axis, "faint")]
+        told += [(line, "bad" if line == failed else "accent") for line in bars]
+        told += [(line, "faint") for line in further]
+        return [((fit(line.rstrip(), width, ""), tone),) for line, tone in told]
+
+    def strip(self, *, ascii_only: bool = False, width: int = 78, at: float | None = None) -> Line:
+        """Return the visits on one line, as wide as they were long; that at the moment `at` is filled and timed.
+
+        Without a moment the last one is. Of more visits than there is room for those around it are shown.
+        """
+        signs = glyphs(ascii_only)
+        place = next((n for n, visit in enumerate(self.visits) if at is not None and at < visit.end), None)
+        place = len(self.visits) - 1 if place is None else place
+        here, end = self.visits[place], max(visit.end for visit in self.visits)
+        when = f"{fixed(here.start, 0)}-{fixed(here.end, 0)} s of {fixed(end, 0)} s"
+        when = when if ascii_only else when.replace("-", "–")
+        room = max(NARROWEST_BAR, width - cell_width(when) - 2)
+        first, last = _around(place, len(self.visits), 1 + max(0, room - WIDEST_NAME) // (_NARROWEST_VISIT + 1))
+        shown = self.visits[first:last]
+        pieces: list[Piece] = [(signs.ellipsis, "faint")] if first else []
+        wanted = [
+            min(WIDEST_NAME, cell_width(readable(visit.state, signs)) + 4) if visit is here else 0 for visit in shown
+        ]
+        cells = _shares([visit.end - visit.start for visit in shown], wanted, room - len(shown) + 1 - bool(first))
+        for number, (visit, width_of_visit) in enumerate(zip(shown, cells, strict=True)):
+            name = readable(visit.state, signs)
+            if number:
+                pieces.append((signs.box["ns"], "faint"))
+            if visit is here:
+                text = fit(f" {name} ", max(0, width_of_visit - 2), signs.ellipsis)
+                text = signs.filled + text + signs.filled * (width_of_visit - 1 - cell_width(text))
+            else:
+                # A few letters of a name say less than that there was a visit.
+                is_told = width_of_visit >= min(_NARROWEST_NAME, cell_width(name))
+                text = fitted(name, width_of_visit, "") if is_told else signs.hatched * width_of_visit
+            tone: Tone = "bad" if visit.state == self.blamed else "accent" if visit is here else "faint"
+            pieces.append((text, tone))
+        if last < len(self.visits):
+            pieces.append((signs.ellipsis, "faint"))
+        elif self.visits[-1].open:
+            pieces.append((signs.arrow, "faint"))
+        used = sum(cell_width(text) for text, _ in pieces)
+        return (*pieces, (" " * max(1, width - used - cell_width(when)) + when, "faint"))
 
     def _bar(self, state: str, end: float, room: int, signs: Glyphs) -> str:
         cells = [" "] * (room + 1)
@@ -116,6 +180,23 @@ def _fitting(rows: list[list[str]], lines: int, at: int) -> list[list[str]]:
         first += 1
     fitting = takewhile(lambda taken: taken <= lines, accumulate(map(len, rows[first:])))
     return rows[first : first + len(list(fitting))]
+
+
+def _around(place: int, n: int, most: int) -> tuple[int, int]:
+    """Return the ends of at most so many of `n` places around one."""
+    most = max(1, most)
+    first = max(0, min(place - most // 2, n - most))
+    return first, min(n, first + most)
+
+
+def _shares(lengths: Sequence[float], wanted: Sequence[int], cells: int) -> list[int]:
+    """Return how many cells each length takes of all, the narrowest and those that are wanted first."""
+    least = [max(_NARROWEST_VISIT, each) for each in wanted]
+    while sum(least) > cells and max(least) > _NARROWEST_VISIT:
+        least[least.index(max(least))] -= 1
+    rest, whole = max(0, cells - sum(least)), sum(lengths) or 1.0
+    ends = [round(rest * total / whole) for total in accumulate(lengths)]
+    return [low + end - start for low, start, end in zip(least, [0, *ends], ends, strict=False)]
 
 
 def _cell(t: float, end: float, room: int) -> int:

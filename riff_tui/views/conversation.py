@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from riff_store.queries.conversation import CallDetail, VisitedState
     from riff_store.queries.conversations import Call
 
+FEWEST_WORDS = 3
+"""Sentences of fewer words say little that could be said again."""
+_SENTENCE, _WORD = re.compile(r"[.!?。！？]+"), re.compile(r"\w+")
 NAMED = 3
 NAMED_ALIKE = 8
 _MOST = 200
@@ -140,7 +144,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     )
     call = detail.call
     ends = call.duration_s if call.duration_s is not None and call.duration_s >= 0 else None
-    timeline = VisitTimeline.of(spans(detail.document, ends), found)
+    timeline = VisitTimeline.of(spans(detail.document, ends), found, call.first_failed)
     voice = voice_of(detail.document)
     table = Table(
         view="conversation",
@@ -183,10 +187,18 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
         "tool": call.failed_tool,
         "moment": {"turn": call.turn, "t": call.t, "row": place},
     }
-    rows = table.rows
+    rows = [*table.rows]
     if place is not None:
-        rows = [*rows]
         rows[place] = replace(rows[place], severity={**rows[place].severity, "": "bad"})
+        entered = [
+            at
+            for at, row in enumerate(rows[: place + 1])
+            if row.record.get("kind") == "state" and row.record.get("state") == call.first_failed
+        ]
+        if entered:
+            divider = rows[entered[-1]]
+            said = f"first failed here: {cells.kind_text(call.failure, _detail(call, words))}"
+            rows[entered[-1]] = replace(divider, record={**divider.record, "blame": said})
     begin = table.begin or (blamed if place is not None else "")
     return replace(table, rows=rows, begin=begin, extras={**table.extras, "blame": blame})
 
@@ -218,7 +230,35 @@ def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list
     for number_, moment in enumerate(found, 1):
         turns += moment.kind == "turn"
         rows.append(_row(number_, moment, words, named.get(turns), typed=detail.typed))
+    _tell_repeats(rows)
+    if rows:
+        rows[-1] = _with_end(rows[-1], detail.call)
     return rows
+
+
+def _with_end(row: Row, call: Call) -> Row:
+    """Return the last moment with how the call ended."""
+    if not call.stop_reason:
+        return row
+    where = f" in {call.final_state}" if call.final_state else ""
+    status = f" · status {call.final_status}" if call.final_status else ""
+    marks = row.severity if call.success is not False else {**row.severity, "ended": "bad"}
+    return replace(row, record={**row.record, "ended": f"ended: {call.stop_reason}{where}{status}"}, severity=marks)
+
+
+def _tell_repeats(rows: list[Row]) -> None:
+    """Say of each turn that brings nothing but sentences that its side has said before when it first said the last."""
+    said: dict[tuple[str | None, str], float | None] = {}
+    for at, row in enumerate(rows):
+        if row.record["kind"] != "turn" or not row.record["text"]:
+            continue
+        role, t = row.record["role"], row.record["t"]
+        sentences = [" ".join(_WORD.findall(each.casefold())) for each in _SENTENCE.split(row.record["text"])]
+        telling = [each for each in sentences if each.count(" ") >= FEWEST_WORDS - 1]
+        if telling and all((role, each) in said for each in telling) and (first := said[role, telling[-1]]) is not None:
+            rows[at] = replace(row, record={**row.record, "as_at": first})
+        for each in telling:
+            said.setdefault((role, each), t)
 
 
 def _row(number_: int, moment: Moment, words: CallWords, named: str | None, *, typed: bool) -> Row:

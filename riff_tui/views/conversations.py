@@ -207,8 +207,11 @@ def record_of(call: Call) -> dict[str, Any]:
     return cells.record_by_columns(COLUMNS, call)
 
 
-def failure_text(call: Mapping[str, Any]) -> str:
-    """Return in words what went wrong in a failed call, such as `Failed in triage: dead end, after greet`."""
+def failure_text(call: Mapping[str, Any], *, is_short: bool = False) -> str:
+    """Return in words what went wrong in a failed call, such as `Failed in triage: dead end, after greet`.
+
+    Where it `is_short` it begins with what went wrong: `dead end in triage, after greet`.
+    """
     kind = call["kind"]
     if kind == "none":
         return "Failed, and no event shows where"
@@ -216,7 +219,10 @@ def failure_text(call: Mapping[str, Any]) -> str:
     if kind == MARKED:
         code = f": {call['detail']}" if call["detail"] else ""
         return f"Failed in {call['first_failed']} (marked){code}, {before}"
-    return f"Failed in {call['first_failed']}: {kind_text(kind, call['detail'])}, {before}"
+    what = kind_text(kind, call["detail"])
+    if is_short:
+        return f"{what} in {call['first_failed']}, {before}"
+    return f"Failed in {call['first_failed']}: {what}, {before}"
 
 
 def caller_texts(call: Mapping[str, Any]) -> list[str]:

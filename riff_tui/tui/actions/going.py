@@ -184,13 +184,19 @@ def to_view(spec: ViewSpec) -> Action:
             spec.screen.help,
             _neighbors,
             _needs_state,
-            lambda controls: _FOLDS[controls.header.next_fold] if controls.here.kind == "state" else title,
+            partial(_label_of_state, title),
         )
 
     def label(controls: Controls) -> str:
         return "wider" if controls.here.scope and controls.here.view == spec.name else title
 
     return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, _view(spec.name), always, label)
+
+
+def _label_of_state(title: str, controls: Controls) -> str:
+    if controls.is_call:
+        return "short head" if controls.header.is_whole_call else "timeline"
+    return _FOLDS[controls.header.next_fold] if controls.here.kind == "state" else title
 
 
 def action_of(spec: ViewSpec) -> str:
@@ -237,6 +243,9 @@ def _state_under_cursor(controls: Controls) -> Location | None:
 
 def _neighbors(controls: Controls) -> None:
     host = controls.host
+    if controls.is_call:
+        controls.header.unfold_call()
+        return
     if controls.here.kind == "state":
         _focus_graph(controls, focused=controls.header.unfold() == "graph")
         return
@@ -247,6 +256,8 @@ def _neighbors(controls: Controls) -> None:
 
 def _needs_state(controls: Controls) -> str:
     kind = controls.here.kind
+    if controls.is_call:
+        return "" if controls.header.unfolds_call else "the head of this call shows all that it has"
     is_about_state = kind == "state" or (kind == "list" and _state_under_cursor(controls) is not None)
     return "" if is_about_state else "put the cursor on a state: neighbours belong to a state"
 

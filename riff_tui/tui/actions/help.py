@@ -28,7 +28,7 @@ _FAILING = ("view:failure-matrix", "view:causes", "view:edits")
 _USUAL: dict[ScreenKind, tuple[str, ...]] = {
     "list": ("open", "filter", "sort", "view:worklist", "view:timeline", "view:runs"),
     "state": ("view:neighbors", *_FAILING, "open", "filter", "dump"),
-    "conversation": ("next", "previous", "filter", "copy", "dump", "case"),
+    "conversation": ("next_bad", "view:neighbors", "next", "pass", "fail", "copy", "filter", "dump", "case"),
 }
 _NOTING = ("pass", "fail", "code", "next_unread", "note", "take_back")
 _FURTHER = (

@@ -57,7 +57,8 @@ def _to_bad(direction: int) -> Run:
         body = controls.host.body
         if not body.to_bad(direction):
             then = partial(body.to_bad, direction, whole=True)
-            controls.finder.find(FindTarget("bad cell", body.is_bad, then), direction)
+            name = "moment of trouble" if controls.is_call else "bad cell"
+            controls.finder.find(FindTarget(name, body.is_bad, then), direction)
 
     return to_bad
 
@@ -79,8 +80,24 @@ MOVES: tuple[Action, ...] = (
     Action(
         "right", ("l", "→"), "right", "Move the column cursor to the right.", _sideways(1), _needs_cells, kinds=IN_LISTS
     ),
-    Action("next_bad", ("e",), "next bad", "Go to the next bad cell, however far down.", _to_bad(1), needs_rows),
-    Action("previous_bad", ("E",), "previous bad", "Go to the previous bad cell.", _to_bad(-1), needs_rows),
+    Action(
+        "next_bad",
+        ("e",),
+        "next bad",
+        "Go to the next bad cell, however far down; in a call to the next moment of trouble.",
+        _to_bad(1),
+        needs_rows,
+        lambda controls: "next trouble" if controls.is_call else "next bad",
+    ),
+    Action(
+        "previous_bad",
+        ("E",),
+        "previous bad",
+        "Go to the previous bad cell, or moment of trouble.",
+        _to_bad(-1),
+        needs_rows,
+        lambda controls: "previous trouble" if controls.is_call else "previous bad",
+    ),
 )
 
 

@@ -247,8 +247,14 @@ _ASPECTS = [(metric.key, metric.short) for metric in METRICS if metric.kind == "
 _OPTIONAL = [metric for metric in METRICS if metric.optional]
 
 
-def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return a line on how the call ended and who took part, and what it scored, in as many as that takes."""
+def conversation_lines(
+    table: Table, width: int, glyphs: Glyphs, palette: Palette, *, is_short: bool = False
+) -> list[Line]:
+    """Return a line on how the call ended and who took part, and what it scored, in as many as that takes.
+
+    A short head has one line on where the call failed, or how it ended, and what judges say, and one on steps of its
+    task that were missed.
+    """
     call = table.extras.get("call")
     if not isinstance(call, Mapping):
         return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
@@ -268,12 +274,37 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
     steps, missed = moment_details.step_text(table)
+    if is_short:
+        first = _short_line(table, call, ended, glyphs, palette)
+        steps = steps if missed else ""
     style = palette.bad if missed else None
-    lines = [first, *_scores(table, width - 1, glyphs, palette)]
+    lines = [first] if is_short else [first, *_scores(table, width - 1, glyphs, palette)]
     lines += [[(f" {line}", style)] for line in _broken(shown(steps, glyphs), width - 3, glyphs)] if steps else []
     noted = notes.told(table)
     lines += [[(f" {shown(noted, glyphs)}", palette.head)]] if noted else []
     return [cut(line, width - 1, glyphs) for line in lines]
+
+
+def _short_line(table: Table, call: Mapping[str, Any], ended: str, glyphs: Glyphs, palette: Palette) -> list[Piece]:
+    """Return where a call failed, or how it ended, and what judges say of it."""
+    is_bad = bool(call.get("kind")) or call.get("completed") is False
+    said = failure_text(call, is_short=True) if call.get("kind") else ended
+    more = []
+    if call.get("caller_ok") is False:
+        more += caller_texts(call)
+    elif call.get("errored"):
+        more.append(f"errored: {call.get('error') or 'the agent or its backend was broken'}")
+    if call.get("kind") and ended not in said and str(call.get("stop_reason")) not in said:
+        more.append(ended)
+    judged = table.extras.get("aspects", {}).get("judged") or ()
+    for verdict in judged:
+        if verdict["aspect"] == _HUMANNESS:
+            score = verdict["score"]
+            more.append(f"{verdict['judge']} {'unscored' if score is None else fixed(score, 1)}")
+    more += [f"{key} {call[key]}" for key in ("persona", "scenario") if call.get(key)]
+    mark = glyphs.bad if is_bad else " "
+    style = palette.bad if is_bad else None
+    return [(f"{mark}{shown(said, glyphs)}", style), (shown("".join(f" · {each}" for each in more), glyphs), None)]
 
 
 class LanesHeader:

@@ -29,7 +29,7 @@ from riff_tui.tui.render.headers import (
     pooled_of,
     state_header_lines,
 )
-from riff_tui.tui.render.styled_lines import Line, Piece
+from riff_tui.tui.render.styled_lines import Line, Piece, colored
 from riff_tui.tui.widgets.bars import Bar
 from riff_tui.watching.growing_run import HeadLine
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
 _TALL = 30
+_TALL_FOR_CALL = 36
+"""From so many lines on a call's head shows all that it has, until it is folded."""
 _LEAST_OF_CALL = 3 / 8
 """The share of the screen that is left to what was said."""
 
@@ -62,6 +64,8 @@ class Header(Bar):
     _at: int = 0
     lanes: LanesHeader | None = None
     _state_at: str | None = None
+    _t_at: float | None = None
+    _whole_call: bool = False
     _run_line: HeadLine | None = None
 
     def show(self, location: Location, loaded: LoadedView) -> None:
@@ -110,9 +114,13 @@ class Header(Bar):
             self.lanes.follow(row)
             self.draw()
             return
-        state = row.record.get("state") if row is not None else None
+        state, t = (row.record.get("state"), row.record.get("t")) if row is not None else (None, None)
         if state is not None and state != self._state_at:
             self._state_at = state
+            self._t_at = t
+            self.draw()
+        elif t is not None and t != self._t_at:
+            self._t_at = t
             self.draw()
 
     def _take_lanes(self, table: Table, *, same: bool) -> None:
@@ -138,6 +146,21 @@ class Header(Bar):
         fold = self.next_fold
         self._aside = "all" if fold == "graph" else fold
         return fold
+
+    @property
+    def unfolds_call(self) -> bool:
+        """Return whether the head of a call is short, or was, and has more to show."""
+        return bool(self.location and self.location.kind == "conversation") and self.lanes is None
+
+    @property
+    def is_whole_call(self) -> bool:
+        """Return whether a call's head shows all that it has: scores and every state."""
+        return self._whole_call != (self.app.size.height >= _TALL_FOR_CALL)
+
+    def unfold_call(self) -> None:
+        """Show all of a call's head, or the short one again."""
+        self._whole_call = not self._whole_call
+        self.draw()
 
     def set_progress(self, step: str) -> None:
         """Show what is being loaded for what is not shown yet."""
@@ -237,17 +260,19 @@ class Header(Bar):
 
         width, height = self.app.size
         room = max(0, height - 2 - max(_LEAST_ROWS, int(height * _LEAST_OF_CALL)))
-        lines = conversation_lines(table, width, self.glyphs, self.palette)
+        is_short = self.lanes is None and not self.is_whole_call
+        lines = conversation_lines(table, width, self.glyphs, self.palette, is_short=is_short)
         if self.lanes is not None:
             is_short = self.app.size.height < _TALL
             lines += self.lanes.lines(width, self.glyphs, self.palette, is_short=is_short)
         elif isinstance(table.figure, VisitTimeline):
-            left = max(0, room - len(lines))
-            drawn = table.figure.draw(
-                ascii_only=self.glyphs.ascii_only, width=width - 2, height=left, at=self._state_at
-            )
-            styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
-            lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]
+            ascii_only, inner = self.glyphs.ascii_only, width - 2
+            if is_short:
+                drawn = [table.figure.strip(ascii_only=ascii_only, width=inner, at=self._t_at)]
+            else:
+                left = max(0, room - len(lines))
+                drawn = table.figure.lines(ascii_only=ascii_only, width=inner, height=left, at=self._state_at)
+            lines += [((" ", None), *colored(line, self.palette)) for line in drawn]
         return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
 
     def _trends(self, table: Table) -> list[Line]:

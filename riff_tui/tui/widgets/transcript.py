@@ -97,8 +97,8 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.move(end * len(self.table.rows))
 
     def is_bad(self, row: Row) -> bool:
-        """Return whether anything of a moment is marked bad."""
-        return "bad" in row.severity.values()
+        """Return whether a moment is one of trouble: what is blamed, what failed, what came late or broke in."""
+        return not {"bad", "warn"}.isdisjoint(row.severity.values())
 
     def to_bad(self, direction: int, *, whole: bool = False) -> bool:
         """Move to a bad cell of this moment: it has none, for it is one line."""
