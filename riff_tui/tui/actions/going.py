@@ -245,6 +245,7 @@ def _neighbors(controls: Controls) -> None:
     host = controls.host
     if controls.is_call:
         controls.header.unfold_call()
+        host.update_lines()
         return
     if controls.here.kind == "state":
         _focus_graph(controls, focused=controls.header.unfold() == "graph")

@@ -75,7 +75,7 @@ async def test_a_failed_call_opens_where_it_went_wrong_and_another_at_its_beginn
         (
             "c-0000",
             "has_name raised: KeyError: 'name'",
-            "!max_turns in collect_details · failed in collect_details: guard",
+            "!guard error has_name in collect_details, after greet · max_turns",
         ),
         ("c-0004", None, " terminal in booked · persona"),
     ):
@@ -86,6 +86,38 @@ async def test_a_failed_call_opens_where_it_went_wrong_and_another_at_its_beginn
             assert row.record["detail"] == begun
             lines = [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
             assert lines[1].startswith(told)
+
+
+async def test_the_head_of_a_call_is_short_until_it_is_unfolded_or_the_screen_is_tall(tiny: Path) -> None:
+    link = stack_of("conversation", "run=run-1 conversation=c-0000")
+    async with exploring(tiny, (80, 24), start=link) as at:
+
+        def head() -> list[str]:
+            lines = [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
+            return lines[: next(number for number, line in enumerate(lines) if line.startswith("────"))]
+
+        assert len(head()) == 3
+        assert "█ collect_details █" in head()[2]
+        assert "v timeline" in at.bottom
+        await at.press("v")
+        assert len(head()) > 5
+        assert any("0 s" in line for line in head())
+        assert "v short head" in at.bottom
+        await at.press("v")
+        assert len(head()) == 3
+    async with exploring(tiny, (120, 36), start=link) as at:
+        assert any("0 s" in line for line in head())
+
+
+async def test_a_key_goes_from_one_moment_of_trouble_to_the_next_and_says_where_there_is_none(tiny: Path) -> None:
+    async with exploring(tiny, (80, 24), start=stack_of("conversation", "run=run-1 conversation=c-0000")) as at:
+        await at.press("g", "e")
+        row = at.controls.transcript.row
+        assert row is not None
+        assert row.record["detail"] == "has_name raised: KeyError: 'name'"
+    async with exploring(tiny, (80, 24), start=stack_of("conversation", "run=run-1 conversation=c-0004")) as at:
+        await at.press("e")
+        assert "no moment of trouble below" in at.bottom
 
 
 async def test_the_hint_says_what_enter_opens_from_the_row_under_the_cursor(tiny: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,6 +61,31 @@ def test_the_blame_of_a_failed_call_names_its_row_which_is_marked_and_where_the_
     assert blamed.record["kind"] == "tool"
     assert (blamed.severity[""], table.begin) == ("bad", blamed.id)
     assert conversation(detail()).extras["blame"] is None
+
+
+def test_the_line_of_a_state_says_what_first_failed_there_and_the_last_one_how_the_call_ended() -> None:
+    rows = conversation(detail(**BLAMED)).rows
+    assert {row.id: row.record["blame"] for row in rows if "blame" in row.record} == {
+        "2": "first failed here: tool error find_slots"
+    }
+    assert [row.record.get("ended", "")[:7] for row in rows] == [*[""] * 7, "ended: "]
+    assert not any("blame" in row.record for row in conversation(detail()).rows)
+
+
+def said(*turns: tuple[str, str]) -> list[float | None]:
+    """When the text of each turn, said a second after the one before, was said first, if it was."""
+    listed = [{"role": role, "text": text, "t": float(at)} for at, (role, text) in enumerate(turns)]
+    rows = conversation(replace(detail(), document={"turns": listed})).rows
+    return [row.record.get("as_at") for row in rows if row.record["kind"] == "turn"]
+
+
+def test_a_turn_that_says_nothing_new_says_when_it_was_said() -> None:
+    booking = "Booking around three on Friday now."
+    turns = [
+        ("agent", f"Okay. {booking}"), ("caller", "Can we move on?"), ("agent", f"Sorry, I need this. {booking}"),
+        ("agent", f"Hmm. {booking.upper()}"), ("caller", booking), ("agent", "Okay."),
+    ]  # fmt: skip
+    assert said(*turns) == [None, None, None, 0.0, None, None]
 
 
 @pytest.mark.parametrize(
