@@ -12,7 +12,6 @@ from riff_tui.tui.actions.registry import ACTIONS, action
 from riff_tui.tui.actions.writing import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
 from riff_tui.tui.app import Explorer, detect_capabilities
 from riff_tui.tui.controllers import detail, prompt, refresh
-from riff_tui.tui.controllers.detail import side_for
 from riff_tui.tui.controllers.search import count_matches, moment_test, row_test
 from riff_tui.tui.data.backend import Backend, KnownNames, NotesOfCalls, ShowView, StoreWatcher, ago
 from riff_tui.tui.data.lists import (

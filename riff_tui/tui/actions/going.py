@@ -92,8 +92,8 @@ def _close(controls: Controls) -> None:
         controls.table.refreshed()
     elif controls.deferred_load.is_loading:
         controls.deferred_load.stop()
-    elif controls.detail.is_visible:
-        controls.detail.toggle()
+    elif controls.detail.is_in_the_way:
+        controls.detail.close()
     elif controls.header.focused_graph:
         _focus_graph(controls, focused=False)
     elif here.kind == "conversation" and controls.search.expression:
@@ -106,7 +106,7 @@ def _close(controls: Controls) -> None:
 
 
 def _needs_something_to_close(controls: Controls) -> str:
-    is_begun = controls.is_loading or controls.detail.is_visible or controls.header.focused_graph
+    is_begun = controls.is_loading or controls.detail.is_in_the_way or controls.header.focused_graph
     is_searching = controls.is_call and controls.searched
     if is_begun or controls.here.filter or is_searching or len(controls.host.history.stack) > 1:
         return ""
@@ -300,7 +300,7 @@ OTHER_ROWS: tuple[Action, ...] = (
 def _quit_or_back(controls: Controls) -> None:
     history = controls.host.history
     if controls.detail.covers:
-        controls.detail.toggle()
+        controls.detail.close()
     elif controls.header.focused_graph:
         _focus_graph(controls, focused=False)
     elif len(history.stack) > 1:

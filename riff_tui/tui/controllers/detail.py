@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from riff_tui.catalog import Request
 from riff_tui.errors import describe
+from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.loader import is_voice
+from riff_tui.tui.navigation.location import Location, descend, keep_steps
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import Line
 
@@ -24,52 +26,70 @@ if TYPE_CHECKING:
 
 PanePosition: TypeAlias = Literal["right", "below", "full"]
 
-RIGHT_FROM = 120
-BELOW_FROM = 30
+RIGHT_FROM = 110
+"""From so many columns on the pane stands beside a list, unless it was hidden."""
 # Shorter than a pause that one notices, longer than the time between two moves of a key held down.
-RESTS_AFTER_S = 0.15
+RESTS_AFTER_S = 0.08
 _MAX_WIDTH = 64
-_MAX_CONVERSATIONS = 16
-
-
-def side_for(width: int, height: int) -> PanePosition:
-    """Return where the pane stands on a screen of that size."""
-    return "right" if width >= RIGHT_FROM else "below" if height >= BELOW_FROM else "full"
+_BELOW_LINES = 9
+_TALL = 30
+_MAX_PREVIEWS = 16
 
 
 class DetailController:
-    """Open, place and fill the pane of a screen; of a call, it tells what was said as well."""
+    """Place and fill the pane of a screen: what Enter would open, and then all of the row."""
 
     def __init__(self, host: Host, body: Body) -> None:
         self.pane = body.pane
         self._host = host
         self._body = body
-        self._open: set[bool] = set()
+        self._is_open_in_calls = False
+        self._opened: PanePosition | None = None
         self._resting: Timer | None = None
-        self._conversations: OrderedDict[str, Table | str] = OrderedDict()
+        self._previews: OrderedDict[str, Table | str] = OrderedDict()
         self._stale: set[str] = set()
         self._worker: Worker[Any] | None = None
         self._asked_for = ""
 
     @property
-    def is_open(self) -> bool:
-        """Return whether it was opened: lists and conversations have it open or closed apart."""
-        return self._in_conversation in self._open
-
-    @property
     def is_visible(self) -> bool:
         """Return whether it can be seen: of conversations, only a voice call has more to tell of a moment."""
         loaded = self._host.loaded
-        return self.is_open and (not self._in_conversation or (loaded is not None and is_voice(loaded.main)))
+        if self._in_conversation:
+            return self._is_open_in_calls and loaded is not None and is_voice(loaded.main)
+        return self._side is not None
 
     @property
     def covers(self) -> bool:
         """Return whether it is shown instead of the table."""
         return self.is_visible and self._side == "full"
 
+    @property
+    def is_in_the_way(self) -> bool:
+        """Return whether it was opened over or below what one walks, and so is closed before one leaves that."""
+        return self.is_visible and (self._in_conversation or self._side != "right")
+
     def toggle(self) -> None:
-        """Open it or close it."""
-        self._open ^= {self._in_conversation}
+        """Open it or close it; where it has no room beside a list, below that, then instead of it, then not at all."""
+        if self._in_conversation:
+            self._is_open_in_calls = not self._is_open_in_calls
+        elif self._is_wide:
+            self._host.session.set_preview(not self._host.session.state.preview)
+        else:
+            following: dict[PanePosition | None, PanePosition | None] = {None: "below", "below": "full"}
+            self._opened = following.get(self._opened)
+        self._show()
+
+    def close(self) -> None:
+        """Close it, however far it was opened."""
+        if self._in_conversation:
+            self._is_open_in_calls = False
+        elif self._is_wide:
+            self._host.session.set_preview(False)
+        self._opened = None
+        self._show()
+
+    def _show(self) -> None:
         self.place()
         self._fill()
         self._host.body.focus()
@@ -77,17 +97,18 @@ class DetailController:
 
     def place(self) -> None:
         """Put it where the size of the screen has room for it."""
-        body, side = self._body, self._side
+        body, side = self._body, self._side if self.is_visible else None
         for each in ("right", "below", "full"):
-            body.set_class(self.is_visible and each == side, f"-{each}")
-        at_right = self.is_visible and side == "right"
+            body.set_class(each == side, f"-{each}")
+        at_right, height = side == "right", body.app.size.height
         self.pane.at_right = at_right
         self.pane.styles.width = min(_MAX_WIDTH, body.app.size.width * 2 // 5) if at_right else "100%"
+        self.pane.styles.height = _BELOW_LINES if side == "below" and height < _TALL else "1fr"
         body.table.companion = body.transcript.companion = self.pane if at_right else None
 
     def arrived(self) -> None:
         """Follow rows that are others, or say something else."""
-        self._stale = set(self._conversations)
+        self._stale = set(self._previews)
         self._asked_for = ""
         self.place()
         self._fill(keep=True)
@@ -103,8 +124,17 @@ class DetailController:
         return self._host.location.kind == "conversation"
 
     @property
-    def _side(self) -> PanePosition:
-        return side_for(*self._body.app.size)
+    def _is_wide(self) -> bool:
+        return self._body.app.size.width >= RIGHT_FROM
+
+    @property
+    def _side(self) -> PanePosition | None:
+        """Return where it stands, `None` where it is closed."""
+        if self._in_conversation:
+            return "right" if self._is_wide else "below" if self._body.app.size.height >= _TALL else "full"
+        if self._is_wide:
+            return "right" if self._host.session.state.preview else None
+        return self._opened
 
     def _stop(self) -> None:
         if self._resting is not None:
@@ -116,14 +146,16 @@ class DetailController:
         loaded, row = self._host.loaded, self._host.body.row
         if not self.is_visible or loaded is None:
             return
-        table, conversation = loaded.main, None
-        if row is not None and table.view == "conversations" and row.where:
-            conversation = self._conversations.get(row.where)
-            if conversation is None or row.where in self._stale:
-                self._ask_for(row)
-        self._draw(table, row, conversation, keep=keep)
+        preview = wanted = None
+        if row is not None and not self._in_conversation:
+            wanted = request_for(self._host.location, loaded.main, row)
+        if row is not None and wanted is not None:
+            preview = self._previews.get(wanted.key)
+            if preview is None or wanted.key in self._stale:
+                self._ask_for(wanted, row)
+        self._draw(loaded.main, row, preview, keep=keep)
 
-    def _draw(self, table: Table, row: Row | None, conversation: Table | str | None, *, keep: bool) -> None:
+    def _draw(self, table: Table, row: Row | None, preview: Table | str | None, *, keep: bool) -> None:
         from riff_tui.tui.render.details import detail_lines, heading, turn_heading, turn_lines
 
         pane = self.pane
@@ -134,33 +166,59 @@ class DetailController:
                 return "", ()
             if is_voice(table):
                 return turn_heading(row, glyphs), turn_lines(table, row, width, glyphs, pane.palette)
-            found = conversation if isinstance(conversation, Table) else None
+            found = None if isinstance(preview, str) else preview
             lines = detail_lines(table, row, width, glyphs, pane.palette, found)
-            if isinstance(conversation, str):
-                lines += [(), ((f" {shown(conversation, glyphs)}", palette.faint),)]
+            if isinstance(preview, str):
+                lines += [(), ((f" {shown(preview, glyphs)}", palette.faint),)]
             return heading(table, row, glyphs), lines
 
         pane.show(make, keep=keep)
 
-    def _ask_for(self, row: Row) -> None:
-        """Ask for what was said in a call, unless that is being asked for already."""
-        if self._worker is None or self._worker.is_finished or self._asked_for != row.where:
-            self._asked_for = row.where
-            self._worker = self._host.run(partial(self._load, row), "detail", exclusive=True)
+    def _ask_for(self, wanted: Wanted, row: Row) -> None:
+        """Ask for what a row leads to, unless that is being asked for already."""
+        if self._worker is None or self._worker.is_finished or self._asked_for != wanted.key:
+            self._asked_for = wanted.key
+            self._worker = self._host.run(partial(self._load, wanted, row), "detail", exclusive=True)
 
-    async def _load(self, row: Row) -> None:
-        conversation: Table | str
+    async def _load(self, wanted: Wanted, row: Row) -> None:
+        preview: Table | str
         show_view = self._host.show_view
         try:
-            conversation = await self._host.worker.ask(
-                lambda: show_view("conversation", Request(where=row.where, text=True))
-            )
-        except Exception as error:  # said where the words would have stood; the record is there without them
-            conversation = describe(error)[1]
-        self._conversations[row.where] = conversation
-        self._stale.discard(row.where)
-        while len(self._conversations) > _MAX_CONVERSATIONS:
-            self._conversations.popitem(last=False)
+            preview = await self._host.worker.ask(lambda: show_view(wanted.view, wanted.request))
+        except Exception as error:  # said where it would have stood; the record is there without it
+            preview = describe(error)[1]
+        self._previews[wanted.key] = preview
+        self._stale.discard(wanted.key)
+        while len(self._previews) > _MAX_PREVIEWS:
+            self._previews.popitem(last=False)
         loaded, at_cursor = self._host.loaded, self._body.table.row
         if loaded is not None and at_cursor is not None and at_cursor.id == row.id and self.is_visible:
-            self._draw(loaded.main, at_cursor, conversation, keep=True)
+            self._draw(loaded.main, at_cursor, preview, keep=True)
+
+
+class Wanted(NamedTuple):
+    """Describe the view that a preview is made of, and what is asked of it."""
+
+    view: str
+    request: Request
+
+    @property
+    def key(self) -> str:
+        """Return what tells it from the previews of other rows."""
+        return f"{self.view} {self.request.where}"
+
+
+_PREVIEWED = {"conversation": "conversation", "neighbors": "neighbors", "segments": "funnel", "states": "funnel"}
+"""What is shown of what Enter would open: of a flow its funnel, of a state its graph, of a call what was said."""
+
+
+def request_for(location: Location, table: Table, row: Row) -> Wanted | None:
+    """Return what to ask for the preview of a row, `None` where it leads to nothing that a pane could show."""
+    below = descend(location, table, row) if row.where or row.leads else None
+    view = _PREVIEWED.get(below.view, "") if below is not None and not below.sides and not below.pair else ""
+    if below is None or not view:
+        return None
+    # A funnel is of a flow whole: a phase or a state would leave of it the calls that came there.
+    scope = Filter.of(keep_steps(below.scope.predicate, ("flow", "agent", "run"))) if view == "funnel" else below.scope
+    is_call = view == "conversation"
+    return Wanted(view, Request(where=scope.text, predicate=scope.predicate, text=is_call, defer=not is_call))

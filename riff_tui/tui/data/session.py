@@ -49,7 +49,8 @@ class SessionState:
 
     `stack` is the location one was at, below those above it, and empty where there is none to go back
     to. `sorts` (a column, `-` before it for downwards), `columns` (keys) and `marks` (ids of rows) go
-    by view. `filters` are those that were applied, the latest last. `theme` is the one that was chosen.
+    by view. `filters` are those that were applied, the latest last. `theme` is the one that was chosen, `preview` says
+    whether wide screens show beside a list what its row leads to.
     """
 
     stack: Stack = ()
@@ -58,6 +59,7 @@ class SessionState:
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
     theme: str | None = None
+    preview: bool = True
 
 
 NOTHING = SessionState()
@@ -225,6 +227,10 @@ class SessionFile:
     def set_theme(self, name: str) -> None:
         """Keep the colours that were chosen."""
         self._change("theme", "", theme=name)
+
+    def set_preview(self, shown: bool) -> None:
+        """Keep whether wide screens show what a row leads to."""
+        self._change("preview", "", preview=shown)
 
     def _by_view(self, name: str, view: str, value: Any) -> None:
         self._change(name, view, **{name: with_view(getattr(self.state, name), view, value)})

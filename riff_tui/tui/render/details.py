@@ -9,6 +9,7 @@ from typing import Any
 from rich.style import Style
 
 from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, OFTEN_SLOW, SLOW, THIN
+from riff_tui.charts.neighbor_figure import drawing
 from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Column, Row, Severity, Table, label
 from riff_tui.text.column_fit import fitted, wrap
@@ -31,6 +32,8 @@ from riff_tui.views.parts.cells import (
     WEAK_SCORE,
 )
 
+EXCERPT = 12
+"""So many lines of a call stand around the moment where it opens."""
 FINEST = 3
 _WIDEST_TITLE = 16
 _FIGURE = 8
@@ -40,20 +43,46 @@ _UNTOLD = frozenset({"intervals", "list"})
 
 
 def detail_lines(
-    table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette, conversation: Table | None = None
+    table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette, preview: Table | None = None
 ) -> list[Line]:
-    """Return the row's whole record: why it is marked, each value with its unit and interval, what no column shows.
+    """Return what the row leads to, and its whole record: why it is marked, each value with its unit and interval.
 
-    `conversation` is the conversation that the row is about, of which what was said follows.
+    `preview` is the funnel of a flow, the neighbours of a state, or a call, of which what was said follows.
     """
     writer = _DetailWriter(width, glyphs, palette)
+    if preview is not None:
+        writer.preview(preview)
     writer.marks(table, row)
     writer.record(table, row)
-    if conversation is not None:
+    if preview is not None and preview.view == "conversation":
         writer.lines.append(())
         writer.rule("transcript")
-        writer.lines += [each.line for each in transcript_lines(conversation.rows, (), width, glyphs, palette)]
+        writer.lines += [each.line for each in transcript_lines(preview.rows, (), width, glyphs, palette)]
     return writer.lines
+
+
+def funnel_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return the states of a funnel: how many calls came to each, as a bar too, and how many failed there in red."""
+    rows = [row for row in table.rows if row.id not in table.folded]
+    names = [shown(row.display.get("state") or str(row.record.get("state")), glyphs) for row in rows]
+    column = min(max(map(cell_width, names), default=0), max(8, width // 2 - 4))
+    room = max(0, width - column - 14)
+    lines: list[Line] = []
+    for row, name in zip(rows, names, strict=True):
+        bar, failed = row.bars.get("bar"), row.record.get("failed") or 0
+        drawn = padded("" if bar is None else glyphs.parted_bar(bar.share, bar.hatched, room), room)
+        figure = padded(f"{failed:,}" if failed else "", 5, right=True)
+        whole = drawn.rstrip(glyphs.hatched + " ")
+        lines.append(
+            (
+                (f" {fitted(name, column, glyphs.ellipsis)} ", None),
+                (padded(f"{row.record.get('reached'):,}", 6, right=True), palette.faint),
+                (f" {whole}", None),
+                (drawn[len(whole) :], palette.bad),
+                (figure, palette.of(row.severity.get("failed"))),
+            )
+        )
+    return lines
 
 
 def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
@@ -63,6 +92,27 @@ def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
 
 class _DetailWriter(LineWriter):
     _room = 0
+
+    def preview(self, table: Table) -> None:
+        """Write of a flow its funnel, of a state its graph, of a call the lines around the moment where it opens."""
+        before = len(self.lines)
+        if table.view == "funnel":
+            self.lines += funnel_lines(table, self._width, self._glyphs, self._palette)
+        elif table.view == "neighbors":
+            graph = getattr(table.figure, "graph", None)
+            drawn = drawing(graph, ascii_only=self._glyphs.ascii_only, width=self._width - 2).lines if graph else ()
+            self.lines += [((f" {line}", None),) for line in drawn]
+        else:
+            self._excerpt(table)
+        if len(self.lines) > before:
+            self.rule("details")
+
+    def _excerpt(self, table: Table) -> None:
+        said = transcript_lines(table.rows, (), self._width, self._glyphs, self._palette)
+        begin = next((place for place, row in enumerate(table.rows) if row.id == table.begin), 0)
+        at = next((number for number, line in enumerate(said) if line.row == begin), 0)
+        first = max(0, min(at - EXCERPT * 2 // 3, len(said) - EXCERPT))
+        self.lines += [each.line for each in said[first : first + EXCERPT]]
 
     def marks(self, table: Table, row: Row) -> None:
         """Write why cells are marked, the gravest first."""

@@ -127,7 +127,7 @@ class Body(Vertical):
     Body.-right { layout: horizontal; }
     Body.-right LineTable, Body.-right Transcript { width: 1fr; }
     Body.-right Pane { display: block; height: 1fr; }
-    Body.-below Pane { display: block; height: 1fr; }
+    Body.-below Pane { display: block; }
     Body.-full Pane { display: block; height: 1fr; }
     Body.-full LineTable { display: none; }
     Body Transcript { display: none; }

@@ -16,7 +16,7 @@ from tests.support.hostile import HOSTILE
 from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls, program
 from tests.support.view_answers import flow_cell, state_cell
 from tests.support.walker import LONGEST_S, Walker, exploring, press_key, walking
-from tests.surface.explorer import PALETTES, Backend, Explorer, Pane, detail_lines, side_for, width_of
+from tests.surface.explorer import PALETTES, Backend, Explorer, Pane, detail_lines, width_of
 from tests.surface.explorer import detail as detail_controller
 from tests.surface.explorer import details_heading as heading
 from tests.surface.store import StoreBusy
@@ -108,56 +108,56 @@ def test_hostile_values_are_text_of_the_width_there_is(text: str, glyphs: Glyphs
 # Where it stands
 
 
-@pytest.mark.parametrize(
-    ("size", "side"), [((120, 24), "right"), ((200, 60), "right"), ((119, 30), "below"), ((80, 29), "full")]
-)
-def test_it_stands_where_there_is_room(size: tuple[int, int], side: str) -> None:
-    assert side_for(*size) == side
-
-
 def lines(at: Walker) -> list[str]:
     return [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
 
 
-async def test_on_a_wide_screen_it_stands_at_the_right_and_the_rows_stay() -> None:
-    async with walking(size=(120, 36)) as at:
-        await at.press("p")
+async def test_on_a_wide_screen_it_stands_beside_the_rows_until_it_is_hidden_for_good() -> None:
+    async with walking(size=(110, 24)) as at:
         shown = lines(at)
         assert "│ viewing @ gemini" in shown[1]
         assert shown[2].startswith("!viewing")
-        assert at.controls.table.size.width + at.controls.detail.pane.size.width == 120
+        assert at.controls.table.size.width + at.controls.detail.pane.size.width == 110
+        await at.press("escape", "p")
+        assert "│" not in lines(at)[1]
+        assert at.controls.backend.session.state.preview is False
+        await at.press("enter")
+        assert "│" not in lines(at)[1]
+        await at.press("p")
+        assert "│" in lines(at)[1]
+    async with walking(size=(109, 24)) as at:
+        assert "│" not in lines(at)[1]
 
 
-async def test_on_a_tall_screen_it_stands_below() -> None:
-    async with walking(size=(80, 30)) as at:
+async def test_on_a_narrower_screen_it_stands_below_then_in_the_place_of_the_rows_and_then_goes() -> None:
+    async with walking(size=(80, 24)) as at:
         await at.press("p")
         shown = lines(at)
         assert shown[2].startswith("!viewing")
-        assert sum(line.startswith("── viewing @ gemini ─") for line in shown) == 1
+        assert shown[14].startswith("── viewing @ gemini ─")
         assert all(cell_width(line) <= 80 for line in shown)
-
-
-async def test_on_a_small_screen_it_takes_the_place_of_the_rows_and_q_closes_it() -> None:
-    async with walking(size=(80, 24)) as at:
         await at.press("p")
         assert lines(at)[1].startswith("── viewing @ gemini ─")
         await at.press("j")
         await at.until(lambda: lines(at)[1].startswith("── viewing @ qwen ─"))
-        await at.press("q")
-        assert not at.controls.detail.is_open
+        await at.press("p")
+        assert not at.controls.detail.is_visible
+        await at.press("p", "p", "q")
+        assert not at.controls.detail.is_visible
         assert lines(at)[2].startswith("!viewing")
         assert at.row == "viewing qwen"
 
 
 async def test_it_moves_as_the_window_does() -> None:
     async with walking(size=(120, 36)) as at:
-        await at.press("p")
         await at.pilot.resize_terminal(80, 24)
         await at.pilot.pause()
-        assert at.controls.detail.covers
-        await at.pilot.resize_terminal(80, 40)
-        await at.pilot.pause()
+        assert not at.controls.detail.is_visible
+        await at.press("p")
         assert sum(line.startswith("── viewing") for line in lines(at)) == 1
+        await at.pilot.resize_terminal(120, 36)
+        await at.pilot.pause()
+        assert "│ viewing @ gemini" in lines(at)[1]
 
 
 # What it follows
@@ -165,7 +165,6 @@ async def test_it_moves_as_the_window_does() -> None:
 
 async def test_it_follows_the_cursor_once_that_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     async with walking(size=(120, 36)) as at:
-        await at.press("p")
         await hurry(at, monkeypatch, "j")
         assert "viewing @ gemini" in lines(at)[1]
         await at.press("j")
@@ -184,7 +183,7 @@ async def test_what_was_said_is_asked_for_only_where_the_cursor_rests(monkeypatc
         return [request.where for view, request in at.catalog.asked if view == "conversation"]
 
     async with walking(size=(120, 36)) as at:
-        await at.press("4", "p")
+        await at.press("4")
         await at.until(lambda: len(asked()) == 1)
         await hurry(at, monkeypatch, "j", "j")
         await at.press("j")
@@ -212,11 +211,9 @@ async def test_what_is_being_asked_for_is_not_asked_for_again() -> None:
     async with walking(size=(120, 36), catalog=Slow()) as at:
         await at.press("4")
         press_key(at.app, "p")
-        await at.until(lambda: at.controls.detail.is_open)
+        await at.until(lambda: not at.controls.detail.is_visible)
         press_key(at.app, "p")
-        await at.until(lambda: not at.controls.detail.is_open)
-        press_key(at.app, "p")
-        await at.until(lambda: at.controls.detail.is_open)
+        await at.until(lambda: at.controls.detail.is_visible)
         gate.set()
         await at.until(lambda: any("Hi, which" in line for line in lines(at)))
         await at.settle()
@@ -225,7 +222,7 @@ async def test_what_is_being_asked_for_is_not_asked_for_again() -> None:
 
 async def test_what_was_said_stays_in_view_while_it_is_asked_for_again() -> None:
     async with walking(size=(120, 36)) as at:
-        await at.press("4", "p")
+        await at.press("4")
         await at.until(lambda: any("Hi, which" in line for line in lines(at)))
         shown = lines(at)
         asked = len([view for view, _ in at.catalog.asked if view == "conversation"])
@@ -244,14 +241,14 @@ async def test_a_call_that_cannot_be_read_is_said_where_its_words_would_stand() 
             return super().show(view, request)
 
     async with walking(size=(120, 36), catalog=Busy()) as at:
-        await at.press("4", "p")
+        await at.press("4")
         await at.until(lambda: any("another process is writing" in line for line in lines(at)))
         assert "c-0000" in "\n".join(lines(at))
 
 
 async def test_it_stays_while_one_walks_and_a_conversation_has_none() -> None:
     async with walking(size=(120, 36)) as at:
-        await at.press("p", "enter")
+        await at.press("enter")
         assert "│ viewing › collect" in lines(at)[1]
         await at.press("4", "enter")
         assert not any("│ r1 › c-0000" in line for line in lines(at))
@@ -261,10 +258,10 @@ async def test_it_stays_while_one_walks_and_a_conversation_has_none() -> None:
         assert any("│ r1 › c-0000" in line for line in lines(at))
 
 
-async def test_escape_closes_it_before_anything_else() -> None:
-    async with walking(size=(120, 36)) as at:
+async def test_escape_closes_it_before_anything_else_where_it_was_opened() -> None:
+    async with walking(size=(80, 24)) as at:
         await at.press("enter", "slash", *"coll", "enter", "p", "escape")
-        assert not at.controls.detail.is_open
+        assert not at.controls.detail.is_visible
         assert "[coll]" in at.path
         await at.press("escape")
         assert "[coll]" not in at.path
@@ -274,7 +271,7 @@ async def test_it_scrolls_by_keys_of_its_own_and_by_pages_where_it_covers_the_ro
     async with walking(size=(80, 16)) as at:
         await at.press("J")
         assert "p opens it" in at.bottom
-        await at.press("p")
+        await at.press("p", "p")
         pane = at.screen.query_one(Pane)
         first = pane.render_line(1).text
         await at.press("J")
