@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,12 @@ def show(query: ViewQuery) -> Table:
     from riff_store.queries.sums import takes_long
 
     def build(whole: bool, parts: FilterParts) -> Table:
-        return states(state_cells(query.store, parts.calls, by=query.keys, whole=whole), query.keys)
+        named = {
+            str(term.value)
+            for term in _terms_that_hold(query.predicate)
+            if (term.field, term.operator) == ("flow", "=")
+        }
+        return states(state_cells(query.store, parts.calls, by=query.keys, whole=whole), query.keys, flows=named)
 
     def table(whole: bool) -> Table:
         found = query.result(query.parts(), partial(build, whole))
@@ -87,10 +92,15 @@ def _terms_that_hold(predicate: Predicate | None) -> list[Term]:
     return [part for part in conjuncts(predicate) if isinstance(part, Term)]
 
 
-def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
-    """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
+def states(
+    answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows", flows: Collection[str] = ()
+) -> Table:
+    """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about.
+
+    Steps have columns where tasks of these flows ask for some; without any it is of all.
+    """
     keys = ["flow", "state", *(key for key in by if key not in ("flow", "state"))]
-    has_steps = any(cell.steps is not None for cell in answers)
+    has_steps = any(cell.steps is not None and (not flows or cell.keys["flow"] in flows) for cell in answers)
     return Table(
         view="states",
         title=TITLE.format(scope=scope),

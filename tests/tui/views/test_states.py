@@ -43,6 +43,13 @@ def test_expected_steps_show_where_some_task_has_them() -> None:
     assert states(cells[1:]).column("missed") is None
 
 
+def test_steps_of_other_flows_show_nowhere_in_a_flow_whose_tasks_ask_for_none() -> None:
+    counts = StepCounts("caller", expected=8, missed=8, wrong=0, failed=4, missed_failed=4, wrong_failed=0)
+    cells = [state_cell("asks", "s", steps=counts), state_cell("plain", "t")]
+    assert states(cells, flows={"plain"}).column("missed") is None
+    assert states(cells, flows={"asks"}).column("missed") is not None
+
+
 def test_a_state_in_which_calls_come_to_their_end_is_not_marked_for_it() -> None:
     ended, lost = states([state_cell("f", "closing", progress=0.0, stall=stall) for stall in (0.0, 0.02)]).rows
     assert "progress" not in ended.severity
