@@ -40,10 +40,11 @@ def demo(
 ) -> None:
     """Simulate calls, ingest them and open the explorer.
 
-    With them come eight voice calls of two evenings (flow night_train), the flows' git repository in DIR/agent with an
-    edit before each night, notes of two people and a list of calls to read. What two edits added to flow files no call
-    touches. All of it is made up. Without a terminal, print the worklist and the flow matrix. The store is DIR/demo.db
-    unless --store names another one; what was noted in it stays when this is run again.
+    With them come 32 voice calls of two evenings (flow night_train), the git repository of the flow files in DIR/agent
+    with a commit before each night, notes of two people and a list of calls to read. No call touches what the last
+    edits of dental_clinic and austin_plumbing added. All of it is made up. Without a terminal, print the worklist and
+    the flow matrix. The store is DIR/demo.db unless --store names another one; what was noted in it stays when this is
+    run again.
     """
     from riff_runner.simulate.flow_history import PATTERNS
     from riff_runner.simulate.voice_calls import write_voice_calls

@@ -63,6 +63,7 @@ def write_flow_history(folder: Path) -> None:
     *_, last = (files for commit, files in _versions(history, first) if commit.branch == _MAIN)
     for name, content in last.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).unlink(missing_ok=True)  # never write through a link
         (folder / name).write_text(content, encoding="utf-8", newline="\n")
     _commit(folder, b"".join(_import_stream(history, first)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from importlib import resources
 from itertools import product
@@ -202,11 +202,10 @@ def _in_order(log: list[tuple[float, dict[str, Any]]]) -> Iterator[dict[str, Any
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+    _write_lines(path, (document,))
 
 
-def _write_lines(path: Path, documents: Iterator[dict[str, Any]]) -> None:
+def _write_lines(path: Path, documents: Iterable[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with LineFile(path) as lines:
         for document in documents:

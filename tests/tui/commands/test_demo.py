@@ -142,9 +142,7 @@ def test_people_find_its_judges_wanting(demo: Path) -> None:
 
 
 def test_in_its_voice_calls_either_side_breaks_in_and_the_agent_is_late(demo: Path) -> None:
-    figure = shown(
-        demo, "conversation", "conversation=move-the-day-8/trial_0"
-    ).figure
+    figure = shown(demo, "conversation", "conversation=move-the-day-8/trial_0").figure
     assert figure is not None
     drawn = "\n".join(figure.draw(ascii_only=False, width=80))
     assert "▲ agent breaks in" in drawn
