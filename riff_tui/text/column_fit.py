@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import chain, count, islice, pairwise
 
 from riff_tui.text.safe_text import cell_width, ending, fit, padded
 
@@ -118,6 +119,53 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut
     return best
 
 
+def told_apart(names: Sequence[tuple[str, int]], ellipsis: str = "…") -> list[str]:
+    """Return each safe name in its number of cells, cut in the middle where it is longer; no two names look alike.
+
+    Those of one width are cut at the same place, so that what differs can be seen: where middles differ, at both ends.
+    Where no cut tells names apart they are numbered, in more cells where these hold no number.
+    """
+    whose = {name: name for name, width in names if cell_width(name) <= width}
+    found = {(name, width): name for name, width in names if name in whose}
+    widths = dict.fromkeys(width for each, width in names if (each, width) not in found)
+    for room in widths:
+        some = list(dict.fromkeys(name for name, width in names if width == room and (name, width) not in found))
+        best: list[str] = []
+        for cut in _cuts(some, room, ellipsis):
+            texts = [cut(name) for name in some]
+            if len(set(texts) - whose.keys()) > len(set(best) - whose.keys()) or not best:
+                best = texts
+            if len(set(best) - whose.keys()) == len(some):
+                break
+        for name, text in zip(some, best, strict=True):
+            free = (each for each in chain([text], _numbered(name, room, ellipsis)) if whose.get(each, name) == name)
+            found[name, room] = own = next(free)
+            whose[own] = name
+    return [found[each] for each in names]
+
+
+def _cuts(names: Sequence[str], width: int, ellipsis: str) -> Iterator[Callable[[str], str]]:
+    """Yield ways to cut names: the middle away, half of each end kept first, then the ends around where names part."""
+    room = width - cell_width(ellipsis)
+    for tail in sorted(range(max(1, room)), key=lambda tail: (abs(tail - room // 2), -tail)):
+        yield partial(NameCut(width, tail=tail).text, ellipsis=ellipsis)
+    for at in sorted({_shared_signs(*pair) for pair in pairwise(sorted(names))}):
+        start = max(1, at - room // 3)
+        yield lambda name, start=start: ellipsis + fit(name[start:], room, ellipsis)  # type: ignore[misc]
+
+
+def _numbered(name: str, width: int, ellipsis: str) -> Iterator[str]:
+    """Yield a name with each number behind it."""
+    for number in count(2):
+        end = f"{ellipsis}{number}"
+        yield fit(name, max(0, width - cell_width(end)), "") + end
+
+
+def _shared_signs(first: str, second: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    return next((at for at, pair in enumerate(zip(first, second, strict=False)) if len(set(pair)) > 1), len(first))
+
+
 def shared_prefix(names: Iterable[str]) -> str:
     """Return the whole words that all of several names begin with; an empty text where no name would be left."""
     return next(reversed(_beginnings(names)), "")
@@ -129,9 +177,8 @@ def _beginnings(names: Iterable[str]) -> list[str]:
     if len(distinct) < 2:
         return []
     first, last = min(distinct), max(distinct)
-    alike = next((at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1), len(first))
-    shortest = min(map(len, distinct))
-    prefixes = [first[: found.end()] for found in _WORD_END.finditer(first[:alike]) if found.end() < shortest]
+    alike, shortest = first[: _shared_signs(first, last)], min(map(len, distinct))
+    prefixes = [first[: found.end()] for found in _WORD_END.finditer(alike) if found.end() < shortest]
     return [prefix for prefix in prefixes if cell_width(prefix) >= LEAST_PREFIX]
 
 

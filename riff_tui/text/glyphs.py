@@ -13,7 +13,8 @@ class Glyphs(NamedTuple):
     """Hold a set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
 
     `bars` go from an empty cell to a full one, `hatched` is a full one of another kind, `sparks` go from the lowest to
-    the highest, `box` maps the sides that a line leaves a cell by (in the order `nesw`) to its sign.
+    the highest, `box` maps the sides that a line leaves a cell by (in the order `nesw`) to its sign, and
+    `untaken` is a line along which nothing went.
     """
 
     ascii_only: bool
@@ -29,6 +30,7 @@ class Glyphs(NamedTuple):
     both_sides: str
     success: str
     escalation: str
+    ended: str
     rising: str
     falling: str
     event: str
@@ -39,6 +41,7 @@ class Glyphs(NamedTuple):
     bars: str
     hatched: str
     sparks: str
+    untaken: str
     box: dict[str, str]
 
     def mark(self, severity: Severity | None, *, thin: bool = False) -> str:
@@ -86,6 +89,7 @@ UNICODE = Glyphs(
     both_sides="*",
     success="✓",
     escalation="↗",
+    ended="✕",
     rising="▲",
     falling="▼",
     event="◆",
@@ -96,6 +100,7 @@ UNICODE = Glyphs(
     bars=" ▏▎▍▌▋▊▉█",
     hatched="░",
     sparks="▁▂▃▄▅▆▇█",
+    untaken="┄",
     box={
         "ew": "─", "ns": "│", "nw": "┘", "sw": "┐", "ne": "└", "es": "┌",
         "nsw": "┤", "nes": "├", "new": "┴", "esw": "┬", "nesw": "┼",
@@ -111,6 +116,7 @@ ASCII = UNICODE._replace(
     arrow=">",
     success="ok",
     escalation="esc",
+    ended="x",
     rising="^",
     falling="v",
     event="+",
@@ -121,6 +127,7 @@ ASCII = UNICODE._replace(
     bars=" #",
     hatched=":",
     sparks="_.:-=+*#",
+    untaken=".",
     box={
         "ew": "-", "ns": "|", "nw": "+", "sw": "+", "ne": "+", "es": "+",
         "nsw": "+", "nes": "+", "new": "+", "esw": "+", "nesw": "+",
@@ -132,7 +139,7 @@ _IN_ASCII = str.maketrans(
     {
         "·": "-", "×": "x", "→": "->", "←": "<-", "›": ">", "…": "...", "–": "-", "—": "-", "‘": "'", "’": "'",
         "“": '"', "”": '"', "≥": ">=", "≤": "<=", "Δ": "d", "±": "+-", "⏎": "\\n", "␡": "^?", "�": "?",
-        "✓": "ok", "↗": "esc", "△": "?", "►": ">", "●": "*", "−": "-",
+        "✓": "ok", "↗": "esc", "✕": "x", "△": "?", "►": ">", "●": "*", "−": "-",
     }
 )  # fmt: skip
 _IN_ASCII |= _CONTROL_PICTURES

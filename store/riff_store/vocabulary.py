@@ -51,6 +51,12 @@ STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 """The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
 
 
+WAYS = {"went_to": ("from_state", "to_state"), "came_from": ("to_state", "from_state")}
+"""The states that a call went to from a state, or came from: which end of a step is that state, and which the other.
+
+`went_to=·` is where it ended there, and `came_from=·` where it began there: it was in it once more than it took steps.
+"""
+
 NOTE_FIELDS = ("code", "verdict", "noted_by")
 """The names that people gave a call: codes, pass or fail, and who gave them."""
 BARE_FLAGS = frozenset(("noted",))
@@ -76,7 +82,7 @@ _ALL = [
     *_fields("call", "time", "started_at"),
     Field("humanness", "number", "call", spreads=True),
     Field("quality", "number", "call", spreads=True),
-    *_fields("state", "name", "state segment"),
+    *_fields("state", "name", ("state", "segment", *WAYS)),
     *_fields("state", "number", (name for name in metrics.OF_STATES if name not in metrics.OF_CALLS)),
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),

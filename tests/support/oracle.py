@@ -414,6 +414,20 @@ def steps(calls: Iterable[Call], flow: str) -> Counter[tuple[str, str]]:
     )
 
 
+def ways(calls: Iterable[Call], flow: str, state: str) -> tuple[int, int, Counter[str]]:
+    """Count how often calls of a flow came to a state, how many began there, and how those stopped that ended there."""
+    came = began = 0
+    stopped: Counter[str] = Counter()
+    for call in (call for call in counted(calls) if call["flow"] == flow):
+        seen = visits(call)
+        came += sum(visit["state"] == state for visit in seen)
+        began += bool(seen) and seen[0]["state"] == state
+        handed_over = call.get("final_state") in escalation_terminals(call)
+        if seen and seen[-1]["state"] == state and seen[-1]["to"] is None and not handed_over:
+            stopped[call["stop_reason"]] += 1
+    return came, began, stopped
+
+
 def blast(calls: Iterable[Call], flow: str, state: str) -> dict[str, Row]:
     """What lies behind a state: the share of calls that had been there, and those that there would have been more."""
     own = [call for call in counted(calls) if call["flow"] == flow]

@@ -13,7 +13,7 @@ from riff_tui.charts.histogram import draw as histogram_draw
 from riff_tui.charts.lane_marks import HEARD_S, Scale, common, glossary, latency_severity, shares
 from riff_tui.charts.lane_marks import merged as lane_marks_merged
 from riff_tui.charts.lanes import Lanes
-from riff_tui.charts.neighbor_figure import LEGEND, EgoFigure, blast, drawing, to_dot, to_mermaid
+from riff_tui.charts.neighbor_figure import EgoFigure, blast, drawing, legend, to_dot, to_mermaid
 from riff_tui.charts.neighbor_figure import draw as neighbor_graph_draw
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.charts.transcript import transcript_lines
@@ -122,7 +122,7 @@ from riff_tui.views.funnel import funnel
 from riff_tui.views.gate import gate
 from riff_tui.views.judges import flow_table, rate_marks, shortfalls
 from riff_tui.views.judges import judges as judges_judges
-from riff_tui.views.neighbors import StateFigure, named_state
+from riff_tui.views.neighbors import StateFigure, named_state, never_reached
 from riff_tui.views.neighbors import neighbors as neighbors_neighbors
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import call_where, step_record, where

@@ -262,7 +262,7 @@ def test_what_is_said_of_states_beside_a_named_one_is_said_of_it(store: Store, w
     assert (table.extras["metrics"] or {"n": 0})["n"] == n
     if where == "stall=1":
         assert table.extras["metrics"]["stall"] == 1.0
-        assert names(table, "direction", "state", "n") == [("in", "greet", 3)]
+        assert names(table, "direction", "state", "n") == [("in", "greet", 3), ("out", None, 3)]
 
 
 def test_a_large_cell_leaves_its_latencies_to_those_who_can_wait(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import numbered
-from riff_store.arrays.masks import masks_of
+from riff_store.arrays.masks import masks_of, steps_of_rows
 from riff_store.arrays.rows import outcome_visits
 from riff_store.chunks import KINDS_OF_FAILURE, STATES, TOOLS
 from riff_store.database import Store
@@ -334,6 +334,23 @@ def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collec
         wanted = np.isin(ends, list(states))
         _add(found, np.unique(ends[wanted] * block.n + of_step[wanted]) // block.n)
     return dict(found.rows())
+
+
+def read_calls_at_end(
+    store: Store, calls: Predicate | None, way: str, state: int
+) -> dict[int | None, tuple[int, int, int]]:
+    """Count what `calls_at_end` does."""
+    found = Tally()
+    for block, chosen in _counting(store, calls):
+        rows, of_row = block.rows_of("state", chosen)
+        there = block.keys_of("state", "state", rows) == state
+        rows, of_row = rows[there], of_row[there]
+        at_end = block.figures_of("state", "revisit", rows) + 1 > steps_of_rows(block, way)[rows]
+        rows, of_row = rows[at_end], of_row[at_end]
+        stalled = block.figures_of("state", "stall", rows)
+        cells = Cells([block.keys("stop_reason")[of_row]], rows.size)
+        found.add(cells.keys, [cells.count(), cells.count(~np.isnan(stalled)), cells.add_whole(stalled)])
+    return {key: (n, known, stalled) for key, n, known, stalled in found.rows()}
 
 
 def _counting(store: Store, calls: Predicate | None) -> Iterator[tuple[Block, Flags]]:

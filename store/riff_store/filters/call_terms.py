@@ -31,6 +31,7 @@ from riff_store.vocabulary import (
     SPELLED,
     STEP_FIELDS,
     TOOL_FIELDS,
+    WAYS,
     split_name,
 )
 
@@ -122,6 +123,12 @@ class CallTerms(Walker[Found]):
             return self._of_flag(term)
         if name in SPELLED or name in FAILURE:
             return self._failed(name, term)
+        if name in WAYS:
+            return (
+                self.stepped(name, term)
+                if term.operator == "missing"
+                else some(term, lambda wanted: self.stepped(name, wanted))
+            )
         if name in STEP_FIELDS:
             return self.of_steps(name, term)
         if name in NOTE_FIELDS or name == "noted":
@@ -219,6 +226,10 @@ class CallTerms(Walker[Found]):
     @abstractmethod
     def of_steps(self, name: str, term: Term) -> Found:
         """Return where steps of a call's task are as a term says."""
+
+    @abstractmethod
+    def stepped(self, name: str, term: Term) -> Found:
+        """Return where a call took a step from the state of a row, or to it, as a term says; `missing` where none."""
 
     @abstractmethod
     def conversation(self, term: Term) -> Found:
