@@ -235,7 +235,7 @@ def _row(answer: Neighborhood, direction: str, step: Neighbor | Terminus) -> Row
         severity=marks,
         thin=thin,
         where="" if outcome else cells.where({"flow": answer.flow, "state": state}),
-        leads=f"{cells.where({'flow': answer.flow})} ({cells.where({'state': answer.state, way: state})})",
+        leads=f"{cells.where({'flow': answer.flow})} errored=no ({cells.where({'state': answer.state, way: state})})",
     )
 
 
@@ -244,7 +244,14 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
         return None
     means = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
     asked = {} if cell.steps is None else cells.step_record(cell.steps)
-    return {"segment": cell.segment, "n": cell.n, **means, **asked, "intervals": cells.intervals(cell.measures)}
+    return {
+        "segment": cell.segment,
+        "n": cell.n,
+        "failed": cell.failed,
+        **means,
+        **asked,
+        "intervals": cells.intervals(cell.measures),
+    }
 
 
 def _notes(answer: Neighborhood, graph: EgoGraph, pooled: PooledLatency | None) -> Iterator[str]:

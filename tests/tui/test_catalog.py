@@ -375,3 +375,13 @@ def test_a_window_fetches_only_the_pages_that_are_looked_at() -> None:
     assert list(window) == rows
     with pytest.raises(IndexError):
         window[1000]
+
+
+def test_every_row_around_a_state_leads_to_the_calls_that_it_counts(store: Store) -> None:
+    for state in ("greet", "collect_details", "confirm"):
+        for row in show(store, "neighbors", Request(where=f"flow=viewing state={state}")).rows:
+            listed = show(store, "conversations", Request(where=row.leads)).rows
+            # No call of the sample takes a step twice.
+            assert len(listed) == row.record["count"]
+            if row.record["state"] is None:
+                assert len(listed) == row.record["n"] == sum(row.record["stop_reasons"].values())

@@ -22,6 +22,7 @@ from riff_tui.tui.navigation.location import (
     name_term,
     narrow,
     noun,
+    recentred,
     state_of,
 )
 from riff_tui.tui.navigation.stacks import choose, since_last_run, widening
@@ -36,11 +37,13 @@ def _open(controls: Controls) -> None:
     host = controls.host
     loaded, row = host.loaded, host.body.row
     if controls.header.focused_graph:
-        neighbor, reason = controls.header.chosen(host.location)
-        if neighbor is None:
+        chosen, reason = controls.header.chosen(host.location)
+        if chosen is None:
             host.say(reason, "warn")
+        elif chosen.view == host.location.view:
+            host.visit(host.history.go(recentred(host.history.stack, chosen)))
         else:
-            host.visit(host.history.instead(neighbor))
+            host.visit(host.history.down(chosen))
     elif loaded and is_voice(loaded.main):
         controls.detail.toggle()
     elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
@@ -123,10 +126,11 @@ UP_AND_DOWN: tuple[Action, ...] = (
         "open",
         ("Enter",),
         "open",
-        "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
+        "Go down to what lies below the row; in the neighbour graph, put that state in the middle, or list the calls"
+        " that took that step.",
         _open,
         _needs_below,
-        lambda controls: "centre" if controls.header.focused_graph else _below(controls),
+        lambda controls: controls.header.enter or "centre" if controls.header.focused_graph else _below(controls),
     ),
     Action(
         "close",

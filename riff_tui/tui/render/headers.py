@@ -5,7 +5,8 @@ If there is no room for all of it, what the fold names comes first and the rest 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -17,12 +18,12 @@ from riff_tui.charts.lanes import Lanes, Tone
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import hanging, wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.numbers import SHARE, ends_text, fixed, interval_text, percent
 from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown, title
-from riff_tui.tui.render.styled_lines import Line, Palette, Piece, cut, width_of
+from riff_tui.tui.render.styled_lines import Line, Palette, Piece, add_style, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
-from riff_tui.views.neighbors import SHARES, StateFigure, latency_reason
+from riff_tui.views.neighbors import SHARES, StateFigure, latency_reason, never_reached
 from riff_tui.views.parts import cells, columns, moment_details, notes
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
 _TALL = 5
 _TALLEST = 12
-_BLAST = 2
+_PART, _OF_ROOM = 2, 3
+"""The part of what may stand above the rows of a state that does, where its graph is not looked at."""
+_DECIDING = ("n", "stall", "escalation", "slow", "slot_fill_rate", "guard_error", "revisit", "dwell_turns", "progress")
+"""The metrics of a state in the order in which they are told where there is little room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +69,48 @@ def pooled_of(table: Table | None) -> PooledLatency | None:
 
 
 def state_header_lines(
-    fold: Fold, graph: Sequence[Line], table: Table, pooled: PooledLatency | None, doing: str, canvas: Canvas
+    fold: Fold,
+    graph: Callable[[int], Sequence[Line]],
+    table: Table,
+    pooled: PooledLatency | None,
+    doing: str,
+    canvas: Canvas,
 ) -> list[Line]:
-    """Return the lines that fit; `doing` says that latencies are being loaded, if they are."""
+    """Return the lines that fit; `graph` draws itself in some lines, `doing` says that latencies are being loaded."""
     if fold == "list":
         return []
-    metrics = state_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[: canvas.room]
+    width, glyphs, palette = canvas.width, canvas.glyphs, canvas.palette
     about = _LatencyLines(table.extras, pooled, doing, canvas)
-    left = canvas.room - len(metrics)
     if fold == "latencies":
-        return [*metrics, *about.latencies(min(left, _TALLEST))]
-    if fold == "graph":
-        # The cursor is in it.
-        shown = list(graph[: canvas.room])
-        metrics = metrics[: canvas.room - len(shown)]
-    else:
-        # Half a graph tells nothing.
-        shown = list(graph) if len(graph) <= left - about.least else []
-    left = canvas.room - len(shown) - len(metrics)
-    blast = blast_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[:_BLAST]
-    kept = 1 if blast and left > about.least else 0
-    latencies = about.latencies(min(left - kept, _TALL + 1))
-    return [*shown, *metrics, *latencies, *blast[: left - len(latencies)]]
+        metrics = state_lines(table.extras, width, glyphs, palette)[: canvas.room]
+        return [*metrics, *about.latencies(min(canvas.room - len(metrics), _TALLEST))]
+    said = _said_lines(table.lead, table.extras, width, glyphs, palette)
+    missed = _missed_lines(table.extras, width, glyphs, palette)
+    short = state_lines(table.extras, width, glyphs, palette, first=_DECIDING)[:1]
+    # Rows keep most of the screen, unless the cursor is in the graph.
+    room = canvas.room if fold == "graph" else canvas.room * _PART // _OF_ROOM
+    found: dict[str, Sequence[Line]] = dict.fromkeys(("said", "graph", "missed", "metrics", "latencies"), ())
+
+    def left() -> int:
+        return room - sum(map(len, found.values()))
+
+    # What decides comes first, and half a graph tells nothing.
+    ranked = {"graph": graph(room)} if fold == "graph" else {}
+    ranked |= {"metrics": short, "said": said} if fold == "all" else {"said": said, "metrics": short}
+    for part, lines in ranked.items():
+        found[part] = lines[: left()] if len(lines) <= left() or part == "graph" else ()
+    least = about.latencies(about.least)
+    if fold == "all":
+        drawn = graph(left() - len(least) - len(missed))
+        drawn = drawn if len(drawn) <= left() - len(least) else graph(left() - len(least))
+        found["graph"] = drawn if len(drawn) <= left() - len(least) else ()
+    found["latencies"] = least if len(least) <= left() else ()
+    found["missed"] = missed if len(missed) <= left() else ()
+    whole = state_lines(table.extras, width, glyphs, palette)
+    if fold == "all" and found["metrics"] and left() >= len(whole) - 1 + _TALL:
+        found["metrics"] = whole
+        found["latencies"] = about.latencies(min(left() + len(least), _TALL + 1))
+    return [line for part in found.values() for line in part]
 
 
 class _LatencyLines:
@@ -157,10 +181,13 @@ class _LatencyLines:
         return [*lines, ((f" {drawn[-1]}", palette.faint),)]
 
 
-def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+def state_lines(
+    known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette, first: Sequence[str] = ()
+) -> list[Line]:
     """Return the metrics of a state with their intervals; `known` are the extras of its `neighbors` table.
 
-    Of a state that no call has been in they are those of the step that tasks ask for, if they do.
+    Of a state that no call has been in they are those of the step that tasks ask for, if they do. Those that are named
+    `first` come first.
     """
     metrics, step = known.get("metrics"), known.get("step")
     if not isinstance(metrics, Mapping):
@@ -172,23 +199,26 @@ def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: P
     row = Row(
         "", metrics, severity=cells.state_marks(metrics, typed="typed" in known), thin=cells.is_thin(metrics["n"])
     )
-    return _flowed(_metrics([columns.N, *columns.STATE_METRICS, *columns.STEPS], row, glyphs, palette), width - 1)
+    some = [columns.N, *columns.STATE_METRICS, *columns.STEPS]
+    some.sort(key=lambda column: first.index(column.key) if column.key in first else len(first))
+    return _flowed(_metrics(some, row, glyphs, palette), width - 1)
 
 
-def blast_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return what starves if the state breaks, with the calls that each would have seen more."""
-    blast = known.get("blast")
-    if not blast:
-        return []
-    said = "  ".join(f"{shown(str(victim['state']), glyphs)} {_starved(victim, glyphs)}" for victim in blast)
-    return [((f" {piece}", palette.faint),) for piece in wrap(f"if it breaks, calls starve: {said}", width - 2)]
+def _said_lines(lead: str, known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return the sentence to read first, with how many calls fail in the colour of that."""
+    lines: list[Line] = [((f" {line}", palette.head),) for line in wrap(shown(lead, glyphs), width - 1)] if lead else []
+    metrics = known.get("metrics")
+    fails, colon, _ = lead.partition(":")
+    if lines and colon and isinstance(metrics, Mapping):
+        style = add_style(palette.head, palette.of(cells.stall_mark(metrics["failed"] / max(1, metrics["n"]))))
+        lines[0] = ((f" {fails}", style), (lines[0][0][0][len(fails) + 1 :], palette.head))
+    return lines
 
 
-def _starved(victim: Mapping[str, Any], glyphs: Glyphs) -> str:
-    """Return how many calls a state would have seen more, and how many of its own come this way."""
-    if victim["starved"] is None:
-        return glyphs.not_measured
-    return f"+{fixed(victim['starved'], 0)} ({percent(victim['through'])} this way)"
+def _missed_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return which states calls that were lost did not come to, in a line, cut at its end."""
+    said = shown(never_reached(known.get("blast") or ()), glyphs)
+    return [((f" {fit(said, width - 2, glyphs.ellipsis)}", palette.faint),)] if said else []
 
 
 def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palette) -> list[list[Piece]]:
@@ -205,9 +235,11 @@ def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palet
             text += glyphs.thin
         pieces: list[Piece] = [(f"{title(column, glyphs, short=True)} ", palette.faint), (text, palette.of(severity))]
         if column.key in intervals:
-            low, high = (_figure(column, end, glyphs) for end in intervals[column.key])
-            if low != high:
-                pieces.append((f" [{low} {high}]", palette.faint))
+            found_ends = intervals[column.key]
+            ends = ends_text(column, found_ends) if column.unit == SHARE else ""
+            ends = ends.removesuffix("%") or interval_text(found_ends, column.decimals, trim=column.trim)
+            if len(set(re.split(" to |–", ends))) > 1:
+                pieces.append((f" [{shown(ends, glyphs)}]", palette.faint))
         found.append(pieces)
     return found
 
@@ -215,6 +247,8 @@ def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palet
 def _figure(column: Column, value: object, glyphs: Glyphs) -> str:
     if not isinstance(value, int | float):
         return shown(str(value), glyphs)
+    if column.unit == SHARE:
+        return percent(value)
     return fixed(value, 0 if column.kind == "count" else column.decimals, trim=column.trim)
 
 

@@ -20,13 +20,13 @@ from tests.surface.explorer import (
     PAGE,
     PALETTES,
     WHY,
+    Canvas,
     Line,
     Location,
     PagedRows,
     QueryWorker,
     ago,
     all_loaded,
-    blast_lines,
     conversation_lines,
     copy,
     count_text,
@@ -37,6 +37,7 @@ from tests.surface.explorer import (
     index_of,
     is_loaded,
     next_palette,
+    state_header_lines,
     text_of,
     textual_keys,
     transcript_lines,
@@ -277,7 +278,9 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
     lines += conversation_lines(
         Table("conversation", "", (), [], extras={"call": {"stop_reason": text}}), 60, UNICODE, PLAIN
     )
-    lines += blast_lines({"blast": [{"state": text, "through": 0.5, "starved": 2.0}]}, 60, UNICODE, PLAIN)
+    blast = [{"state": text, "through": 0.5, "reached": 0.5, "starved": 2.0}]
+    around = Table("neighbors", "", (), [], lead=text, extras={"blast": blast})
+    lines += state_header_lines("all", lambda _: [], around, None, "", Canvas(60, 20, UNICODE, PLAIN))
     codes = {ord(character) for line in lines for words, _ in line for character in words}
     assert not any(code < 32 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E for code in codes)
 

@@ -127,14 +127,44 @@ async def test_one_walks_the_machine_from_neighbour_to_neighbour() -> None:
         assert "centre" in at.bottom
         await at.press("enter")
         assert "[confirm]" in at.head
-        await at.press("h", "h", "enter")
+        await at.press("h", "h", "h", "h", "enter")
         assert "[triage]" in at.head or "[greet]" in at.head
-        await at.press("l", "l", "j", "j", "enter")
-        assert "no neighbours beyond" in at.bottom
         await at.press("escape")
         assert "M failures" in at.bottom
         await at.press("v", "v", "q", "left_square_bracket", "left_square_bracket")
         assert "[confirm]" in at.head
+
+
+async def test_a_frame_says_that_the_graph_has_the_keys_and_what_enter_does() -> None:
+    async with walking() as at:
+        await at.press("3", "enter")
+        assert "─ graph ─" not in at.head
+        await at.press("v")
+        assert "─ graph ─" in at.head
+        assert "Enter puts this state in the middle" in at.head
+        await at.press("h")
+        assert "Enter lists the calls that went this way" in at.head
+        assert "calls" in at.bottom
+        await at.press("h")
+        assert "h and l go to steps and states" in at.head
+        await at.press("enter")
+        assert "in the middle already" in at.bottom
+        await at.press("escape")
+        assert "─ graph ─" not in at.head
+
+
+async def test_enter_on_a_step_or_an_outcome_lists_its_calls_and_back_is_the_graph() -> None:
+    async with walking() as at:
+        await at.press("3", "v", "h", "enter")
+        assert at.path.startswith("flows › states › collect_details › collect_details → confirm")
+        asked = [request.where for view, request in at.catalog.asked if view == "conversations"]
+        assert asked[-1].endswith("errored=false (state=collect_details went_to=confirm)")
+        await at.press("backspace")
+        assert "─ graph ─" in at.head
+        await at.press("l", "j", "enter")
+        assert at.path.startswith("flows › states › collect_details › collect_details → escalated")
+        await at.press("backspace", "h", "h", "j", "enter")
+        assert at.path.startswith("flows › states › collect_details › collect_details → collect_details")
 
 
 async def test_next_and_previous_follow_the_list_that_one_came_from() -> None:

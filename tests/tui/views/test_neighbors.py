@@ -206,7 +206,7 @@ def test_calls_that_begin_and_end_have_rows_that_lead_to_them() -> None:
     }  # fmt: skip
     assert (start.record["direction"], start.record["state"], start.record["outcome"]) == ("in", None, "start")
     assert (ended.severity["stall"], ended.thin, ended.where) == ("bad", False, "")
-    flow = "flow=apartment_viewing (state=collect_details"
+    flow = "flow=apartment_viewing errored=no (state=collect_details"
     assert [
         rows[row].leads for row in ("in triage", "in:start", "self collect_details", "out confirm", "out:ended")
     ] == [

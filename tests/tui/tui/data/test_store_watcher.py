@@ -212,7 +212,7 @@ async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_g
     async with following_it(store) as at:
         await at.press("enter", "enter", "enter", "v", "h")
         assert at.controls.header.focused_graph
-        spot, before = at.controls.header._spot, at.screen.loaded
+        spot, before = at.controls.header._target, at.screen.loaded
         ingest_more(store, 100, 5)
         await look(at)
         assert at.screen.loaded is not None
@@ -221,9 +221,9 @@ async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_g
         assert at.screen.loaded.deferred is None
         assert at.controls.header.focused_graph
         assert spot is not None
-        found = at.controls.header._spot
+        found = at.controls.header._target
         assert found is not None
-        assert (found.side, found.state) == (spot.side, spot.state)
+        assert found.is_same(spot)
 
 
 async def test_a_change_that_does_not_concern_the_screen_draws_nothing(
