@@ -201,7 +201,7 @@ def _rows(answer: Neighborhood, graph: EgoGraph) -> Iterator[Row]:
 
 
 def _ranked(steps: Sequence[Neighbor | Terminus]) -> list[Neighbor | Terminus]:
-    return sorted(steps, key=lambda step: (-step.count, getattr(step, "state", "")))
+    return sorted(steps, key=lambda step: (-step.count, not hasattr(step, "state"), getattr(step, "state", "")))
 
 
 def _blast_record(blast: BlastRadius) -> dict[str, Any]:

@@ -206,7 +206,14 @@ def state_lines(
 
 def _said_lines(lead: str, known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     """Return the sentence to read first, with how many calls fail in the colour of that."""
-    lines: list[Line] = [((f" {line}", palette.head),) for line in wrap(shown(lead, glyphs), width - 1)] if lead else []
+    said: list[str] = []
+    # A sentence that has no room beside the one before it begins a line.
+    for sentence in re.split(r"(?<=\.) ", shown(lead, glyphs)) if lead else ():
+        if said and len(said[-1]) + len(sentence) + 2 <= width:
+            said[-1] += f" {sentence}"
+        else:
+            said += wrap(sentence, width - 1)
+    lines: list[Line] = [((f" {line}", palette.head),) for line in said]
     metrics = known.get("metrics")
     fails, colon, _ = lead.partition(":")
     if lines and colon and isinstance(metrics, Mapping):

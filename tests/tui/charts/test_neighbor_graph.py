@@ -451,3 +451,11 @@ def test_an_empty_drawing_has_the_centre_alone() -> None:
     assert isinstance(found, Drawing)
     assert found.lines == ("[only]",)
     assert [(spot.line, spot.start, spot.end, spot.side) for spot in found.spots] == [(0, 1, 5, "centre")]
+
+
+def test_a_drawing_without_a_width_shows_whole_names() -> None:
+    names = [f"collect_the_details_of_the_{letter}_of_the_caller" for letter in "abc"]
+    graph = EgoGraph("verify_the_identity_of_the_caller", [Node(names[0], 9)], [Node(name, 3, 0.3) for name in names])
+    lines = EgoFigure(graph, BlastRadius("calls", [Victim(names[2], 1.0, 1.0, 3.0, 9)])).draw()
+    assert "…" not in "".join(lines)
+    assert 78 < max(map(cell_width, lines)) <= 200
