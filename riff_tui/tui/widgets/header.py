@@ -49,11 +49,8 @@ _FRAME = 4
 _LEAST_FRAMED = 5
 _CENTRE = 2
 _OUT = _CENTRE + 2
-_ENTER = {
-    "centre": "Enter puts this state in the middle",
-    "calls": "Enter lists the calls that went this way",
-    "": "h and l go to steps and states, j and k to others",
-}
+_ENTER = "Enter puts a state in the middle, and lists the calls of a step or an end"
+"""The same wherever the cursor is: a line of the frame costs more than all else that a move does."""
 _LEAST_OF_CALL = 3 / 8
 """The share of the screen that is left to what was said."""
 
@@ -337,7 +334,7 @@ class Header(Bar):
 
     def _framed(self, lines: Sequence[Line], width: int) -> list[Line]:
         box, style = self.glyphs.box, self.palette.accent
-        said = (" graph ", f" {_ENTER[self.enter]} ")
+        said = (" graph ", f" {_ENTER} ")
         rules = [fit(f"{box['ew']}{text}", width + 1, self.glyphs.ellipsis) for text in said]
         ruled = [rule + box["ew"] * (width + 2 - cell_width(rule)) for rule in rules]
         return [

@@ -141,13 +141,11 @@ async def test_a_frame_says_that_the_graph_has_the_keys_and_what_enter_does() ->
         assert "─ graph ─" not in at.head
         await at.press("v")
         assert "─ graph ─" in at.head
-        assert "Enter puts this state in the middle" in at.head
+        assert "Enter puts a state in the middle, and lists the calls of a step or an end" in at.head
+        assert "⏎ centre" in at.bottom
         await at.press("h")
-        assert "Enter lists the calls that went this way" in at.head
-        assert "calls" in at.bottom
-        await at.press("h")
-        assert "h and l go to steps and states" in at.head
-        await at.press("enter")
+        assert "⏎ calls" in at.bottom
+        await at.press("h", "enter")
         assert "in the middle already" in at.bottom
         await at.press("escape")
         assert "─ graph ─" not in at.head
