@@ -60,7 +60,10 @@ class Explorer(QuietApp, inherit_bindings=False):
     CSS = """
     * { scrollbar-size: 0 0; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "interrupt", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+z", "suspend", show=False, priority=True),
+    ]
 
     def __init__(
         self,
@@ -196,6 +199,10 @@ class Explorer(QuietApp, inherit_bindings=False):
         """Leave a list or the prompt, else the explorer."""
         if self.screen is not self._explorer or not self._explorer.interrupt():
             self.exit(return_code=int(ExitCode.INTERRUPTED))
+
+    def action_suspend(self) -> None:
+        """Go back to the shell, whatever lies over the screen."""
+        self._explorer.action_do("suspend")
 
     def _deliver(self, path: Path) -> None:
         """Hand a file to the browser, and leave nothing of it here."""

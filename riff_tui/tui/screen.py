@@ -38,7 +38,7 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.widgets.bars import BottomLine, Dialog, TopLine
+from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
 from riff_tui.tui.widgets.line_table import LineTable
@@ -47,6 +47,8 @@ from riff_tui.tui.widgets.pane import Body, Pane, Reader
 from riff_tui.tui.widgets.transcript import Transcript
 
 SMALLEST = (60, 10)
+UNSEEN = ("quit", "suspend")
+"""The actions that a screen obeys on which nothing can be seen."""
 
 
 class ExplorerScreen(Screen[None], inherit_bindings=False):
@@ -58,6 +60,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     ExplorerScreen.-too-small > * { display: none; }
     ExplorerScreen.-too-small > #too-small { display: block; }
     """
+    # What had the focus may be hidden, and the first that could take it may be so as well: then the screen has the keys.
+    AUTO_FOCUS = ""
     # Nothing looks different where the focus is elsewhere, so nothing is to be sent again.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -155,15 +159,22 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def on_resize(self) -> None:
         width, height = self.app.size
-        small = width < SMALLEST[0] or height < SMALLEST[1]
-        if small:
-            sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
+        if self._is_too_small:
+            sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}. Q quits."
             self._too_small.update(shown(sentence, self._glyphs))
-        self.set_class(small, "-too-small")
+            self.set_focus(None)
+        elif self.dialog is not None:
+            # It lost the keys while it was hidden.
+            self.call_after_refresh(self.dialog.take_keys)
+        self.set_class(self._is_too_small, TOO_SMALL)
         self.controls.header.draw()
         self.controls.detail.place()
 
     # What is on the screen
+
+    @property
+    def _is_too_small(self) -> bool:
+        return any(cells < least for cells, least in zip(self.app.size, SMALLEST, strict=True))
 
     @property
     def body(self) -> LineTable | Transcript:
@@ -366,6 +377,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def leave(self) -> None:
         self.app.exit()
 
+    def suspend(self) -> None:
+        self.app.action_suspend_process()
+
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
         return self.run_worker(work, group=group, exclusive=exclusive, exit_on_error=False)
 
@@ -379,8 +393,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def action_do(self, id: str, key: str = "") -> None:
         """Perform what a key stands for by the registry, or say why it does not apply."""
         controls = self.controls
+        if self._is_too_small and id not in UNSEEN:
+            return
         controls.auto_refresh.note_key()
-        if self.dialog is not None:
+        if self.dialog is not None and id != "suspend":
             if id == "close":
                 self.dialog.leave()
             return
@@ -391,7 +407,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def interrupt(self) -> bool:
         """Leave what lies over the location; return whether anything did."""
-        if self.dialog is None:
+        if self.dialog is None or self._is_too_small:
             return False
         self.dialog.leave()
         return True

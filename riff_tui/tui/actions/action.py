@@ -89,6 +89,9 @@ class ControlsHost(Host, Protocol):
     def leave(self) -> None:
         """End the explorer."""
 
+    def suspend(self) -> None:
+        """Go back to the shell, which can continue the explorer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Controls:

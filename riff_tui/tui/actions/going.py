@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from riff_tui.browser import is_in_browser
 from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
@@ -307,6 +309,13 @@ def _quit_or_back(controls: Controls) -> None:
         controls.host.leave()
 
 
+def _needs_shell(controls: Controls) -> str:
+    if is_in_browser():
+        return "a page has no shell to go back to"
+    # A session's first process has none above it that could continue what is stopped.
+    return "no shell is behind it that could bring it back; Q quits" if os.getpgrp() == os.getsid(0) else ""
+
+
 OUT: tuple[Action, ...] = (
     Action(
         "quit_or_back",
@@ -318,4 +327,12 @@ OUT: tuple[Action, ...] = (
         lambda controls: "back" if len(controls.host.history.stack) > 1 or controls.header.focused_graph else "quit",
     ),
     Action("quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave()),
+    Action(
+        "suspend",
+        ("ctrl+z",),
+        "to the shell",
+        "Go back to the shell for a while; fg there comes back to the same place.",
+        lambda controls: controls.host.suspend(),
+        _needs_shell,
+    ),
 )

@@ -85,6 +85,7 @@ class TerminalDriver(LinuxDriver):
 
 
 _INTERRUPTS = ("escape", "ctrl+c")
+_SUSPENDS = "ctrl+z"
 _PATIENCE_S = 1.0
 
 
@@ -154,6 +155,9 @@ class QuietApp(App[None]):
             await super().on_event(event)
 
     async def _receive(self, event: events.Key | events.Paste) -> None:
+        if isinstance(event, events.Key) and event.key == _SUSPENDS:
+            await self._answer_key(event)
+            return
         if not self.is_opening(waited=bool(self._typed_ahead)):
             await self.answer_typed_ahead()
         if not self._typed_ahead and not self.is_opening(waited=False):
@@ -187,6 +191,11 @@ class QuietApp(App[None]):
             await _drain(self.screen)
         elif field is not None:
             await _drain(field)
+
+    def action_suspend_process(self) -> None:
+        """Stop what runs in the foreground of this terminal: also what started this process and waits for its end."""
+        if self._driver is not None and self._driver.can_suspend:
+            os.kill(0, signal.SIGTSTP)
 
     async def _answer(self, event: events.Event, widget: Widget | None) -> None:
         """Have a widget answer what Textual sends it before the next key is answered."""

@@ -18,6 +18,8 @@ from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
 _WHOLE = 10**6
+TOO_SMALL = "-too-small"
+"""The class of a screen on which nothing has room."""
 CRUMB = " › "
 """What stands between names in a part of the breadcrumb."""
 
@@ -153,6 +155,7 @@ class Dialog(QuietFocus):
     """
 
     _before: Widget | None = None
+    _focused: Widget | None = None
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -166,9 +169,14 @@ class Dialog(QuietFocus):
 
     def open(self, focused: Widget | None = None) -> None:
         """Open; `focused` gets the keys, this widget itself unless one is named."""
-        self._before = self.screen.focused
+        self._before, self._focused = self.screen.focused, focused
         self.display = True
-        self.screen.set_focus(focused or self)
+        self.take_keys()
+
+    def take_keys(self) -> None:
+        """Have the keys while it is open and can be seen."""
+        if self.is_open and not self.screen.has_class(TOO_SMALL):
+            self.screen.set_focus(self._focused or self)
 
     def close(self) -> None:
         """Close; whatever had the focus gets it back."""
