@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -19,7 +20,7 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.tui.actions.action import Controls, perform, textual_keys
+from riff_tui.tui.actions.action import Action, Controls, perform, textual_keys
 from riff_tui.tui.actions.help import hints
 from riff_tui.tui.actions.registry import ACTIONS, BY_ID
 from riff_tui.tui.controllers import refresh
@@ -38,6 +39,7 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
+from riff_tui.tui.terminal.textual_internals import rebind
 from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
@@ -51,6 +53,13 @@ UNSEEN = ("quit", "suspend")
 """The actions that a screen obeys on which nothing can be seen."""
 
 
+def bindings_of(actions: Iterable[Action]) -> Iterator[Binding]:
+    """Yield a binding for each key of the actions."""
+    for each in actions:
+        for key in each.keys:
+            yield Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
+
+
 class ExplorerScreen(Screen[None], inherit_bindings=False):
     """Show a location and serve as the `Host` of its controllers; the store is only queried from another thread."""
 
@@ -60,28 +69,33 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     ExplorerScreen.-too-small > * { display: none; }
     ExplorerScreen.-too-small > #too-small { display: block; }
     """
-    # What had the focus may be hidden, and the first that could take it may be so as well: then the screen has the keys.
+    # What had the focus may be hidden, and so may be what would be given it: then the screen itself has the keys.
     AUTO_FOCUS = ""
     # Nothing looks different where the focus is elsewhere, so nothing is to be sent again.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
-        for each in ACTIONS
-        for key in each.keys
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ACTIONS)]
 
     class Opened(Message):
         """Report that a location or a dialog opened, or does not so soon: what was typed meanwhile is answered."""
 
-    def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        history: History,
+        palette: Palette,
+        glyphs: Glyphs,
+        actions: Mapping[str, Action] = BY_ID,
+    ) -> None:
         super().__init__()
+        if actions is not BY_ID:
+            rebind(self, bindings_of(actions.values()))
         self.loaded: LoadedView | None = None
         self.last_error: Exception | None = None
         self.notice = backend.session.complaint or backend.notice
         self.worker = backend.worker
         self.session = backend.session
         self.show_view = backend.show_view
-        self.controls = self._built(backend, palette, glyphs)
+        self.controls = self._built(backend, palette, glyphs, actions)
         self._backend = backend
         self._glyphs = glyphs
         self._history = history
@@ -89,7 +103,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._remark = ""
         self._too_small = Static("", id="too-small", markup=False)
 
-    def _built(self, backend: Backend, palette: Palette, glyphs: Glyphs) -> Controls:
+    def _built(self, backend: Backend, palette: Palette, glyphs: Glyphs, actions: Mapping[str, Action]) -> Controls:
         """Build the widgets, which `compose` mounts, and the controllers."""
         table = LineTable(palette=palette, glyphs=glyphs, id="table")
         transcript = Transcript(palette=palette, glyphs=glyphs, id="transcript")
@@ -107,7 +121,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return Controls(
             host=self,
             backend=backend,
-            actions=BY_ID,
+            actions=actions,
             top=TopLine(palette=palette, glyphs=glyphs, id="top"),
             header=header,
             body=body,

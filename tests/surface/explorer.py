@@ -8,7 +8,8 @@ from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, copy, markdown
 from riff_tui.tui.actions.help import HINTS, SCREEN_KEYS, error_lines, help_lines, hints, screen_keys
 from riff_tui.tui.actions.listing import offering
 from riff_tui.tui.actions.noting import spot_at
-from riff_tui.tui.actions.registry import ACTIONS, action
+from riff_tui.tui.actions.own import arguments, listing, name_of, with_own
+from riff_tui.tui.actions.registry import ACTIONS, BY_ID, action
 from riff_tui.tui.actions.writing import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
 from riff_tui.tui.app import Explorer, detect_capabilities
 from riff_tui.tui.controllers import detail, prompt, refresh

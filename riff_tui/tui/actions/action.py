@@ -35,9 +35,9 @@ IN_LISTS: tuple[ScreenKind, ...] = ("list", "state")
 IN_CALLS: tuple[ScreenKind, ...] = ("conversation",)
 NOT_READ = "the rows are not read yet"
 
-Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Note", "Look", "Leave"]
+Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Note", "Look", "Own", "Leave"]
 
-_TEXTUAL_NAMES = {
+NAMED_KEYS = {
     "↓": "down",
     "↑": "up",
     "←": "left",
@@ -63,11 +63,12 @@ _TEXTUAL_NAMES = {
     ",": "comma",
     ".": "full_stop",
 }
+"""The names that Textual has for keys, by how people read them."""
 
 
 def textual_keys(keys: Sequence[str]) -> str:
     """Return keys as people read them as a binding of Textual names them."""
-    return ",".join(_TEXTUAL_NAMES.get(key, key) for key in keys)
+    return ",".join(NAMED_KEYS.get(key, key) for key in keys)
 
 
 class ControlsHost(Host, Protocol):
