@@ -429,6 +429,12 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_line_table_opened(self) -> None:
         self.action_do("open")
 
+    def on_line_table_headed(self) -> None:
+        self.action_do("sort")
+
+    def on_bottom_line_pressed(self, event: BottomLine.Pressed) -> None:
+        self.app.simulate_key(textual_keys([event.key]))
+
     def on_line_table_moved(self) -> None:
         if self._history.here.kind != "conversation":
             self.controls.top.move_to(self.controls.table.cursor + 1)

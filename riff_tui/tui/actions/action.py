@@ -184,8 +184,8 @@ class Action:
 
     `title` is what the hint line says, unless `label` finds a better word for what is shown. `run` does it; `enabled`
     returns the reason why it does not apply, an empty text where it does. `hinted` returns the same for the hint line
-    where that would change with every move of the cursor. Actions may share a key where no screen is in the `kinds` of
-    both. The registry says which `group` each belongs to.
+    where that would change with every move of the cursor. The palette finds it by the words in `also` as well. Actions
+    may share a key where no screen is in the `kinds` of both. The registry says which `group` each belongs to.
     """
 
     id: str
@@ -197,6 +197,7 @@ class Action:
     label: Callable[[Controls], str] | None = None
     kinds: tuple[ScreenKind, ...] = KINDS
     hinted: Condition | None = None
+    also: str = ""
     group: Group = "Look"
 
     def label_in(self, controls: Controls) -> str:

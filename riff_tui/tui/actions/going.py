@@ -178,6 +178,7 @@ STEPS: tuple[Action, ...] = (
 def to_view(spec: ViewSpec) -> Action:
     """Return the key of a view; the one about a state needs a row about one."""
     title = spec.words.label or spec.name
+    also = " ".join((spec.words.noun, *spec.aliases, spec.words.also))
     if spec.screen.kind == "state":
         return Action(
             action_of(spec),
@@ -187,12 +188,14 @@ def to_view(spec: ViewSpec) -> Action:
             _neighbors,
             _needs_state,
             partial(_label_of_state, title),
+            also=also,
         )
 
     def label(controls: Controls) -> str:
         return "wider" if controls.here.scope and controls.here.view == spec.name else title
 
-    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, _view(spec.name), always, label)
+    go = _view(spec.name)
+    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, go, always, label, also=also)
 
 
 def _label_of_state(title: str, controls: Controls) -> str:
@@ -325,8 +328,11 @@ OUT: tuple[Action, ...] = (
         _quit_or_back,
         always,
         lambda controls: "back" if len(controls.host.history.stack) > 1 or controls.header.focused_graph else "quit",
+        also="exit leave close",
     ),
-    Action("quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave()),
+    Action(
+        "quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave(), also="exit leave end"
+    ),
     Action(
         "suspend",
         ("ctrl+z",),
@@ -334,5 +340,6 @@ OUT: tuple[Action, ...] = (
         "Go back to the shell for a while; fg there comes back to the same place.",
         lambda controls: controls.host.suspend(),
         _needs_shell,
+        also="suspend stop background terminal",
     ),
 )
