@@ -21,7 +21,7 @@ from riff_tui.filters import Filter
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.action import Action, Controls, perform, textual_keys
-from riff_tui.tui.actions.help import hints
+from riff_tui.tui.actions.help import first_words, hints
 from riff_tui.tui.actions.registry import ACTIONS, BY_ID
 from riff_tui.tui.controllers import refresh
 from riff_tui.tui.controllers.detail import DetailController
@@ -249,7 +249,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         with self.app.batch_update():
             self.controls.prompt_controller.close()
             self._draw(history, loaded)
-            self.say(self.notice or self._remark, "warn" if self.notice else None)
+            greeting = first_words(self.controls) if self.session.greets() else ""
+            self.say(self.notice or self._remark or greeting, "warn" if self.notice else None)
             self.notice = self._remark = ""
             self.body.focus()
             self.update_lines()

@@ -112,4 +112,4 @@ from riff_tui.tui.terminal.textual_internals import InputParser, PasteFilter
 from riff_tui.tui.widgets.field import LONGEST, EditedLine, Field, printable
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.menu import Menu
-from riff_tui.tui.widgets.pane import Pane
+from riff_tui.tui.widgets.pane import Pane, Reader

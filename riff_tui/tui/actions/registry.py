@@ -59,7 +59,7 @@ def _needs_dump(controls: Controls) -> str:
 def _error(controls: Controls) -> None:
     error, glyphs, palette = controls.host.last_error, controls.table.glyphs, controls.table.palette
     if error is not None:
-        controls.host.push(Reader(lambda width: error_lines(error, width, glyphs, palette)))
+        controls.host.push(Reader(lambda width: error_lines(error, width, glyphs, palette), palette, glyphs))
 
 
 def _theme(controls: Controls) -> None:
@@ -138,7 +138,10 @@ HELP = Action(
     ("?",),
     "help",
     "What this screen is for, its keys and its columns.",
-    lambda controls: controls.host.push(Reader(lambda width: help_lines(controls, width))),
+    lambda controls: controls.host.push(
+        Reader(lambda width: help_lines(controls, width), controls.table.palette, controls.table.glyphs)
+    ),
+    also="keys shortcuts manual glossary signs",
 )
 
 
