@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -19,8 +20,8 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.tui.actions.action import Controls, perform, textual_keys
-from riff_tui.tui.actions.help import hints
+from riff_tui.tui.actions.action import Action, Controls, perform, textual_keys
+from riff_tui.tui.actions.help import first_words, hints
 from riff_tui.tui.actions.registry import ACTIONS, BY_ID
 from riff_tui.tui.controllers import refresh
 from riff_tui.tui.controllers.detail import DetailController
@@ -38,7 +39,8 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.widgets.bars import BottomLine, Dialog, TopLine
+from riff_tui.tui.terminal.textual_internals import rebind
+from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
 from riff_tui.tui.widgets.line_table import LineTable
@@ -47,6 +49,15 @@ from riff_tui.tui.widgets.pane import Body, Pane, Reader
 from riff_tui.tui.widgets.transcript import Transcript
 
 SMALLEST = (60, 10)
+UNSEEN = ("quit", "suspend")
+"""The actions that a screen obeys on which nothing can be seen."""
+
+
+def bindings_of(actions: Iterable[Action]) -> Iterator[Binding]:
+    """Yield a binding for each key of the actions."""
+    for each in actions:
+        for key in each.keys:
+            yield Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
 
 
 class ExplorerScreen(Screen[None], inherit_bindings=False):
@@ -58,26 +69,33 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     ExplorerScreen.-too-small > * { display: none; }
     ExplorerScreen.-too-small > #too-small { display: block; }
     """
+    # What had the focus may be hidden, and so may be what would be given it: then the screen itself has the keys.
+    AUTO_FOCUS = ""
     # Nothing looks different where the focus is elsewhere, so nothing is to be sent again.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
-        for each in ACTIONS
-        for key in each.keys
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ACTIONS)]
 
     class Opened(Message):
         """Report that a location or a dialog opened, or does not so soon: what was typed meanwhile is answered."""
 
-    def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        history: History,
+        palette: Palette,
+        glyphs: Glyphs,
+        actions: Mapping[str, Action] = BY_ID,
+    ) -> None:
         super().__init__()
+        if actions is not BY_ID:
+            rebind(self, bindings_of(actions.values()))
         self.loaded: LoadedView | None = None
         self.last_error: Exception | None = None
         self.notice = backend.session.complaint or backend.notice
         self.worker = backend.worker
         self.session = backend.session
         self.show_view = backend.show_view
-        self.controls = self._built(backend, palette, glyphs)
+        self.controls = self._built(backend, palette, glyphs, actions)
         self._backend = backend
         self._glyphs = glyphs
         self._history = history
@@ -85,7 +103,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._remark = ""
         self._too_small = Static("", id="too-small", markup=False)
 
-    def _built(self, backend: Backend, palette: Palette, glyphs: Glyphs) -> Controls:
+    def _built(self, backend: Backend, palette: Palette, glyphs: Glyphs, actions: Mapping[str, Action]) -> Controls:
         """Build the widgets, which `compose` mounts, and the controllers."""
         table = LineTable(palette=palette, glyphs=glyphs, id="table")
         transcript = Transcript(palette=palette, glyphs=glyphs, id="transcript")
@@ -103,7 +121,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return Controls(
             host=self,
             backend=backend,
-            actions=BY_ID,
+            actions=actions,
             top=TopLine(palette=palette, glyphs=glyphs, id="top"),
             header=header,
             body=body,
@@ -155,15 +173,22 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def on_resize(self) -> None:
         width, height = self.app.size
-        small = width < SMALLEST[0] or height < SMALLEST[1]
-        if small:
-            sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
+        if self._is_too_small:
+            sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}. Q quits."
             self._too_small.update(shown(sentence, self._glyphs))
-        self.set_class(small, "-too-small")
+            self.set_focus(None)
+        elif self.dialog is not None:
+            # It lost the keys while it was hidden.
+            self.call_after_refresh(self.dialog.take_keys)
+        self.set_class(self._is_too_small, TOO_SMALL)
         self.controls.header.draw()
         self.controls.detail.place()
 
     # What is on the screen
+
+    @property
+    def _is_too_small(self) -> bool:
+        return any(cells < least for cells, least in zip(self.app.size, SMALLEST, strict=True))
 
     @property
     def body(self) -> LineTable | Transcript:
@@ -224,7 +249,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         with self.app.batch_update():
             self.controls.prompt_controller.close()
             self._draw(history, loaded)
-            self.say(self.notice or self._remark, "warn" if self.notice else None)
+            greeting = first_words(self.controls) if self.session.greets() else ""
+            self.say(self.notice or self._remark or greeting, "warn" if self.notice else None)
             self.notice = self._remark = ""
             self.body.focus()
             self.update_lines()
@@ -366,6 +392,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def leave(self) -> None:
         self.app.exit()
 
+    def suspend(self) -> None:
+        self.app.action_suspend_process()
+
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
         return self.run_worker(work, group=group, exclusive=exclusive, exit_on_error=False)
 
@@ -379,8 +408,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def action_do(self, id: str, key: str = "") -> None:
         """Perform what a key stands for by the registry, or say why it does not apply."""
         controls = self.controls
+        if self._is_too_small and id not in UNSEEN:
+            return
         controls.auto_refresh.note_key()
-        if self.dialog is not None:
+        if self.dialog is not None and id != "suspend":
             if id == "close":
                 self.dialog.leave()
             return
@@ -391,13 +422,19 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def interrupt(self) -> bool:
         """Leave what lies over the location; return whether anything did."""
-        if self.dialog is None:
+        if self.dialog is None or self._is_too_small:
             return False
         self.dialog.leave()
         return True
 
     def on_line_table_opened(self) -> None:
         self.action_do("open")
+
+    def on_line_table_headed(self) -> None:
+        self.action_do("sort")
+
+    def on_bottom_line_pressed(self, event: BottomLine.Pressed) -> None:
+        self.app.simulate_key(textual_keys([event.key]))
 
     def on_line_table_moved(self) -> None:
         if self._history.here.kind != "conversation":

@@ -372,7 +372,7 @@ SPEC = ViewSpec(
         kind="state",
         key="v",
         help="The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
-        " conversations alone, all of it.",
+        " conversations alone, all of it; in a call, its whole timeline, or less of it.",
         depth=3,
         below="conversation",
         walk=("flow", "agent", "segment", "state"),

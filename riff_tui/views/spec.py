@@ -46,9 +46,10 @@ class Filters:
 class Words:
     """Hold what people read: what the view is called, its rows, and why there are none.
 
-    `noun` is in the breadcrumb and `label` among the actions (else the view's name), `nouns` are for one row and for
-    several, `summary` stands instead of a plain count, `empty` where the explorer has no rows to show, `empty_store`
-    where a dump has none. Rows are `ranked` by something that is said in words and so cannot be sorted.
+    `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
+    `also` as well. `nouns` are for one row and for several, `summary` stands instead of a plain count, `empty` where
+    the explorer has no rows to show, `empty_store` where a dump has none. Rows are `ranked` by something that is said
+    in words and so cannot be sorted.
     """
 
     noun: str = ""
@@ -56,6 +57,7 @@ class Words:
     nouns: tuple[str, str] = ("row", "rows")
     summary: Callable[[Table], str] | None = None
     empty: str = ""
+    also: str = ""
     empty_store: str = EMPTY_STORE
     ranked: str = ""
 

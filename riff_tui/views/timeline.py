@@ -234,7 +234,7 @@ RUNS = ViewSpec(
     last=("excluded", "label", "commit", "branch", "written_by"),
     row_kind="run",
     comparable=True,
-    words=Words(nouns=("run", "runs")),
+    words=Words(nouns=("run", "runs"), also="history builds nights"),
     screen=Screen(
         key="7", help="What was evaluated when: every run of these calls; press again to widen.", below="flows"
     ),

@@ -404,6 +404,7 @@ SPEC = ViewSpec(
     words=Words(
         nouns=("entry", "entries"),
         empty="Nothing to fix here.",
+        also="todo fix first",
         empty_store="",
         ranked="by what to fix first",
     ),

@@ -151,9 +151,14 @@ class Terminal:
         return pid == self.pid and os.WIFSTOPPED(status)
 
     @property
+    def modes(self) -> list[object]:
+        """How lines are edited and echoed."""
+        return termios.tcgetattr(self._fd)
+
+    @property
     def is_as_before(self) -> bool:
         """Tell whether lines are edited and echoed as they were before the program ran."""
-        return termios.tcgetattr(self._fd) == self._modes
+        return self.modes == self._modes
 
     @property
     def lines(self) -> list[str]:

@@ -8,7 +8,8 @@ from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, copy, markdown
 from riff_tui.tui.actions.help import HINTS, SCREEN_KEYS, error_lines, help_lines, hints, screen_keys
 from riff_tui.tui.actions.listing import offering
 from riff_tui.tui.actions.noting import spot_at
-from riff_tui.tui.actions.registry import ACTIONS, action
+from riff_tui.tui.actions.own import arguments, listing, name_of, with_own
+from riff_tui.tui.actions.registry import ACTIONS, BY_ID, action
 from riff_tui.tui.actions.writing import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
 from riff_tui.tui.app import Explorer, detect_capabilities
 from riff_tui.tui.controllers import detail, prompt, refresh
@@ -112,4 +113,4 @@ from riff_tui.tui.terminal.textual_internals import InputParser, PasteFilter
 from riff_tui.tui.widgets.field import LONGEST, EditedLine, Field, printable
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.menu import Menu
-from riff_tui.tui.widgets.pane import Pane
+from riff_tui.tui.widgets.pane import Pane, Reader

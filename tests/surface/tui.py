@@ -74,7 +74,9 @@ from riff_tui.settings import (
     store_location,
     wants_color,
 )
+from riff_tui.settings import commands as settings_commands
 from riff_tui.settings import judges as settings_judges
+from riff_tui.settings import keys as settings_keys
 from riff_tui.table import (
     LATER,
     PAGE,

@@ -18,6 +18,7 @@ FILTER = Action(
     lambda controls: controls.prompt_controller.open(),
     needs_unpaired,
     lambda controls: "search" if controls.is_call else "filter",
+    also="search find where grep query",
 )
 
 
@@ -105,8 +106,15 @@ def _item(action: Action, reason: str, label: str) -> MenuItem:
     more = f"not now: {reason}" if reason else action.help
     keys = " ".join(action.keys)
     lead = keys if len(keys) <= _MAX_KEYS_WIDTH else action.keys[0]
-    found_by = f"{action.title} {action.help} {keys}"
+    found_by = f"{action.title} {action.help} {action.also} {action.id} {keys}"
     return MenuItem(label or action.title, more, lead, found_by, reason)
 
 
-ANY_ACTION = Action("palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", _pick_action)
+ANY_ACTION = Action(
+    "palette",
+    ("ctrl+p",),
+    "everything",
+    "Find an action by its name and do it.",
+    _pick_action,
+    also="commands actions menu",
+)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from riff_tui.browser import is_in_browser
 from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
@@ -180,6 +182,7 @@ STEPS: tuple[Action, ...] = (
 def to_view(spec: ViewSpec) -> Action:
     """Return the key of a view; the one about a state needs a row about one."""
     title = spec.words.label or spec.name
+    also = " ".join((spec.words.noun, *spec.aliases, spec.words.also))
     if spec.screen.kind == "state":
         return Action(
             action_of(spec),
@@ -189,12 +192,14 @@ def to_view(spec: ViewSpec) -> Action:
             _neighbors,
             _needs_state,
             partial(_label_of_state, title),
+            also=also,
         )
 
     def label(controls: Controls) -> str:
         return "wider" if controls.here.scope and controls.here.view == spec.name else title
 
-    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, _view(spec.name), always, label)
+    go = _view(spec.name)
+    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, go, always, label, also=also)
 
 
 def _label_of_state(title: str, controls: Controls) -> str:
@@ -311,6 +316,13 @@ def _quit_or_back(controls: Controls) -> None:
         controls.host.leave()
 
 
+def _needs_shell(controls: Controls) -> str:
+    if is_in_browser():
+        return "a page has no shell to go back to"
+    # A session's first process has none above it that could continue what is stopped.
+    return "no shell is behind it that could bring it back; Q quits" if os.getpgrp() == os.getsid(0) else ""
+
+
 OUT: tuple[Action, ...] = (
     Action(
         "quit_or_back",
@@ -320,6 +332,18 @@ OUT: tuple[Action, ...] = (
         _quit_or_back,
         always,
         lambda controls: "back" if len(controls.host.history.stack) > 1 or controls.header.focused_graph else "quit",
+        also="exit leave close",
     ),
-    Action("quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave()),
+    Action(
+        "quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave(), also="exit leave end"
+    ),
+    Action(
+        "suspend",
+        ("ctrl+z",),
+        "to the shell",
+        "Go back to the shell for a while; fg there comes back to the same place.",
+        lambda controls: controls.host.suspend(),
+        _needs_shell,
+        also="suspend stop background terminal",
+    ),
 )

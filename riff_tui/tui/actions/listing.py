@@ -93,6 +93,7 @@ ORDERS: tuple[Action, ...] = (
         partial(_sort, other_way=False),
         _needs_column,
         kinds=IN_LISTS,
+        also="order rank",
     ),
     Action(
         "reverse",
@@ -205,6 +206,7 @@ MARKS: tuple[Action, ...] = (
         "Mark the row, or take its mark back.",
         _mark,
         lambda controls: _needs_markable(controls) or needs_rows(controls),
+        also="select tag",
     ),
     Action("next_mark", ("u",), "next mark", "Go to the next marked row.", _next_mark, _needs_marks, kinds=IN_LISTS),
     Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", _clear_marks, _needs_marks),
@@ -218,6 +220,7 @@ MARKS: tuple[Action, ...] = (
         _needs_two_at_cursor,
         lambda controls: "change sides" if _is_compared(controls) else "compare",
         hinted=_needs_two,
+        also="diff difference against versus",
     ),
 )
 
@@ -283,6 +286,8 @@ def _needs_choice(controls: Controls) -> str:
 
 
 COLUMNS: tuple[Action, ...] = (
-    Action("columns", ("c",), "columns", "Choose the columns to show.", _choose_columns, _needs_choice),
+    Action(
+        "columns", ("c",), "columns", "Choose the columns to show.", _choose_columns, _needs_choice, also="hide fields"
+    ),
     Action("wide", ("w",), "wide", "Show columns at their full width, or fitted to the line.", _wide, _needs_columns),
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textual import events
+from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -18,6 +20,8 @@ from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
 _WHOLE = 10**6
+TOO_SMALL = "-too-small"
+"""The class of a screen on which nothing has room."""
 CRUMB = " › "
 """What stands between names in a part of the breadcrumb."""
 
@@ -100,9 +104,17 @@ class TopLine(Bar):
 
 
 class BottomLine(Bar):
-    """Show the key hints of the location, or a message."""
+    """Show the key hints of the location, or a message; a click on a hint is reported as its key."""
+
+    class Pressed(Message):
+        """Report that a hint was clicked; `key` is spelled as people read it."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
 
     hints: tuple[tuple[str, str], ...] = ()
+    _ends: tuple[int, ...] = ()
     said: str = ""
     before: str = ""
     severity: Severity | None = None
@@ -134,7 +146,7 @@ class BottomLine(Bar):
 
     def _hints(self) -> Line:
         line: list[Piece] = []
-        used = 0
+        used, ends = 0, []
         for key, word in self.hints:
             text = f" {shown(word, self.glyphs)} "
             key = " ⏎" if key == "Enter" and not self.glyphs.ascii_only else f" {key}"
@@ -142,7 +154,15 @@ class BottomLine(Bar):
             if used > self.size.width:
                 break
             line += [(key, self.palette.accent), (text, None)]
+            ends.append(used)
+        self._ends = tuple(ends)
         return tuple(line)
+
+    def on_click(self, event: events.Click) -> None:
+        clicked = (key for (key, _), end in zip(self.hints, self._ends, strict=False) if event.x < end)
+        key = next(clicked, "") if not self.said else ""
+        if key:
+            self.post_message(self.Pressed(key))
 
 
 class Dialog(QuietFocus):
@@ -153,6 +173,7 @@ class Dialog(QuietFocus):
     """
 
     _before: Widget | None = None
+    _focused: Widget | None = None
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -166,9 +187,14 @@ class Dialog(QuietFocus):
 
     def open(self, focused: Widget | None = None) -> None:
         """Open; `focused` gets the keys, this widget itself unless one is named."""
-        self._before = self.screen.focused
+        self._before, self._focused = self.screen.focused, focused
         self.display = True
-        self.screen.set_focus(focused or self)
+        self.take_keys()
+
+    def take_keys(self) -> None:
+        """Have the keys while it is open and can be seen."""
+        if self.is_open and not self.screen.has_class(TOO_SMALL):
+            self.screen.set_focus(self._focused or self)
 
     def close(self) -> None:
         """Close; whatever had the focus gets it back."""

@@ -45,6 +45,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     class Opened(Message):
         """Report that the row under the cursor was clicked."""
 
+    class Headed(Message):
+        """Report that the heading of the column under the cursor was clicked."""
+
     class Moved(Message):
         """Report that the cursor is on another row, or that its row was loaded."""
 
@@ -339,6 +342,8 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         column = self._layout.column_at(event.x)
         if column is not None:
             self.column = column
+        if event.y == 0 and column is not None:
+            self.post_message(self.Headed())
         if event.y == 0 or index >= len(self.table.rows):
             return
         if index == self.cursor:

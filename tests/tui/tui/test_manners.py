@@ -271,12 +271,55 @@ def test_suspended_it_gives_the_terminal_back_and_takes_and_paints_it_again() ->
         assert_given_back(terminal)
 
 
-def test_ctrl_z_is_left_to_the_shell_and_changes_nothing() -> None:
+def test_ctrl_z_stops_nothing_that_no_shell_could_continue() -> None:
     with program("walk") as terminal:
         terminal.wait_for("? help")
-        terminal.take()
-        assert terminal.press("\x1a") == b""
+        terminal.press("\x1a")
+        terminal.wait_for("no shell is behind it")
         assert not terminal.stopped()
+        terminal.press("j")
+        assert "? help" in terminal.text
+
+
+@pytest.mark.parametrize("over", ["", "?", "/", "\x10", "o", "y"], ids=["rows", "help", "filter", "palette", "o", "y"])
+def test_ctrl_z_goes_back_to_the_shell_and_fg_to_the_same_place_in_a_terminal_of_another_size(over: str) -> None:
+    shell = "import os; os.execvp('sh', ['sh', '-i'])"
+    with Terminal(["-c", shell], environ={"PS1": "shell> ", "ENV": ""}, cold=True) as terminal:
+        terminal.wait_for("shell>")
+        modes = terminal.modes
+        terminal.send(f"{sys.executable} -m tests.support.explorer_programs walk\n")
+        terminal.wait_for("? help")
+        terminal.press(f"j{over}")
+        terminal.send("\x1a")
+        terminal.wait(lambda: b"topped" in terminal.sent, "the stop")
+        terminal.wait(lambda: terminal.sent.endswith(b"shell> "), "the prompt")
+        assert terminal.modes == modes
+        sent = bytes(terminal.sent)
+        assert sent.rindex(b"\x1b[?1049l") > sent.rindex(b"\x1b[?1049h")
+        assert sent.rindex(b"\x1b[?25h") > sent.rindex(b"\x1b[?25l")
+        terminal.send("echo in the $(echo shell)\n")
+        terminal.wait_for("in the shell")
+        terminal.screen.reset()
+        terminal.resize(100, 30)
+        terminal.send("fg\n")
+        # Pastes are asked for once it takes keys again.
+        terminal.wait(lambda: bytes(terminal.sent).rindex(b"\x1b[?2004h") > len(sent), "the explorer")
+        assert bytes(terminal.sent).rindex(b"\x1b[?1049h") > len(sent)
+        if over:
+            terminal.press("\x1b")
+        terminal.wait(lambda: "? help" in terminal.lines[29], "the hint line at the foot")
+        terminal.wait(lambda: len(terminal.lines[0]) > 90, "the wider first line")
+        assert "2 of 3" in terminal.lines[0]
+        assert "shell>" not in terminal.text
+        terminal.take(quiet=1.0)
+        before = terminal.lines
+        terminal.press("jk")
+        assert terminal.lines == before
+        terminal.send("Q")
+        terminal.wait(lambda: terminal.sent.endswith(b"shell> "), "the prompt")
+        assert terminal.modes == modes
+        terminal.send("exit 3\n")
+        assert terminal.end() == 3
 
 
 def test_a_storm_of_sizes_ends_with_the_screen_of_the_last_one() -> None:
