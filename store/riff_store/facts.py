@@ -6,6 +6,8 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -109,11 +111,31 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
     @property
     def route(self) -> str | None:
         """Return the states and outcomes in the order of the first visits as text, `None` where it is not known."""
-        return ROUTE.join(self.names[: self.visited]) if self.in_order and self.visited else None
+        return route_text(self.states) if self.states else None
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Return these states and outcomes, none where their order is not known."""
+        return tuple(self.names[: self.visited]) if self.in_order else ()
+
+    def steps(self) -> Iterator[tuple[str, str]]:
+        """Yield the steps that the call took, each as the names of both its ends."""
+        places = iter(self.edges)
+        return ((self.names[start], self.names[end]) for start, end in zip(places, places, strict=True))
 
 
 ROUTE = " > "
 """What stands between the states of a route."""
+
+
+def route_text(states: Iterable[str]) -> str:
+    """Return states as one text, another one for every other route whatever states are called."""
+    return ROUTE.join(state.replace(">", "\\>") for state in states)
+
+
+def beginnings(route: str) -> list[str]:
+    """Return the routes that one begins with, the shortest first and itself last."""
+    return list(accumulate(route.split(ROUTE), f"{{}}{ROUTE}{{}}".format))
 
 
 class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):

@@ -65,7 +65,7 @@ def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[F
 
 _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
-    *_fields("call", "name", "stop_reason final_state final_status route judge"),
+    *_fields("call", "name", "stop_reason final_state final_status route beginning judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
     *_fields("call", "name", TOOL_FIELDS),
@@ -81,6 +81,8 @@ _ALL = [
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),
     *_fields("row", "name", "path kind aspect"),
+    *_fields("row", "number", "off suspicion"),
+    *_fields("row", "flag", "new"),
     *_fields("row", "number", "n measured excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", metrics.OF_TURNS),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
@@ -114,7 +116,7 @@ _SHARES = {
         "wrong_failed",
         "worst_stall",
     ),
-    *("tpr", "tnr"),
+    *("tpr", "tnr", "suspicion"),
     *("pass1", "pass_k", "flaky", "always_passed", "always_failed"),
     *(metric.key for metric in metrics.METRICS if metric.unit == "share"),
 }

@@ -114,6 +114,7 @@ class Location:
             sort=self.chosen_order or None,
             sides=self.between,
             aspect=self.aspect or None,
+            outline=True,
             predicate=self.where.predicate,
         )
 

@@ -144,6 +144,23 @@ def call_rows(
     return tally.rows()
 
 
+def first_call_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of each cell, 0 where its calls failed and 1 where not, and the key of the first of these."""
+    found: dict[Cell, int] = {}
+    masks = masks_of(store)
+    for block in blocks(store):
+        chosen = np.flatnonzero(masks.counting(calls, block))
+        if chosen.size:
+            columns = [block.keys(key, chosen) for key in by]
+            columns.append((block.figures("success", chosen) == 0).astype(np.int64))
+            rows, _ = numbered(columns)
+            for *cell, failed, key in zip(
+                *(_named(each[rows]) for each in columns), block.ids[chosen[rows]].tolist(), strict=True
+            ):
+                found.setdefault((*cell, 1 - (failed or 0)), key)
+    return [(*cell, key) for cell, key in found.items()]
+
+
 def score_rows(
     store: Store, calls: Predicate | None, by: Sequence[str], aspects: Collection[int]
 ) -> Sequence[tuple[Any, ...]]:
