@@ -42,6 +42,14 @@ _COLUMNS: Sequence[Column] = (
         help="Share of calls that ended in that neighbour, neither completed nor handed over.",
     ),
     columns.N,
+    Column(
+        "suspicion", "suspicion", decimals=2, better="lower", short="susp",
+        help="How much failing goes with the step: 1 where those calls that took it failed and no others (Ochiai).",
+    ),
+    Column(
+        "p", "p", decimals=3, shown=False,
+        help="How likely it is by chance that calls which took the step fail so much more, or less, often (Fisher).",
+    ),
 )  # fmt: skip
 
 
@@ -122,7 +130,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
 
     graph = of_neighborhood(answer)
     n, stall = (answer.cell.n, mean(answer.cell.measures, "stall")) if answer.cell else (0, None)
-    loop = Neighbor(answer.state, answer.loops, graph.loops_share, stall, n)
+    loop = Neighbor(answer.state, answer.loops, graph.loops_share, stall, n, suspicion=answer.loop)
     rows = [
         *(_row(answer.flow, "in", step) for step in _ranked(answer.predecessors)),
         *([_row(answer.flow, "self", loop)] if answer.loops else []),
@@ -162,6 +170,8 @@ def _row(flow: str, direction: str, step: Neighbor) -> Row:
     record = {
         "direction": direction,
         **cells.values_of(step, "state count share stall n"),
+        "suspicion": None if step.suspicion is None else step.suspicion.ochiai,
+        "p": None if step.suspicion is None else step.suspicion.p,
     }
     if step.outcome is not None:
         record["outcome"] = step.outcome

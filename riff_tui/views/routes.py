@@ -96,6 +96,12 @@ def routes(
     )
 
 
+def _summary(table: Table) -> str:
+    """Return what the rows are, and of how many calls."""
+    kinds = (kind for kind, note in (("routes", PARTING), ("beginnings", INDENTED)) if note in table.notes)
+    return f"{' and '.join(kinds)} of {cells.calls_text(sum(flow['calls'] for flow in table.extras['flows']))}"
+
+
 def _is_rare(row: Row) -> bool:
     return row.record["share"] < RARE and not row.record["off"] and not row.record["new"]
 
@@ -244,7 +250,7 @@ SPEC = ViewSpec(
     first=ROUTES_FIRST,
     comparable=True,
     splits=True,
-    words=Words(nouns=("route", "routes"), empty=NO_STATES),
+    words=Words(nouns=("route", "routes"), summary=_summary, empty=NO_STATES),
     screen=Screen(
         key="R",
         help="The routes that calls take through this flow, the largest first; press again to widen.",

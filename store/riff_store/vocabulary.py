@@ -116,7 +116,7 @@ _SHARES = {
         "wrong_failed",
         "worst_stall",
     ),
-    *("tpr", "tnr", "suspicion"),
+    *("tpr", "tnr"),
     *("pass1", "pass_k", "flaky", "always_passed", "always_failed"),
     *(metric.key for metric in metrics.METRICS if metric.unit == "share"),
 }

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
+from math import sqrt
 from operator import add
+from typing import NamedTuple
 
 import msgspec
 
@@ -258,6 +260,37 @@ def _steps_in_files(store: Store) -> dict[str, set[tuple[str, str]]]:
     for flow, one, other in store.execute(query):
         found.setdefault(flow, set()).add((one, other))
     return found
+
+
+# Ask how suspicious each step of a flow is: whether calls that took it fail more often than those that did not.
+class Suspicion(NamedTuple):
+    """Hold how much failing goes with a step, from 0 to 1 (Ochiai), and how likely that is by chance (Fisher)."""
+
+    ochiai: float
+    p: float
+
+
+def suspicions(store: Store, calls: Predicate | None = None) -> dict[tuple[str, str], Suspicion]:
+    """Return that of each step that calls of one flow took, none where no call failed.
+
+    Calls of which nothing tells whether they succeeded are left out.
+    """
+    from riff_store.statistics.significance import fisher
+
+    known, failed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    whole = whole_failed = 0
+    for (touched,), sums in call_sums(store, calls, Grouping(("touched",))).items():
+        whole, whole_failed = whole + sums.success_n, whole_failed + sums.failed
+        for step in _path(touched).steps() if sums.success_n else ():
+            known[step] += sums.success_n
+            failed[step] += sums.failed
+    return {
+        step: Suspicion(
+            failed[step] / sqrt(whole_failed * n), fisher(failed[step], n, whole_failed - failed[step], whole - n)
+        )
+        for step, n in known.items()
+        if whole_failed
+    }
 
 
 def _pooled(states: tuple[str, ...], parts: Sequence[Route], whole: int) -> Route:

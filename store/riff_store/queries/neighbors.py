@@ -15,6 +15,7 @@ from riff_store.filters.dimensions import Grouping
 from riff_store.filters.predicates import Predicate, Term, all_of, both, conjuncts, terms
 from riff_store.filters.sql import Scope
 from riff_store.measure import mean
+from riff_store.queries.funnel import Suspicion, suspicions
 from riff_store.queries.states import StateCell, state_cells
 from riff_store.queries.steps import StepCounts
 from riff_store.queries.sums import call_counts, lost_in_states, reads_columns, step_counts
@@ -24,7 +25,8 @@ from riff_store.queries.sums import call_counts, lost_in_states, reads_columns, 
 class Neighbor:
     """Describe a state before or after another: how often the step was taken, its share of the side, and its stall.
 
-    `n` calls came to it, None where they were not counted.
+    `n` calls came to it, None where they were not counted. `suspicion` is how much failing goes with the step, `None`
+    where no call took it, none failed, or that was not looked for.
     """
 
     state: str
@@ -33,6 +35,7 @@ class Neighbor:
     stall: float | None
     n: int | None
     outcome: str | None = None
+    suspicion: Suspicion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,8 @@ class BlastRadius:
 class Neighborhood:
     """Describe a state between its predecessors and successors, and what starves if it breaks.
 
-    `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `blast`
-    and some `n` of neighbours are looked for only where it `is_whole`.
+    `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `blast`,
+    suspicions (`loop` is that of a step to itself) and some `n` of neighbours are looked for only where it `is_whole`.
     """
 
     flow: str
@@ -81,6 +84,7 @@ class Neighborhood:
     calls: int
     steps: StepCounts | None = None
     is_whole: bool = True
+    loop: Suspicion | None = None
 
 
 def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
@@ -142,16 +146,20 @@ def begun(store: Store, flow: str, state: str, calls: Predicate | None = None) -
 def completed(store: Store, around: Neighborhood, calls: Predicate | None = None) -> Neighborhood:
     """Return the whole of what was begun for the same calls, each of which may have to be looked at for it."""
 
-    def counted(neighbors: Sequence[Neighbor]) -> list[Neighbor]:
-        return [replace(each, n=by_state.get(each.state, 0)) if each.n is None else each for each in neighbors]
+    def told(each: Neighbor, step: tuple[str, str]) -> Neighbor:
+        n = by_state.get(each.state, 0) if each.n is None else each.n
+        return replace(each, n=n, suspicion=suspected.get(step))
 
+    here = around.state
     with store.snapshot():
+        suspected = suspicions(store, both(Term("flow", "=", around.flow), calls))
         uncounted = {each.state for each in (*around.predecessors, *around.successors) if each.n is None}
         by_state = _visits(store, both(Term("flow", "=", around.flow), calls), uncounted) if uncounted else {}
         return replace(
             around,
-            predecessors=counted(around.predecessors),
-            successors=counted(around.successors),
+            predecessors=[told(each, (each.state, here)) for each in around.predecessors],
+            successors=[told(each, (here, each.state)) for each in around.successors],
+            loop=suspected.get((here, here)),
             blast=blast_radius(store, around.flow, around.state, calls),
             is_whole=True,
         )
