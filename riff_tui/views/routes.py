@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from riff_store.queries.funnel import FlowRoutes, Route
     from riff_tui.view_query import ViewQuery
 
-UNITS = (
-    "Units: share of the flow's calls · success of those of which it is known · off calls that took a step that no flow"
-    " file has · new routes that no run before the last one took."
-)
+UNITS = "Units: share of the flow's calls · success of those of which it is known"
+UNITS_OF = {
+    "off": " · off calls that took a step that no file of the flow has",
+    "new": " · new no run before the last one took the route",
+}
 PARTING = "Route: … begins as the largest route of the flow does · » where it parts from that."
 INDENTED = "Beginnings: each row goes on from the one that it is indented under."
 ENDS = "(ends)"
@@ -88,7 +89,7 @@ def routes(
             replace(column, shown=is_shown.get(column.key, column.shown)) for column in (*columns.keys(by), *_OF_ROUTES)
         ],
         rows=rows,
-        notes=list(_notes_on_routes(answers, outlined, rare)),
+        notes=list(_notes_on_routes(answers, outlined, rare, is_shown)),
         extras={"flows": [_flow_record(each) for each in answers], "beginnings": list(_records_of_beginnings(answers))},
         folded=frozenset(row.id for row in rare),
         identity=(*by, "route"),
@@ -118,9 +119,9 @@ def _scope_of(answer: FlowRoutes) -> str:
 
 
 def _notes_on_routes(
-    answers: Sequence[FlowRoutes], outlined: Sequence[FlowRoutes], rare: Sequence[Row]
+    answers: Sequence[FlowRoutes], outlined: Sequence[FlowRoutes], rare: Sequence[Row], is_shown: Mapping[str, bool]
 ) -> Iterator[str]:
-    yield UNITS
+    yield "".join((UNITS, *(text for key, text in UNITS_OF.items() if is_shown[key]), "."))
     if len(outlined) < len(answers):
         yield PARTING
     if len(answers) > 1:
