@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support import oracle
+from tests.support.blame_oracle import success
 from tests.support.oracle import Call, Row
 from tests.support.random_streams import random_call
 from tests.surface.ingest import ingest
@@ -206,7 +207,7 @@ def assert_routes(evidence: Evidence) -> None:
         if example is not None:
             call = calls[example["run"], example["conversation"]]
             assert (call["flow"], oracle.route_of(call) or None) == (flow, route)
-            assert oracle.success(call) is False or not row["failed"]
+            assert success(call) is False or not row["failed"]
 
 
 def assert_suspicions(evidence: Evidence, every: int = 1) -> None:

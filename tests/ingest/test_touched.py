@@ -68,8 +68,8 @@ def test_any_stream_is_read_as_the_pages_say(made: Any, seed: int) -> None:
 
 
 def test_loops_make_no_other_route() -> None:
-    way = [StateEntered("greet"), StateExited("greet", "collect"), StateEntered("collect")]
-    back = [StateExited("collect", "greet"), StateEntered("greet"), StateExited("greet", "collect")]
+    way: list[Event] = [StateEntered("greet"), StateExited("greet", "collect"), StateEntered("collect")]
+    back: list[Event] = [StateExited("collect", "greet"), StateEntered("greet"), StateExited("greet", "collect")]
     once, twice = of_events(*way), of_events(*way, *back, StateEntered("collect"))
     assert once is not None
     assert twice is not None
@@ -113,7 +113,7 @@ def test_brought_rows_without_a_place_have_no_order() -> None:
 
 
 def test_slots_guards_and_tools_are_kept_with_how_guards_turned_out() -> None:
-    events = [
+    events: list[Event] = [
         StateEntered("greet"),
         SlotFilled("name", "Ada"),
         SlotFilled("date", None),

@@ -144,21 +144,38 @@ def call_rows(
     return tally.rows()
 
 
-def first_call_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Sequence[tuple[Any, ...]]:
-    """Return the keys of each cell, 0 where its calls failed and 1 where not, and the key of the first of these."""
+def least_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], of: Callable[[Block, Places], NDArray[np.int64]]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of each cell, and the least value that any of its calls has; errored ones are left out."""
     found: dict[Cell, int] = {}
     masks = masks_of(store)
     for block in blocks(store):
         chosen = np.flatnonzero(masks.counting(calls, block))
         if chosen.size:
-            columns = [block.keys(key, chosen) for key in by]
-            columns.append((block.figures("success", chosen) == 0).astype(np.int64))
-            rows, _ = numbered(columns)
-            for *cell, failed, key in zip(
-                *(_named(each[rows]) for each in columns), block.ids[chosen[rows]].tolist(), strict=True
-            ):
-                found.setdefault((*cell, 1 - (failed or 0)), key)
-    return [(*cell, key) for cell, key in found.items()]
+            cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
+            least = np.full(cells.size, np.iinfo(np.int64).max)
+            np.minimum.at(least, cells.index, of(block, chosen))
+            for cell, value in zip(cells.keys, least.tolist(), strict=True):
+                found[cell] = min(found.get(cell, value), value)
+    return [(*cell, value) for cell, value in found.items()]
+
+
+def first_run_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], places: Mapping[int, int]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of each cell, and the first of the places of the runs that have such a call."""
+    of_keys = np.zeros(max(places, default=0) + 1, np.int64)
+    of_keys[list(places)] = list(places.values())
+    return least_rows(store, calls, by, lambda block, chosen: of_keys[block.keys("run", chosen)])
+
+
+def first_call_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys of each cell, whether none of its calls failed, and the key of the first that did or of all."""
+    rows = least_rows(
+        store, calls, by, lambda block, chosen: block.ids[chosen] + _LARGE * (block.figures("success", chosen) != 0)
+    )
+    return ((*cell, *divmod(value, _LARGE)) for *cell, value in rows)
 
 
 def score_rows(

@@ -96,7 +96,7 @@ def first_calls(store: Store, calls: Predicate | None, group: Grouping) -> dict[
     if reads_columns(store, calls):
         from riff_store.arrays.sums import first_call_rows
 
-        rows: Sequence[tuple[Any, ...]] = first_call_rows(store, calls, group.keys)
+        rows: Iterable[tuple[Any, ...]] = first_call_rows(store, calls, group.keys)
     else:
         call = m.Conversation
         by, failed = group.columns(call, {}), pw.Case(None, [(call.success == False, 0)], 1)  # noqa: E712
@@ -107,6 +107,26 @@ def first_calls(store: Store, calls: Predicate | None, group: Grouping) -> dict[
         cell = names(tuple(keys))
         found[cell] = min(found.get(cell, (2, 0)), (is_good, key))
     return {cell: key for cell, (_, key) in found.items()}
+
+
+def first_runs(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, int]:
+    """Return the place in time of the first run that has a call of each cell; errored ones are none."""
+    order = run_order(store)
+    places = {key: order[name] for key, name in store.execute(m.Run.select(m.Run.id, m.Run.name)) if name in order}
+    if reads_columns(store, calls):
+        from riff_store.arrays.sums import first_run_rows
+
+        rows: Iterable[tuple[Any, ...]] = first_run_rows(store, calls, group.keys, places)
+    else:
+        by = group.columns(m.Conversation, {})
+        query = m.Conversation.select(*by, m.Conversation.run).distinct().where(~m.Conversation.errored)
+        found_in = store.execute(query.where(Scope(store).condition(calls)))
+        rows = ((*keys, places[run]) for *keys, run in found_in)
+    names, found = group.namer(store), dict[Names, int]()
+    for *keys, place in rows:
+        cell = names(tuple(keys))
+        found[cell] = min(found.get(cell, place), place)
+    return found
 
 
 class ReadCall(NamedTuple):

@@ -18,7 +18,7 @@ from riff_store.facts import Touched
 from riff_store.filters.dimensions import Grouping, Names, run_order
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, of_calls, terms
 from riff_store.measure import UNIT, Measure
-from riff_store.queries.calls import first_calls
+from riff_store.queries.calls import first_calls, first_runs
 from riff_store.queries.states import by_kind
 from riff_store.queries.sums import (
     blame_counts,
@@ -187,36 +187,35 @@ def routes(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("f
     calls = None if calls is None else of_calls(calls)
     at, read = by.index("flow"), cache(_path)
     with store.snapshot():
-        taken = call_sums(store, calls, Grouping((*by, "run", "touched")))
+        taken = call_sums(store, calls, Grouping((*by, "touched")))
+        in_runs = call_counts(store, calls, Grouping(("flow", "run")))
         examples = first_calls(store, calls, Grouping((*by, "route")))
         # Whether a route is new is told by all calls of the flow, whatever else the filter says of them.
         of_flows = [part for part in conjuncts(calls) if all(term.field == "flow" for term in terms(part))]
-        seen = call_counts(store, all_of(of_flows), Grouping(("flow", "run", "route")))
+        first = first_runs(store, all_of(of_flows), Grouping(("flow", "route")))
         order, files, outcomes = run_order(store), _steps_in_files(store), outcomes_of_flows(store)
-    last: dict[str, int] = {}
+    last, begun = dict[str | None, int](), dict[str | None, int]()
+    for (flow_of, run), (n, _) in in_runs.items():
+        if n:
+            last[flow_of] = max(last.get(flow_of, 0), order[run or ""])
+    for (flow_of, _), place_of_run in first.items():
+        begun[flow_of] = min(begun.get(flow_of, place_of_run), place_of_run)
     of_places: dict[Names, dict[str | None, list[Route]]] = {}
     followed: Counter[Names] = Counter()
-    for (*names, run, touched), sums in taken.items():
-        path, place, flow = read(touched), tuple(names), names[at] or ""
-        known = files.get(flow)
+    for (*names, touched), sums in taken.items():
+        path, place, known = read(touched), tuple(names), files.get(names[at] or "")
         off = None if known is None else sums.n * any(step not in known for step in path.steps())
         part = Route(path.states, sums.n, sums.excluded, 0.0, sums.success_measure(), off)
         of_places.setdefault(place, {}).setdefault(path.route, []).append(part)
-        if sums.n:
-            last[flow] = max(last.get(flow, 0), order[run or ""])
-            followed[place] += sums.n if path.names else 0
-    first: dict[tuple[str | None, ...], int] = {}
-    for (flow_of, run, route), (n, _) in seen.items():
-        for cell in ((flow_of,), (flow_of, route)) if n else ():
-            first[cell] = min(first.get(cell, len(order)), order[run or ""])
+        followed[place] += sums.n if path.names else 0
 
     def of_place(place: Names, found: Mapping[str | None, Sequence[Route]]) -> FlowRoutes:
         whole, flow = _pooled((), [part for parts in found.values() for part in parts], 0), place[at]
-        newest = last.get(flow or "")
+        has_earlier = flow in last and begun[flow] < last[flow]
         taken = [
             replace(
                 _pooled(parts[0].states, parts, whole.n),
-                is_new=None if newest is None or first[flow,] == newest else first.get((flow, text)) == newest,
+                is_new=first.get((flow, text)) == last[flow] if has_earlier else None,
                 example=examples.get((*place, text)),
             )
             for text, parts in found.items()

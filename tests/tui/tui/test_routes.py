@@ -67,7 +67,7 @@ async def test_enter_on_a_route_lists_its_calls(two_flows: Path) -> None:
 
 async def test_common_beginnings_lead_to_the_calls_that_begin_so(two_flows: Path) -> None:
     async with exploring(two_flows, (100, 30), open_link("routes", "flow=chat")) as at:
-        assert listed(at, "route") == [["greet"], ["greet", "s0"], ["greet", "s1"]]
+        assert [list(route) for route in listed(at, "route")] == [["greet"], ["greet", "s0"], ["greet", "s1"]]
         assert "3 · beginnings of 30 calls" in screen(at)
         await at.press("j", "enter")
         assert sorted(listed(at, "conversation")) == sorted(f"o-{number}" for number in range(0, 30, 2))
