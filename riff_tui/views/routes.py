@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.facts import route_text
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import counted, percent
@@ -172,7 +171,7 @@ def _records_of_beginnings(answers: Sequence[FlowRoutes]) -> Iterator[dict[str, 
 def _routes(answer: FlowRoutes, bounds: Bounds) -> Iterator[Row]:
     largest = next((route.states for route in answer.routes if route.states), ())
     for route in answer.routes:
-        place = {**answer.keys, "route": route_text(route.states) if route.states else None}
+        place = {**answer.keys, "route": route.text}
         yield _route_row(answer, route, place, _parting(route.states, largest, answer.outcomes), bounds)
 
 
@@ -185,15 +184,18 @@ def _beginnings(answer: FlowRoutes, bounds: Bounds) -> Iterator[Row]:
         further = states[len(above[-1]) :] if above else states
         text = "  " * len(above) + _joined_states(further, answer.outcomes)
         above.append(states)
-        yield _route_row(answer, route, {**answer.keys, "beginning": route_text(states)}, text, bounds)
+        yield _route_row(answer, route, {**answer.keys, "beginning": route.text}, text, bounds)
 
 
 def _route_row(answer: FlowRoutes, route: Route, place: Mapping[str, str | None], text: str, bounds: Bounds) -> Row:
+    from riff_tui.filters.parser import LONGEST
+
     measures = {"success_rate": route.success}
     marks = cells.measured_marks(measures, bounds)
-    where = cells.where(place)
+    name = cells.where(place)
+    where = f"{name} errored=false" if route.excluded else name
     return Row(
-        where,
+        name,
         {
             **_record_of(answer.keys, route),
             "new": route.is_new,
@@ -203,7 +205,8 @@ def _route_row(answer: FlowRoutes, route: Route, place: Mapping[str, str | None]
         {"route": text, **({"off": ""} if route.off == 0 else {}), "new": "new" if route.is_new else ""},
         severity={**marks, "": worst} if (worst := cells.worst_of(marks.values())) else marks,
         thin=cells.is_thin(route.n),
-        where=f"{where} errored=false" if route.excluded else where,
+        # A filter can hold no longer one, so that nothing lies below such a row.
+        where=where if len(where) < LONGEST else "",
         counts=cells.counts_of(route.n, measures),
     )
 

@@ -14,7 +14,7 @@ import msgspec
 
 from riff_store import schema as m
 from riff_store.database import Store
-from riff_store.facts import Touched
+from riff_store.facts import Touched, route_text
 from riff_store.filters.dimensions import Grouping, Names, run_order
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, of_calls, terms
 from riff_store.measure import UNIT, Measure
@@ -151,6 +151,11 @@ class Route:
     off: int | None
     is_new: bool | None = None
     example: int | None = None
+
+    @property
+    def text(self) -> str | None:
+        """Return the route as filters name it, `None` where no order is known."""
+        return route_text(self.states) if self.states else None
 
     @property
     def failed(self) -> int:

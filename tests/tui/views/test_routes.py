@@ -156,6 +156,12 @@ def test_each_row_leads_to_exactly_its_calls_whatever_states_are_called(tmp_path
                 assert listed(store, row.record["example"])[0] in found
 
 
+def test_nothing_lies_below_a_route_that_no_filter_can_hold() -> None:
+    long = [f"a_state_of_which_there_are_many_{number}" for number in range(400)]
+    table = routes_routes([of_flow([route(" ".join(long), 5, 0), route(" ".join(long[:9]), 5, 0)])])
+    assert [bool(row.where) for row in table.rows] == [False, True]
+
+
 def test_a_run_or_an_agent_has_routes_of_its_own_and_rows_are_filtered_by_their_figures(tmp_path: Path) -> None:
     calls = [way(f"a{at}", "greet", "collect", agent="a") for at in range(3)]
     calls += [way(f"b{at}", "greet", "human" if at else "collect", agent="b", success=False) for at in range(3)]
