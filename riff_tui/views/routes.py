@@ -256,7 +256,7 @@ SPEC = ViewSpec(
     splits=True,
     words=Words(nouns=("route", "routes"), summary=_summary, empty=NO_STATES),
     screen=Screen(
-        key="R",
+        key="Y",
         help="The routes that calls take through this flow, the largest first; press again to widen.",
         below="conversations",
         walk=("flow", "agent"),

@@ -6,13 +6,13 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from riff_store.interaction import Interaction
+from riff_store.vocabulary import route_text
 
 Time = TypeVar("Time")
 
@@ -122,20 +122,6 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
         """Yield the steps that the call took, each as the names of both its ends."""
         places = iter(self.edges)
         return ((self.names[start], self.names[end]) for start, end in zip(places, places, strict=True))
-
-
-ROUTE = " > "
-"""What stands between the states of a route."""
-
-
-def route_text(states: Iterable[str]) -> str:
-    """Return states as one text, another one for every other route whatever states are called."""
-    return ROUTE.join(state.replace(">", "\\>") for state in states)
-
-
-def beginnings(route: str) -> list[str]:
-    """Return the routes that one begins with, the shortest first and itself last."""
-    return list(accumulate(route.split(ROUTE), f"{{}}{ROUTE}{{}}".format))
 
 
 class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):

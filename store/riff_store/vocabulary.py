@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import metrics
@@ -227,3 +228,18 @@ def field_of(name: str) -> Field:
     base = split_name(name)[0]
     known = FIELDS.get(base)
     return known if known is not None else _added(metrics.plugins().metrics[base])
+
+
+# Write routes as text: the states and outcomes of a call in the order in which it first came to them.
+ROUTE = " > "
+"""What stands between the states of a route."""
+
+
+def route_text(states: Iterable[str]) -> str:
+    """Return states as one text, another one for every other route whatever states are called."""
+    return ROUTE.join(state.replace(">", "\\>") for state in states)
+
+
+def beginnings(route: str) -> list[str]:
+    """Return the routes that one begins with, the shortest first and itself last."""
+    return list(accumulate(route.split(ROUTE), f"{{}}{ROUTE}{{}}".format))

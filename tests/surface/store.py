@@ -49,8 +49,6 @@ from riff_store.facts import (
     StateAspects,
     ToolAspects,
     Touched,
-    beginnings,
-    route_text,
 )
 from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_order, unique_names
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
@@ -183,8 +181,10 @@ from riff_store.vocabulary import (
     FIELDS,
     NONE_FOUND,
     aspect_named,
+    beginnings,
     field_named,
     field_of,
+    route_text,
 )
 from riff_store.vocabulary import COMPUTED as VOCABULARY_COMPUTED
 from riff_store.voice import NOISES, SOUNDS, Mark, Span, Task, TraceEntry, Voice, VoiceTurn, voice_of

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from riff_store import schema as m
 from riff_store.database import Store
-from riff_store.facts import beginnings
 from riff_store.filters.dimensions import (
     DIMENSIONS,
     FAILURE,
@@ -32,6 +31,7 @@ from riff_store.vocabulary import (
     SPELLED,
     STEP_FIELDS,
     TOOL_FIELDS,
+    beginnings,
     split_name,
 )
 

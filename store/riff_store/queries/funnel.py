@@ -14,7 +14,7 @@ import msgspec
 
 from riff_store import schema as m
 from riff_store.database import Store
-from riff_store.facts import Touched, route_text
+from riff_store.facts import Touched
 from riff_store.filters.dimensions import Grouping, Names, run_order
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, of_calls, terms
 from riff_store.measure import UNIT, Measure
@@ -28,6 +28,7 @@ from riff_store.queries.sums import (
     state_sums,
     step_counts,
 )
+from riff_store.vocabulary import route_text
 
 
 @dataclass(frozen=True, slots=True)
