@@ -12,7 +12,6 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from riff_store.interaction import Interaction
-from riff_store.vocabulary import route_text
 
 Time = TypeVar("Time")
 
@@ -109,13 +108,8 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
     in_order: bool = True
 
     @property
-    def route(self) -> str | None:
-        """Return the states and outcomes in the order of the first visits as text, `None` where it is not known."""
-        return route_text(self.states) if self.states else None
-
-    @property
     def states(self) -> tuple[str, ...]:
-        """Return these states and outcomes, none where their order is not known."""
+        """Return the states and outcomes in the order of the first visits, none where it is not known."""
         return tuple(self.names[: self.visited]) if self.in_order else ()
 
     def steps(self) -> Iterator[tuple[str, str]]:

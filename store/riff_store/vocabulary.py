@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -235,9 +235,9 @@ ROUTE = " > "
 """What stands between the states of a route."""
 
 
-def route_text(states: Iterable[str]) -> str:
-    """Return states as one text, another one for every other route whatever states are called."""
-    return ROUTE.join(state.replace(">", "\\>") for state in states)
+def route_text(states: Collection[str]) -> str | None:
+    """Return states as one text, another one for every other route whatever they are called; `None` of no state."""
+    return ROUTE.join(state.replace(">", "\\>") for state in states) if states else None
 
 
 def beginnings(route: str) -> list[str]:

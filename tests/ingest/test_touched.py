@@ -23,7 +23,7 @@ from tests.surface.ingest import (
     ToolCall,
     facts_of,
 )
-from tests.surface.store import Touched
+from tests.surface.store import Touched, route_text
 
 ENDS = Contract(success_terminals=["booked"], escalation_terminals=["human"])
 
@@ -73,7 +73,7 @@ def test_loops_make_no_other_route() -> None:
     once, twice = of_events(*way), of_events(*way, *back, StateEntered("collect"))
     assert once is not None
     assert twice is not None
-    assert once.route == twice.route == "greet > collect"
+    assert once.states == twice.states == ("greet", "collect")
     assert steps(twice) - steps(once) == {("collect", "greet")}
 
 
@@ -104,12 +104,12 @@ def test_brought_rows_without_a_place_have_no_order() -> None:
     ]
     found = of_events(events=[], state_aspects=rows)
     assert found is not None
-    assert (found.route, found.in_order, found.states) == (None, False, ())
+    assert (found.in_order, found.states) == (False, ())
     assert found.names == ["collect", "greet"]
     assert steps(found) == {("greet", "collect")}
     placed = of_events(events=[], state_aspects=[rows[0] | {"position": 0}, rows[1]])
     assert placed is not None
-    assert placed.route == "greet > collect"
+    assert placed.states == ("greet", "collect")
 
 
 def test_slots_guards_and_tools_are_kept_with_how_guards_turned_out() -> None:
@@ -134,6 +134,6 @@ def test_a_call_that_touched_nothing_has_no_path() -> None:
 
 def test_states_are_told_apart_whatever_they_are_called() -> None:
     routes = [["a > b", "c"], ["a", "b > c"], ["a", "b", "c"], ["a >", "b", "c"], ["a", "> b", "c"], ["a ", " b"]]
-    found = [Touched(names, len(names)).route for names in routes]
+    found = [route_text(names) for names in routes]
     assert found[2] == "a > b > c"
     assert len(set(found)) == len(routes)

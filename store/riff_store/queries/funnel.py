@@ -156,7 +156,7 @@ class Route:
     @property
     def text(self) -> str | None:
         """Return the route as filters name it, `None` where no order is known."""
-        return route_text(self.states) if self.states else None
+        return route_text(self.states)
 
     @property
     def failed(self) -> int:
@@ -212,7 +212,7 @@ def routes(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("f
         path, place, known = read(touched), tuple(names), files.get(names[at] or "")
         off = None if known is None else sums.n * any(step not in known for step in path.steps())
         part = Route(path.states, sums.n, sums.excluded, 0.0, sums.success_measure(), off)
-        of_places.setdefault(place, {}).setdefault(path.route, []).append(part)
+        of_places.setdefault(place, {}).setdefault(route_text(path.states), []).append(part)
         followed[place] += sums.n if path.names else 0
 
     def of_place(place: Names, found: Mapping[str | None, Sequence[Route]]) -> FlowRoutes:
