@@ -79,8 +79,11 @@ def routes(
         made = list(_beginnings(each, bounds) if each in outlined else _routes(each, bounds))
         rows += made
         rare += [] if each in outlined else [row for row in made if _is_rare(row)]
-    has_files = any(each.off is not None for each in answers)
-    is_shown = {"flow": not one, "off": has_files, "new": any(row.record["new"] for row in rows)}
+    is_shown = {
+        "flow": not one,
+        "off": any(row.record["off"] for row in rows),
+        "new": any(row.record["new"] for row in rows),
+    }
     return Table(
         view="routes",
         title=f"Routes: {_scope_of(answers[0]) if one else _several_flows(answers, by)}",
