@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support import oracle
+from tests.support.blame_oracle import success
 from tests.support.oracle import Call, Row
 from tests.support.random_streams import random_call
 from tests.surface.ingest import ingest
@@ -200,6 +201,41 @@ def assert_funnels(evidence: Evidence) -> None:
         assert blamed + oracle.blamed_nowhere(evidence.calls, flow) == count
 
 
+def test_routes(evidence: Evidence) -> None:
+    assert_routes(evidence)
+
+
+def assert_routes(evidence: Evidence) -> None:
+    """Each route as the lines say, figure by figure, and the steps of each flow as suspicious as they make them."""
+    found = {(row["flow"], tuple(row["route"] or ()) or None): row for row in evidence.rows("routes")}
+    wanted = oracle.routes(evidence.calls, {})
+    assert found.keys() == wanted.keys()
+    for names, row in wanted.items():
+        for value, figure in row.items():
+            assert found[names][value] == pytest.approx(figure), (names, value)
+    calls = {(call["run_id"], call["conversation_id"]): call for call in evidence.calls}
+    for (flow, route), row in found.items():
+        (example,) = evidence.rows("conversations", where=row["example"]) if row["n"] > 1 else (None,)
+        if example is not None:
+            call = calls[example["run"], example["conversation"]]
+            assert (call["flow"], oracle.route_of(call) or None) == (flow, route)
+            assert success(call) is False or not row["failed"]
+
+
+def assert_suspicions(evidence: Evidence, every: int = 1) -> None:
+    places = sorted({(row["flow"], row["state"]) for row in evidence.rows("states")})
+    for flow, state in places[::every]:
+        wanted = oracle.suspicions(evidence.calls, flow)
+        for row in evidence.rows("neighbors", where=f"flow={flow} state={state}"):
+            step = (state, row["state"]) if row["direction"] == "out" else (row["state"], state)
+            expected = wanted.get(step, (None, None))
+            assert (row["suspicion"], row["p"]) == pytest.approx(expected), (flow, step)
+
+
+def test_how_suspicious_steps_are(evidence: Evidence) -> None:
+    assert_suspicions(evidence, 4)
+
+
 # Streams of any kind, and real dialogues
 
 
@@ -236,6 +272,14 @@ def test_states_of_any_streams(streams: Evidence) -> None:
 
 def test_funnels_of_any_streams(streams: Evidence) -> None:
     assert_funnels(streams)
+
+
+def test_routes_of_any_streams(streams: Evidence) -> None:
+    assert_routes(streams)
+
+
+def test_how_suspicious_steps_of_any_streams_are(streams: Evidence) -> None:
+    assert_suspicions(streams, 30)
 
 
 def test_the_blast_radius_of_any_streams(streams: Evidence) -> None:

@@ -25,10 +25,11 @@ from riff_tui.table import (
     label,
     naming_columns,
 )
-from riff_tui.text.numbers import counted, fixed, interval_text, listed, p_text, signed, value_text
+from riff_tui.text.numbers import counted, fixed, interval_text, listed, p_text, percent, signed, value_text
 from riff_tui.text.safe_text import fit, one_line
 from riff_tui.views import failures
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.routes import shared_states
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -406,6 +407,8 @@ def _decimals(column: Column) -> int:
 
 
 def _notes_on_rows(a: Row, b: Row) -> Iterator[str]:
+    if all(row.record.get("route") for row in (a, b)):
+        yield _parting(a, b)
     yield RULE
     yield UNTESTED
     if any(row.record.get("intervals") for row in (a, b)):
@@ -414,6 +417,19 @@ def _notes_on_rows(a: Row, b: Row) -> Iterator[str]:
     if thin:
         few = f"fewer than {THIN} groups" if "groups" in a.record else f"n < {THIN}"
         yield f"Thin: {few} behind {' and '.join(thin)}, marked ~."
+
+
+def _parting(a: Row, b: Row) -> str:
+    """Return where two routes part, and what success is behind each."""
+    one, other = (row.record["route"] for row in (a, b))
+    shared = shared_states(one, other)
+    said = []
+    for side, row, states in (("a", a, one), ("b", b, other)):
+        goes = f"goes on to {states[shared]}" if len(states) > shared else "ends"
+        said.append(
+            f"{side} {goes} ({percent(row.record['success_rate'])} of {cells.calls_text(row.record['n'])} succeed)"
+        )
+    return f"{f'They part after {one[shared - 1]}' if shared else 'They part at once'}: {', '.join(said)}."
 
 
 SPEC = ViewSpec(

@@ -50,6 +50,14 @@ _COLUMNS: Sequence[Column] = (
         help="Share of calls that ended in that neighbour, neither completed nor handed over.",
     ),
     columns.N,
+    Column(
+        "suspicion", "suspicion", decimals=2, better="lower", short="susp",
+        help="How much failing goes with the step: 1 where those calls that took it failed and no others (Ochiai).",
+    ),
+    Column(
+        "p", "p", decimals=3, shown=False,
+        help="How likely it is by chance that calls which took the step fail so much more, or less, often (Fisher).",
+    ),
 )  # fmt: skip
 
 
@@ -195,7 +203,9 @@ def _rows(answer: Neighborhood, graph: EgoGraph) -> Iterator[Row]:
         yield _row(answer, "in", step)
     if answer.loops:
         n, stall = (answer.cell.n, mean(answer.cell.measures, "stall")) if answer.cell else (0, None)
-        yield _row(answer, "self", Neighbor(answer.state, answer.loops, graph.loops_share, stall, n))
+        yield _row(
+            answer, "self", Neighbor(answer.state, answer.loops, graph.loops_share, stall, n, suspicion=answer.loop)
+        )
     for step in after:
         yield _row(answer, "out", step)
 
@@ -214,7 +224,14 @@ def _blast_record(blast: BlastRadius) -> dict[str, Any]:
 
 def _row(answer: Neighborhood, direction: str, step: Neighbor | Terminus) -> Row:
     state: str | None = getattr(step, "state", None)
-    record = {"direction": direction, "state": state, **cells.values_of(step, "count share stall n")}
+    suspicion = getattr(step, "suspicion", None)
+    record = {
+        "direction": direction,
+        "state": state,
+        **cells.values_of(step, "count share stall n"),
+        "suspicion": None if suspicion is None else suspicion.ochiai,
+        "p": None if suspicion is None else suspicion.p,
+    }
     outcome = getattr(step, "outcome", ENDED if direction == "out" else START)
     if outcome is not None:
         record["outcome"] = outcome

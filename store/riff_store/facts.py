@@ -6,6 +6,7 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -107,13 +108,14 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
     in_order: bool = True
 
     @property
-    def route(self) -> str | None:
-        """Return the states and outcomes in the order of the first visits as text, `None` where it is not known."""
-        return ROUTE.join(self.names[: self.visited]) if self.in_order and self.visited else None
+    def states(self) -> tuple[str, ...]:
+        """Return the states and outcomes in the order of the first visits, none where it is not known."""
+        return tuple(self.names[: self.visited]) if self.in_order else ()
 
-
-ROUTE = " > "
-"""What stands between the states of a route."""
+    def steps(self) -> Iterator[tuple[str, str]]:
+        """Yield the steps that the call took, each as the names of both its ends."""
+        places = iter(self.edges)
+        return ((self.names[start], self.names[end]) for start, end in zip(places, places, strict=True))
 
 
 class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):

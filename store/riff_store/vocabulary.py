@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import metrics
@@ -71,7 +72,7 @@ def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[F
 
 _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
-    *_fields("call", "name", "stop_reason final_state final_status route judge"),
+    *_fields("call", "name", "stop_reason final_state final_status route beginning judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
     *_fields("call", "name", TOOL_FIELDS),
@@ -87,6 +88,8 @@ _ALL = [
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),
     *_fields("row", "name", "path kind aspect"),
+    *_fields("row", "number", "off suspicion"),
+    *_fields("row", "flag", "new"),
     *_fields("row", "number", "n measured excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", metrics.OF_TURNS),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
@@ -231,3 +234,18 @@ def field_of(name: str) -> Field:
     base = split_name(name)[0]
     known = FIELDS.get(base)
     return known if known is not None else _added(metrics.plugins().metrics[base])
+
+
+# Write routes as text: the states and outcomes of a call in the order in which it first came to them.
+ROUTE = " > "
+"""What stands between the states of a route."""
+
+
+def route_text(states: Collection[str]) -> str | None:
+    """Return states as one text, another one for every other route whatever they are called; `None` of no state."""
+    return ROUTE.join(state.replace(">", "\\>") for state in states) if states else None
+
+
+def beginnings(route: str) -> list[str]:
+    """Return the routes that one begins with, the shortest first and itself last."""
+    return list(accumulate(route.split(ROUTE), f"{{}}{ROUTE}{{}}".format))

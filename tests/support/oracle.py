@@ -523,3 +523,54 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 def picked(row: Mapping[str, Any], keys: Iterable[str]) -> Row:
     return {key: row[key] for key in keys}
+
+
+def route_of(call: Call) -> tuple[str, ...]:
+    """The states and outcomes in the order in which the call first came to them."""
+    return tuple(first_visits(call))
+
+
+def steps_of(call: Call) -> set[tuple[str, str]]:
+    """The steps that a call took from its working states."""
+    return {(row["state"], target) for row in state_rows(call) for target in row["to_states"]}
+
+
+def routes(calls: Iterable[Call], declared: Mapping[str, set[tuple[str, str]]]) -> dict[tuple[str, Any], Row]:
+    """How many calls of a flow took each route, how they ended, and how many left the steps that are declared."""
+    found: dict[tuple[str, Any], list[Call]] = defaultdict(list)
+    for call in counted(calls):
+        found[call["flow"], route_of(call) or None].append(call)
+    of_flow = Counter(call["flow"] for call in counted(calls))
+    rows = {}
+    for (flow, route), own in found.items():
+        ends = [success(call) for call in own]
+        steps = declared.get(flow)
+        rows[flow, route] = {
+            "n": len(own),
+            "share": len(own) / of_flow[flow],
+            "success_rate": mean(ends),
+            "failed": ends.count(False),
+            "off": None if steps is None else sum(not steps_of(call) <= steps for call in own),
+        }
+    return rows
+
+
+def suspicions(calls: Iterable[Call], flow: str) -> dict[tuple[str, str], tuple[float, float]]:
+    """Of each step: failed calls that took it against all failed ones and all that took it, and the chance of that."""
+    known = [call for call in counted(calls) if call["flow"] == flow and success(call) is not None]
+    failed = [call for call in known if not success(call)]
+    found = {}
+    for step in {step for call in known for step in steps_of(call)} if failed else ():
+        took = [call for call in known if step in steps_of(call)]
+        both = len([call for call in failed if step in steps_of(call)])
+        found[step] = both / math.sqrt(len(failed) * len(took)), _fisher(both, len(took), len(failed), len(known))
+    return found
+
+
+def _fisher(both: int, took: int, failed: int, known: int) -> float:
+    """The chance of a table as unlikely as this one or more so, its margins given."""
+    ways = math.comb(known, failed)
+    chances = [math.comb(took, at) * math.comb(known - took, failed - at) / ways for at in range(min(took, failed) + 1)
+               if failed - at <= known - took]  # fmt: skip
+    seen = math.comb(took, both) * math.comb(known - took, failed - both) / ways
+    return min(1.0, sum(chance for chance in chances if chance <= seen * (1 + 1e-7)))

@@ -48,6 +48,7 @@ from riff_store.facts import (
     SourceFile,
     StateAspects,
     ToolAspects,
+    Touched,
 )
 from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_order, unique_names
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
@@ -96,7 +97,7 @@ from riff_store.queries.edits import edit_effects
 from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
 from riff_store.queries.failures import FailureCell, FailureMatrix, failure_matrix, failure_shifts, failures
 from riff_store.queries.flows import ArchetypeCell, FlowCell, archetypes, flow_cells
-from riff_store.queries.funnel import Funnel, FunnelRow, funnels
+from riff_store.queries.funnel import FlowRoutes, Funnel, FunnelRow, Route, Suspicion, funnels, routes, suspicions
 from riff_store.queries.judges import Alignments, JudgeSummary, alignment, judges
 from riff_store.queries.last_edits import Edits, Histories, LastEdit
 from riff_store.queries.latencies import MOST, Bucket, LatencyReading, PooledLatency, buckets
@@ -180,8 +181,10 @@ from riff_store.vocabulary import (
     FIELDS,
     NONE_FOUND,
     aspect_named,
+    beginnings,
     field_named,
     field_of,
+    route_text,
 )
 from riff_store.vocabulary import COMPUTED as VOCABULARY_COMPUTED
 from riff_store.voice import NOISES, SOUNDS, Mark, Span, Task, TraceEntry, Voice, VoiceTurn, voice_of

@@ -134,6 +134,7 @@ from riff_tui.views.parts.voice_call import DEEPEST, LONGEST_VALUE, MOST_DIFFERE
 from riff_tui.views.reading import codes
 from riff_tui.views.reading import progress as sample_progress
 from riff_tui.views.repeats import NO_REPEATS, repeats
+from riff_tui.views.routes import routes as routes_routes
 from riff_tui.views.skipped import skipped
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ScreenKind, ViewSpec
 from riff_tui.views.states import NO_STATES, segments, states, successors

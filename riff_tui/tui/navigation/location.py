@@ -114,6 +114,7 @@ class Location:
             sort=self.chosen_order or None,
             sides=self.between,
             aspect=self.aspect or None,
+            outline=True,
             predicate=self.where.predicate,
         )
 
@@ -237,7 +238,8 @@ def _other_names(table: Table, row: Row, scope: Scope) -> list[str]:
     if not keys and not _NAMES & row.record.keys():
         keys = [column.key for column in table.columns if column.kind == "name"]
     said = _NAMES | fixed_fields(scope)
-    return [row.display.get(key) or str(row.record[key]) for key in keys if key not in said and row.record.get(key)]
+    named = (key for key in keys if key not in said and row.record.get(key))
+    return [(row.display.get(key) or str(row.record[key])).strip() for key in named]
 
 
 Sides = tuple[str, ...]

@@ -144,6 +144,40 @@ def call_rows(
     return tally.rows()
 
 
+def least_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], of: Callable[[Block, Places], NDArray[np.int64]]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of each cell, and the least value that any of its calls has; errored ones are left out."""
+    found: dict[Cell, int] = {}
+    masks = masks_of(store)
+    for block in blocks(store):
+        chosen = np.flatnonzero(masks.counting(calls, block))
+        if chosen.size:
+            cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
+            least = np.full(cells.size, np.iinfo(np.int64).max)
+            np.minimum.at(least, cells.index, of(block, chosen))
+            for cell, value in zip(cells.keys, least.tolist(), strict=True):
+                found[cell] = min(found.get(cell, value), value)
+    return [(*cell, value) for cell, value in found.items()]
+
+
+def first_run_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], places: Mapping[int, int]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of each cell, and the first of the places of the runs that have such a call."""
+    of_keys = np.zeros(max(places, default=0) + 1, np.int64)
+    of_keys[list(places)] = list(places.values())
+    return least_rows(store, calls, by, lambda block, chosen: of_keys[block.keys("run", chosen)])
+
+
+def first_call_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys of each cell, whether none of its calls failed, and the key of the first that did or of all."""
+    rows = least_rows(
+        store, calls, by, lambda block, chosen: block.ids[chosen] + _LARGE * (block.figures("success", chosen) != 0)
+    )
+    return ((*cell, *divmod(value, _LARGE)) for *cell, value in rows)
+
+
 def score_rows(
     store: Store, calls: Predicate | None, by: Sequence[str], aspects: Collection[int]
 ) -> Sequence[tuple[Any, ...]]:

@@ -32,6 +32,7 @@ from riff_store.vocabulary import (
     STEP_FIELDS,
     TOOL_FIELDS,
     WAYS,
+    beginnings,
     split_name,
 )
 
@@ -59,6 +60,11 @@ class Known:
             names = self.names(dimension).items()
             self._held[dimension, term] = frozenset(key for key, name in names if satisfies(term, name))
         return self._held[dimension, term]
+
+    def beginnings(self, term: Term) -> frozenset[int]:
+        """Return the keys of the paths whose route begins as a term says."""
+        routes = self.names("route").items()
+        return frozenset(key for key, route in routes if satisfies(term, None if route is None else beginnings(route)))
 
     @cached_property
     def aspects(self) -> dict[int, str]:
@@ -117,6 +123,8 @@ class CallTerms(Walker[Found]):
         name, suffix = split_name(str(term.field))
         if name in TOOL_FIELDS:
             return some(term, lambda wanted: self.of_tools(name, wanted))
+        if name == "beginning":
+            return self.named("path", self.known.beginnings(term), or_none=term.operator == "missing")
         if name in DIMENSIONS:
             return self.named(DIMENSIONS[name].key, self.known.keys(name, term), or_none=term.operator == "missing")
         if name == "failed":

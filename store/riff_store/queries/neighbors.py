@@ -15,6 +15,7 @@ from riff_store.filters.dimensions import Grouping
 from riff_store.filters.predicates import Predicate, Term, all_of, both, conjuncts, terms
 from riff_store.filters.sql import Scope, steps_of
 from riff_store.measure import UNIT, mean
+from riff_store.queries.funnel import Suspicion, suspicions
 from riff_store.queries.states import StateCell, state_cells
 from riff_store.queries.steps import StepCounts
 from riff_store.queries.sums import call_counts, lost_in_states, reads_columns, step_counts
@@ -28,6 +29,8 @@ class Neighbor:
     """Describe a state before or after another: how often the step was taken, its share of the side, and its stall.
 
     `n` calls came to it, None where they were not counted. A step of a flow's files that no call took has a count of 0.
+    `suspicion` is how much failing goes with the step, `None` where no call took it, none failed, or that was not
+    looked for.
     """
 
     state: str
@@ -36,6 +39,7 @@ class Neighbor:
     stall: float | None
     n: int | None
     outcome: str | None = None
+    suspicion: Suspicion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +90,9 @@ class Neighborhood:
     """Describe a state between its predecessors and successors, and what starves if it breaks.
 
     `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `starts`
-    and `ends` are the calls that begin and end in it, None where there are none. `blast`, some `n` of neighbours and
-    how calls ended are looked for only where it `is_whole`. `elsewhere` are the turns a visit takes in the flow's other
-    states, None where these are not known.
+    and `ends` are the calls that begin and end in it, None where there are none. `blast`, suspicions (`loop` is that of
+    a step to itself), some `n` of neighbours and how calls ended are looked for only where it `is_whole`. `elsewhere`
+    are the turns a visit takes in the flow's other states, None where these are not known.
     """
 
     flow: str
@@ -104,6 +108,7 @@ class Neighborhood:
     starts: Terminus | None = None
     ends: Terminus | None = None
     elsewhere: float | None = None
+    loop: Suspicion | None = None
 
 
 def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
@@ -183,18 +188,22 @@ def _dwell(cells: Iterable[StateCell]) -> float | None:
 def completed(store: Store, around: Neighborhood, calls: Predicate | None = None) -> Neighborhood:
     """Return the whole of what was begun for the same calls, each of which may have to be looked at for it."""
 
-    def counted(neighbors: Sequence[Neighbor]) -> list[Neighbor]:
-        return [replace(each, n=by_state.get(each.state, 0)) if each.n is None else each for each in neighbors]
+    def told(each: Neighbor, step: tuple[str, str]) -> Neighbor:
+        n = by_state.get(each.state, 0) if each.n is None else each.n
+        return replace(each, n=n, suspicion=suspected.get(step))
 
+    here = around.state
     with store.snapshot():
+        suspected = suspicions(store, both(Term("flow", "=", around.flow), calls))
         uncounted = {each.state for each in (*around.predecessors, *around.successors) if each.n is None}
         by_state = _visits(store, both(Term("flow", "=", around.flow), calls), uncounted) if uncounted else {}
         return replace(
             around,
-            predecessors=counted(around.predecessors),
-            successors=counted(around.successors),
+            predecessors=[told(each, (each.state, here)) for each in around.predecessors],
+            successors=[told(each, (here, each.state)) for each in around.successors],
             starts=around.starts and _looked_at(store, around, "came_from", around.starts, calls),
             ends=around.ends and _looked_at(store, around, "went_to", around.ends, calls),
+            loop=suspected.get((here, here)),
             blast=blast_radius(store, around.flow, around.state, calls),
             is_whole=True,
         )
