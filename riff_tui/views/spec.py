@@ -48,7 +48,8 @@ class Words:
 
     `noun` is in the breadcrumb and `label` among the actions (else the view's name), `nouns` are for one row and for
     several, `summary` stands instead of a plain count, `empty` where the explorer has no rows to show, `empty_store`
-    where a dump has none. Rows are `ranked` by something that is said in words and so cannot be sorted.
+    where a dump has none, `unopened` why Enter opens nothing from some rows. Rows are `ranked` by something that is
+    said in words and so cannot be sorted.
     """
 
     noun: str = ""
@@ -57,6 +58,7 @@ class Words:
     summary: Callable[[Table], str] | None = None
     empty: str = ""
     empty_store: str = EMPTY_STORE
+    unopened: str = ""
     ranked: str = ""
 
 

@@ -6,11 +6,13 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from riff_store.interaction import Interaction
+from riff_store.vocabulary import CoverageKind
 
 Time = TypeVar("Time")
 
@@ -111,9 +113,19 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
         """Return the states and outcomes in the order of the first visits as text, `None` where it is not known."""
         return ROUTE.join(self.names[: self.visited]) if self.in_order and self.visited else None
 
+    def of_field(self, field: str) -> list[str]:
+        """Return what a field of filters names of it (`vocabulary.TOUCHED_FIELDS`): `edge` as the states of a step."""
+        if field == "visited":
+            return self.names[: self.visited]
+        if field == "edge":
+            ends = zip(self.edges[::2], self.edges[1::2], strict=True)
+            return [f"{self.names[start]}{ROUTE}{self.names[end]}" for start, end in ends]
+        found: list[str] = getattr(self, f"{field}s")
+        return found
+
 
 ROUTE = " > "
-"""What stands between the states of a route."""
+"""What stands between the states of a route, and of a step."""
 
 
 class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
@@ -244,6 +256,31 @@ class DescribedState(msgspec.Struct, gc=False):
     required_slots: tuple[str, ...] = ()
 
 
+Item: TypeAlias = tuple[CoverageKind, str]
+"""What calls of a flow can touch: its kind and name, of an edge both states, of a guard how it turns out before it."""
+
+
+class _PromisedState(msgspec.Struct, gc=False):
+    required_slots: list[str] = []
+    tool: str | list[str] | None = None
+    guard: str | None = None
+
+
+class _Promised(msgspec.Struct, gc=False):
+    """Hold the parts of a contract that name slots, tools and guards."""
+
+    required_slots: list[str] | None = None
+    completion_slots: list[str] | None = None
+    required_tools: list[str] | None = None
+    changing_tools: list[str] | None = None
+    reading_tools: list[str] | None = None
+    functions: list[str] | None = None
+    states: dict[str, _PromisedState] = {}
+
+
+_promised = msgspec.json.Decoder(_Promised).decode
+
+
 class DescribedFlow(msgspec.Struct, gc=False):
     """Describe a flow as its file describes it, apart from any conversation; `contract` is its JSON form."""
 
@@ -252,6 +289,23 @@ class DescribedFlow(msgspec.Struct, gc=False):
     states: list[DescribedState]
     edges: list[tuple[str, str]]
     contract: str = "{}"
+
+    def items(self) -> Iterator[Item]:
+        """Yield what it declares that calls can touch; a guard can pass and fail."""
+        for state in self.states:
+            yield "state" if state.outcome is None else "terminal", state.name
+        for start, end in self.edges:
+            yield "edge", f"{start}{ROUTE}{end}"
+        told = _promised(self.contract)
+        for slots in (told.required_slots, told.completion_slots):
+            yield from (("slot", slot) for slot in slots or ())
+        for tools in (told.required_tools, told.changing_tools, told.reading_tools, told.functions):
+            yield from (("tool", tool) for tool in tools or ())
+        for part in told.states.values():
+            yield from (("slot", slot) for slot in part.required_slots)
+            yield from (("tool", tool) for tool in ([part.tool] if isinstance(part.tool, str) else part.tool or ()))
+            if part.guard:
+                yield from (("guard", f"{outcome} {part.guard}") for outcome in ("passed", "failed"))
 
 
 class FlowEdit(msgspec.Struct, gc=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import metrics
@@ -51,6 +51,18 @@ STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 """The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
 
 
+TOUCHED_FIELDS = ("visited", "edge", "slot", "guard")
+"""The names of what a call touched of its flow: states and outcomes that it came to, steps (`A > B`), slots, guards.
+
+A guard has how it turned out before its name: `passed`, `failed` or `error`.
+"""
+
+CoverageKind: TypeAlias = Literal["state", "edge", "slot", "guard", "terminal", "tool"]
+FIELD_OF_KIND: Mapping[CoverageKind, str] = {
+    "state": "visited", "edge": "edge", "slot": "slot", "guard": "guard", "terminal": "visited", "tool": "tool"
+}  # fmt: skip
+"""The field that names the calls that touched an item of a flow, by the kind of the item."""
+
 NOTE_FIELDS = ("code", "verdict", "noted_by")
 """The names that people gave a call: codes, pass or fail, and who gave them."""
 BARE_FLAGS = frozenset(("noted",))
@@ -69,6 +81,7 @@ _ALL = [
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
     *_fields("call", "name", TOOL_FIELDS),
+    *_fields("call", "name", TOUCHED_FIELDS),
     *_fields("call", "name", NOTE_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),

@@ -48,6 +48,7 @@ from riff_store.facts import (
     SourceFile,
     StateAspects,
     ToolAspects,
+    Touched,
 )
 from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_order, unique_names
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
@@ -124,7 +125,7 @@ from riff_store.queries.states import (
     tool_cells,
     worst_first,
 )
-from riff_store.queries.steps import StepCounts, is_handover
+from riff_store.queries.steps import Coverage, CoveredItem, StepCounts, coverage, is_handover
 from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,

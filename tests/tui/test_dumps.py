@@ -21,6 +21,8 @@ CASES = {
     "states-of-a-flow": ("states", Request(where="flow=viewing", by=("agent",))),
     "funnel": ("funnel", Request(where="flow=viewing")),
     "funnel-by-run": ("funnel", Request(by=("run",))),
+    "coverage": ("coverage", Request()),
+    "coverage-by-run": ("coverage", Request(where="kind=edge", by=("run",))),
     "neighbors": ("neighbors", Request(where="flow=viewing state=collect_details")),
     "worklist": ("worklist", Request()),
     "conversations": ("conversations", Request(where="agent:gemini", sort="-latency_p95", limit=3)),

@@ -18,6 +18,7 @@ from riff_store.filters.dimensions import (
     judges_meant,
     judges_shown,
     names_of,
+    touched,
 )
 from riff_store.filters.matching import satisfies
 from riff_store.filters.predicates import Found, Term, Walker, some
@@ -31,6 +32,7 @@ from riff_store.vocabulary import (
     SPELLED,
     STEP_FIELDS,
     TOOL_FIELDS,
+    TOUCHED_FIELDS,
     split_name,
 )
 
@@ -58,6 +60,13 @@ class Known:
             names = self.names(dimension).items()
             self._held[dimension, term] = frozenset(key for key, name in names if satisfies(term, name))
         return self._held[dimension, term]
+
+    def touching(self, name: str, term: Term) -> frozenset[int]:
+        """Return the keys of what calls touched of which any is as a term says."""
+        if (name, term) not in self._held:
+            found = touched(self.store, name).items()
+            self._held[name, term] = frozenset(key for key, names in found if satisfies(term, names))
+        return self._held[name, term]
 
     @cached_property
     def aspects(self) -> dict[int, str]:
@@ -116,6 +125,9 @@ class CallTerms(Walker[Found]):
         name, suffix = split_name(str(term.field))
         if name in TOOL_FIELDS:
             return some(term, lambda wanted: self.of_tools(name, wanted))
+        if name in TOUCHED_FIELDS:
+            key = DIMENSIONS["touched"].key
+            return some(term, lambda wanted: self.named(key, self.known.touching(name, wanted), or_none=False))
         if name in DIMENSIONS:
             return self.named(DIMENSIONS[name].key, self.known.keys(name, term), or_none=term.operator == "missing")
         if name == "failed":

@@ -72,6 +72,7 @@ def test_the_flow_editors_file_describes_a_flow(tmp_path: Path) -> None:
         success_terminals=["end"],
         escalation_terminals=["human"],
         completion_slots=["date", "ok"],
+        functions=["a", "b", "c", "d"],
         states={
             "start": StateContract(),
             "collect_date": StateContract("gather", ["date", "time", "name", "zip"]),
@@ -111,22 +112,25 @@ def test_a_flow_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
     assert read(written(tmp_path / odd, b'edges = [["a", "b"]]')).described.flow == "bytes-\\xff"
 
 
-def test_a_flow_says_which_tools_its_states_are_there_to_call(tmp_path: Path) -> None:
+def test_a_flow_says_which_tools_and_guards_its_states_have(tmp_path: Path) -> None:
     native = """
     flow = "f"
     edges = [["a", "b"], ["b", "done"]]
     required_tools = ["log"]
     tools = { changing = ["get_ticket"], reading = ["peek"] }
     states.a.tool = "book"
+    states.a.guard = "own"
     simulate.states.a.tool = "other"
     simulate.states.b.tool = "pay"
+    simulate.states.a.guard = "other"
+    simulate.states.b.guard = "paid"
     """
     contract = read(written(tmp_path / "f.toml", native)).contract
     assert contract == Contract(
         required_tools=["log"],
         changing_tools=["get_ticket"],
         reading_tools=["peek"],
-        states={"a": StateContract(tool="book"), "b": StateContract(tool="pay")},
+        states={"a": StateContract(tool="book", guard="own"), "b": StateContract(tool="pay", guard="paid")},
     )
     mark = {"tool": ["book", "pay"], "required_tools": ["log"], "tools": {"changing": ["get_ticket"]}}
     nodes = [{"id": "a", "type": "initial", "data": {"riff": mark}}, {"id": "b", "data": {"riff": {"tool": "pay"}}}]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -83,15 +83,20 @@ def form_of(document: Mapping[str, Any]) -> str | None:
 def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
     contract, misfits = contract_of(document | _tool_kinds(document.get("tools")))
     edges = _edges(document.get("edges"), misfits)
-    contract = contract.with_tools(_played_tools(document))
+    for part in _PLAYED:
+        contract = contract.with_part(part, _played(document, part))
     return _flow_file(_flow_name(document, path), contract, edges, misfits)
 
 
-def _played_tools(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return by state the tool that a flow which is to be run offers in it alone."""
+_PLAYED: tuple[Literal["tool", "guard"], ...] = ("tool", "guard")
+"""What the script of a state names as well."""
+
+
+def _played(document: Mapping[str, Any], part: str) -> dict[str, str]:
+    """Return by state the tool that a flow which is to be run offers in it alone, or the guard that it evaluates."""
     scripts = object_of(object_of(document.get("simulate")).get("states"))
-    tools = {name: object_of(script).get("tool") for name, script in scripts.items()}
-    return {name: tool for name, tool in tools.items() if isinstance(tool, str)}
+    named = {name: object_of(script).get(part) for name, script in scripts.items()}
+    return {name: value for name, value in named.items() if isinstance(value, str)}
 
 
 def _tool_kinds(tools: Any) -> dict[str, Any]:
@@ -231,7 +236,7 @@ def contract_of_nodes(config: FlowConfig, misfits: list[str], *, unmarked_ends_s
     at_large: dict[str, dict[str, None]] = {part: {} for part in _AT_LARGE}
     successes, escalations = [], []
     for name, node in config.nodes.items():
-        state = {part: node.mark.get(part) for part in ("segment", "required_slots", "tool")}
+        state = {part: node.mark.get(part) for part in ("segment", "required_slots", "tool", "guard")}
         given = {part: node.mark.get(part) for part in _AT_LARGE} | _tool_kinds(node.mark.get("tools"))
         marks, wrong = contract_of({"states": {name: state}, **given})
         misfits += wrong
@@ -245,7 +250,9 @@ def contract_of_nodes(config: FlowConfig, misfits: list[str], *, unmarked_ends_s
             successes.append(name)
     if escalations:
         escalations += [name for name in config.nodes if name in DEFAULT_ESCALATIONS and config.nodes[name].end is None]
-    ends = Contract(successes or None, escalations or None, states=states)
+    nodes = ((*node.functions, *config.global_functions) for node in config.nodes.values())
+    functions = dict.fromkeys(function.name for offered in nodes for function in offered if not function.by_choice)
+    ends = Contract(successes or None, escalations or None, functions=list(functions) or None, states=states)
     return msgspec.structs.replace(ends, **{part: list(named) or None for part, named in at_large.items()})
 
 
