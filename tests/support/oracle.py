@@ -503,9 +503,10 @@ def outcome_places(call: Call) -> dict[str, int]:
 # 21. coverage
 
 
-def outcomes(call: Call) -> set[str | None]:
+def outcomes(call: Call) -> set[str]:
     """The terminals that a call came to, was sent to, or says that it ended in."""
-    return touched(call) & (success_terminals(call) | escalation_terminals(call)) if call["events"] else set()
+    ends = success_terminals(call) | escalation_terminals(call)
+    return {name for name in ends if call["events"] and name in touched(call)}
 
 
 def items(call: Call) -> Iterable[tuple[str, str]]:
