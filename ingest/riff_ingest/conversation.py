@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -25,14 +25,13 @@ HIGHEST = 1e5
 class StateContract(msgspec.Struct, frozen=True):
     """Describe the segment of a state, the slots that it has to fill and the tools that it is there to call.
 
-    `guard` is the condition under which it is left, `id` what its platform calls it.
+    `id` is what its platform calls it.
     """
 
     segment: str | None = None
     required_slots: list[str] = []
     id: str | None = None
     tool: str | list[str] | None = None
-    guard: str | None = None
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -64,7 +63,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     """Describe what a flow promises; `None` says that the flow does not define this part.
 
     Without `escalation_terminals` the names `escalated` and `escalate` are escalations;
-    an empty list says that the flow has none. `functions` are what its nodes offer, whether a call needs them or not.
+    an empty list says that the flow has none.
     """
 
     success_terminals: list[str] | None = None
@@ -75,7 +74,6 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     required_tools: list[str] | None = None
     changing_tools: list[str] | None = None
     reading_tools: list[str] | None = None
-    functions: list[str] | None = None
     archetype: str | None = None
     states: dict[str, StateContract] = {}
 
@@ -97,13 +95,13 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
         """Tell whether any part says what a call has to reach, fill or report."""
         return bool(self.success_terminals or self.wanted_slots() or self.final_statuses or self.required_tools)
 
-    def with_part(self, part: Literal["tool", "guard"], named: Mapping[str, str | None]) -> Contract:
-        """Return the contract with these tools or guards for the states that name none of their own."""
+    def with_tools(self, tools: Mapping[str, str | None]) -> Contract:
+        """Return the contract with these tools for the states that name none of their own."""
         states = dict(self.states)
-        for name, value in named.items():
+        for name, tool in tools.items():
             state = states.get(name, StateContract())
-            if value and getattr(state, part) is None:
-                states[name] = msgspec.structs.replace(state, **{part: value})
+            if tool and state.tool is None:
+                states[name] = msgspec.structs.replace(state, tool=tool)
         return msgspec.structs.replace(self, states=states)
 
     @cached_property

@@ -7,12 +7,14 @@ Names are plain text here; the writer turns them into keys. A value that was not
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from riff_store.interaction import Interaction
-from riff_store.vocabulary import CoverageKind
+
+if TYPE_CHECKING:
+    from riff_store.vocabulary import CoverageKind
 
 Time = TypeVar("Time")
 
@@ -124,6 +126,7 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
         return found
 
 
+as_touched = msgspec.json.Decoder(Touched).decode
 ROUTE = " > "
 """What stands between the states of a route, and of a step."""
 
@@ -256,18 +259,17 @@ class DescribedState(msgspec.Struct, gc=False):
     required_slots: tuple[str, ...] = ()
 
 
-Item: TypeAlias = tuple[CoverageKind, str]
+Item: TypeAlias = "tuple[CoverageKind, str]"
 """What calls of a flow can touch: its kind and name, of an edge both states, of a guard how it turns out before it."""
 
 
 class _PromisedState(msgspec.Struct, gc=False):
     required_slots: list[str] = []
     tool: str | list[str] | None = None
-    guard: str | None = None
 
 
 class _Promised(msgspec.Struct, gc=False):
-    """Hold the parts of a contract that name slots, tools and guards."""
+    """Hold the parts of a contract that name slots and tools, and what a file names besides."""
 
     required_slots: list[str] | None = None
     completion_slots: list[str] | None = None
@@ -275,6 +277,7 @@ class _Promised(msgspec.Struct, gc=False):
     changing_tools: list[str] | None = None
     reading_tools: list[str] | None = None
     functions: list[str] | None = None
+    guards: list[str] = []
     states: dict[str, _PromisedState] = {}
 
 
@@ -282,7 +285,10 @@ _promised = msgspec.json.Decoder(_Promised).decode
 
 
 class DescribedFlow(msgspec.Struct, gc=False):
-    """Describe a flow as its file describes it, apart from any conversation; `contract` is its JSON form."""
+    """Describe a flow as its file describes it, apart from any conversation.
+
+    `contract` is that as JSON, beside the `guards` of its states and the `functions` that it offers.
+    """
 
     flow: str
     archetype: str | None
@@ -304,8 +310,8 @@ class DescribedFlow(msgspec.Struct, gc=False):
         for part in told.states.values():
             yield from (("slot", slot) for slot in part.required_slots)
             yield from (("tool", tool) for tool in ([part.tool] if isinstance(part.tool, str) else part.tool or ()))
-            if part.guard:
-                yield from (("guard", f"{outcome} {part.guard}") for outcome in ("passed", "failed"))
+        for guard in told.guards:
+            yield from (("guard", f"{outcome} {guard}") for outcome in ("passed", "failed"))
 
 
 class FlowEdit(msgspec.Struct, gc=False):

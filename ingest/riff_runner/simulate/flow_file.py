@@ -129,7 +129,7 @@ class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             archetype=self.archetype,
             states=self.states,
         )
-        return contract.with_part("tool", {name: script.tool for name, script in self.simulate.states.items()})
+        return contract.with_tools({name: script.tool for name, script in self.simulate.states.items()})
 
     def successors(self) -> dict[str, frozenset[str]]:
         """Return each state with the states that it may lead to."""

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-import msgspec
 import peewee as pw
 
 from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.errors import UsageError
-from riff_store.facts import Touched
 from riff_store.filters.matching import is_version_of
 from riff_store.vocabulary import NONE_FOUND, PERSON, START
 
@@ -70,14 +68,13 @@ def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
 
 def touched(store: Store, field: str) -> dict[int, list[str]]:
     """Return the names that a field has of what calls touched (`vocabulary.TOUCHED_FIELDS`), by the keys of that."""
+    from riff_store.facts import as_touched
+
     return {
         key: as_touched(text).of_field(field)
         for key, text in names_of(store, DIMENSIONS["touched"]).items()
         if text is not None
     }
-
-
-as_touched = msgspec.json.Decoder(Touched).decode
 
 
 @dataclass(frozen=True, slots=True)

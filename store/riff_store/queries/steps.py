@@ -6,20 +6,22 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import peewee as pw
 
 from riff_store import schema as m
 from riff_store.database import Store
-from riff_store.facts import DescribedFlow, DescribedState, Item
-from riff_store.filters.dimensions import Grouping, Names, as_touched, run_order
+from riff_store.filters.dimensions import Grouping, Names, run_order
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, is_of_states, of_calls, terms
 from riff_store.filters.sql import STATE_COLUMNS, Scope
 from riff_store.queries.sums import call_counts, call_sums
 from riff_store.schema.sums import CallSums
 from riff_store.vocabulary import FIELD_OF_KIND, CoverageKind
+
+if TYPE_CHECKING:
+    from riff_store.facts import Item
 
 FIRST_DERIVED = "opening"
 """The state of calls with derived states before the first tool (docs/metrics.md, section 9)."""
@@ -314,6 +316,9 @@ class _Items:
         self._numbers: dict[tuple[str, str], int] = {}
         self._names: list[tuple[str, str]] = []
         self._of = lru_cache(maxsize=4096)(self._read)
+        from riff_store.facts import as_touched
+
+        self._as_touched = as_touched
 
     def number(self, item: Item) -> int:
         """Return the number of an item."""
@@ -363,7 +368,7 @@ class _Items:
     def _read(self, text: str) -> Sequence[int]:
         if not text:
             return ()
-        touched, numbers = as_touched(text), self._numbers
+        touched, numbers = self._as_touched(text), self._numbers
         names = [(field, name) for field in _FIELDS for name in touched.of_field(field)]
         return [number if (number := numbers.get(name)) is not None else self._number(name) for name in names]
 
@@ -374,6 +379,8 @@ _FIELDS = tuple(dict.fromkeys(FIELD_OF_KIND.values()))
 
 def _declared(store: Store) -> dict[str, frozenset[Item]]:
     """Return what the files of each flow declare."""
+    from riff_store.facts import DescribedFlow, DescribedState
+
     end = m.State.alias()
     of_flow = m.FlowContract.select(m.Flow.name, m.FlowContract.body).join(
         m.Flow, on=(m.Flow.id == m.FlowContract.flow)

@@ -79,7 +79,6 @@ def test_the_older_form_says_what_a_node_has_to_learn(tmp_path: Path) -> None:
     assert flow.contract == Contract(
         success_terminals=["end"],
         completion_slots=["date"],
-        functions=["save_guest"],
         states={"start": StateContract(None, ["name", "date"]), "confirm": StateContract(), "end": StateContract()},
     )
     assert flow.described.edges == [("start", "confirm"), ("start", "end"), ("confirm", "end"), ("confirm", "start")]

@@ -72,7 +72,6 @@ def test_the_flow_editors_file_describes_a_flow(tmp_path: Path) -> None:
         success_terminals=["end"],
         escalation_terminals=["human"],
         completion_slots=["date", "ok"],
-        functions=["a", "b", "c", "d"],
         states={
             "start": StateContract(),
             "collect_date": StateContract("gather", ["date", "time", "name", "zip"]),
@@ -88,6 +87,35 @@ def test_the_flow_editors_file_describes_a_flow(tmp_path: Path) -> None:
         ("confirm", "confirm", None, ("ok",)),
         ("end", "other", "success", ()),
     ]
+
+
+def guards_and_tools(flow: FlowFile) -> tuple[set[str], set[str]]:
+    items = set(flow.described.items())
+    guards, tools = ({name for kind, name in items if kind == each} for each in ("guard", "tool"))
+    return guards, tools
+
+
+def test_a_native_flow_names_guards_in_its_states_or_in_what_plays_them(tmp_path: Path) -> None:
+    text = """
+    flow = "f"
+    edges = [["a", "b"]]
+    required_tools = ["log"]
+    states.a.guard = "own"
+    states.c.guard = 3
+    simulate.states.a.guard = "other"
+    simulate.states.b.guard = "paid"
+    """
+    flow = read(written(tmp_path / "f.toml", text))
+    assert guards_and_tools(flow) == ({"passed own", "failed own", "passed paid", "failed paid"}, {"log"})
+    assert msgspec.json.decode(flow.described.contract, type=Contract) == flow.contract
+
+
+def test_a_flow_of_nodes_offers_functions_with_code_and_may_mark_guards(tmp_path: Path) -> None:
+    code = {"name": "book", "properties": {"day": {"type": "string"}}, "handler": "h"}
+    node = {"functions": [code, {"name": "go_on", "transition_to": "end", "transition_only": True}]}
+    nodes = {"start": {**node, "riff": {"guard": "has_day"}}, "end": {}}
+    flow = read(written(tmp_path / "f.json", {"initial_node": "start", "nodes": nodes}))
+    assert guards_and_tools(flow) == ({"passed has_day", "failed has_day"}, {"book"})
 
 
 def test_edges_may_have_the_names_of_either_form(tmp_path: Path) -> None:
@@ -112,25 +140,22 @@ def test_a_flow_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
     assert read(written(tmp_path / odd, b'edges = [["a", "b"]]')).described.flow == "bytes-\\xff"
 
 
-def test_a_flow_says_which_tools_and_guards_its_states_have(tmp_path: Path) -> None:
+def test_a_flow_says_which_tools_its_states_are_there_to_call(tmp_path: Path) -> None:
     native = """
     flow = "f"
     edges = [["a", "b"], ["b", "done"]]
     required_tools = ["log"]
     tools = { changing = ["get_ticket"], reading = ["peek"] }
     states.a.tool = "book"
-    states.a.guard = "own"
     simulate.states.a.tool = "other"
     simulate.states.b.tool = "pay"
-    simulate.states.a.guard = "other"
-    simulate.states.b.guard = "paid"
     """
     contract = read(written(tmp_path / "f.toml", native)).contract
     assert contract == Contract(
         required_tools=["log"],
         changing_tools=["get_ticket"],
         reading_tools=["peek"],
-        states={"a": StateContract(tool="book", guard="own"), "b": StateContract(tool="pay", guard="paid")},
+        states={"a": StateContract(tool="book"), "b": StateContract(tool="pay")},
     )
     mark = {"tool": ["book", "pay"], "required_tools": ["log"], "tools": {"changing": ["get_ticket"]}}
     nodes = [{"id": "a", "type": "initial", "data": {"riff": mark}}, {"id": "b", "data": {"riff": {"tool": "pay"}}}]

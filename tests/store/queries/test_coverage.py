@@ -188,8 +188,8 @@ def rows_of(found: Coverage) -> list[tuple[str, str, int]]:
 
 
 def test_what_a_file_declares_and_no_call_touched_comes_first(tmp_path: Path) -> None:
-    asks = {"required_slots": ["day"], "tool": ["look"], "guard": "has_day"}
-    described = viewing(required_slots=["name"], required_tools=["book"], states={"ask": asks})
+    asks = {"required_slots": ["day"], "tool": ["look"]}
+    described = viewing(required_slots=["name"], required_tools=["book"], guards=["has_day"], states={"ask": asks})
     way = path("greet", "ask", slots=["day", "other"], guards=["failed has_day", "error odd"], tools=["look", "odd"])
     with fresh(tmp_path / "calls.db") as store:
         put(store, "flow.toml", [described])
