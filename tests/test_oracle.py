@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from tests.support.blame_oracle import success
 from tests.support.oracle import Call, Row
 from tests.support.random_streams import random_call
 from tests.surface.ingest import ingest
+from tests.surface.runner import riff_runner_simulate
 from tests.surface.runner import simulate_simulate as simulate
 from tests.surface.store import Store, Writer, open_store
 from tests.surface.tui import Request, show
 
+FLOWS = Path(riff_runner_simulate.__file__).parent / "flows"
 SUCCESS = ("success_rate", "success_overall", "caller_failed")
 
 
@@ -27,6 +30,7 @@ class Evidence:
     """Calls and scores as they stand in files, and the store that was made of them."""
 
     def __init__(self, folder: Path, store: Store) -> None:
+        self.folder = folder
         self.store = store
         self.calls = list(_lines(folder, "flow-transcripts-*.jsonl"))
         self.scores = list(_lines(folder, "humanness-*.jsonl"))
@@ -184,6 +188,27 @@ def test_funnels(evidence: Evidence) -> None:
             assert set(named) <= {outcome}
 
 
+def test_coverage(evidence: Evidence, tmp_path: Path) -> None:
+    """Of what calls touched, then of what flow files declare and some of which no call touched."""
+    assert_coverage(evidence)
+    paths = [FLOWS / f"{flow}.toml" for flow in sorted({call["flow"] for call in evidence.calls})]
+    with open_store(tmp_path / "all.db", write=True, create=True) as store:
+        ingest([evidence.folder, *paths], Writer(store))
+        wanted = oracle.coverage(evidence.calls, [tomllib.loads(path.read_text("utf-8")) for path in paths])
+        assert covered(store) == wanted
+    assert any(not calls for calls, _, _ in wanted.values())
+
+
+def assert_coverage(evidence: Evidence) -> None:
+    """Each item as the lines say, figure by figure."""
+    assert covered(evidence.store) == oracle.coverage(evidence.calls)
+
+
+def covered(store: Store) -> dict[tuple[str, str, str], tuple[int, int, int]]:
+    rows = [row.record for row in show(store, "coverage", Request()).rows]
+    return {(row["flow"], row["kind"], row["item"]): (row["calls"], row["served"], row["failed"]) for row in rows}
+
+
 def assert_funnels(evidence: Evidence) -> None:
     """Each flow as the lines say, figure by figure, its states in their order, its failed calls all there."""
     found = evidence.rows("funnel")
@@ -280,6 +305,10 @@ def test_routes_of_any_streams(streams: Evidence) -> None:
 
 def test_how_suspicious_steps_of_any_streams_are(streams: Evidence) -> None:
     assert_suspicions(streams, 30)
+
+
+def test_coverage_of_any_streams(streams: Evidence) -> None:
+    assert_coverage(streams)
 
 
 def test_the_blast_radius_of_any_streams(streams: Evidence) -> None:

@@ -59,6 +59,13 @@ def tolerances() -> Iterator[str]:
     return (f"{aspect}=" for aspect in CHECKED)
 
 
+def coverage_kinds() -> Iterator[str]:
+    """Yield what a gate can want covered."""
+    from riff_tui.gate.floors import KINDS
+
+    return (f"{kind}=" for kind in KINDS)
+
+
 def view_names() -> list[str]:
     """Return the views of one store, by name and alias."""
     from riff_tui.view_registry import views

@@ -12,7 +12,7 @@ from riff_store.filters.matching import fold, satisfies
 from riff_store.filters.predicates import And, InState, Or, Predicate, Term, all_of
 from riff_store.queries.contents import known_names
 from riff_store.queries.conversations import conversation_names, count_conversations, is_any
-from riff_store.vocabulary import FAILURE_KINDS
+from riff_store.vocabulary import FAILURE_KINDS, TOUCHED_FIELDS
 from riff_tui.table import Table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ SEARCHED = 5_000
 """Among more conversations than these none is looked for."""
 SHORTEST = 2
 _WORD = re.compile(r"[^\W_]+")
-_IN_STORE = (*DIMENSIONS, "judge", "conversation", "failure")
+_IN_STORE = (*DIMENSIONS, *TOUCHED_FIELDS, "judge", "conversation", "failure")
 _NAMING_A_CALL = ("run", "flow", "agent", "conversation")
 _WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
 

@@ -48,8 +48,8 @@ class Words:
 
     `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
     `also` as well. `nouns` are for one row and for several, `summary` stands instead of a plain count, `empty` where
-    the explorer has no rows to show, `empty_store` where a dump has none. Rows are `ranked` by something that is said
-    in words and so cannot be sorted.
+    the explorer has no rows to show, `empty_store` where a dump has none, `unopened` why Enter opens nothing from some
+    rows. Rows are `ranked` by something that is said in words and so cannot be sorted.
     """
 
     noun: str = ""
@@ -59,6 +59,7 @@ class Words:
     empty: str = ""
     also: str = ""
     empty_store: str = EMPTY_STORE
+    unopened: str = ""
     ranked: str = ""
 
 

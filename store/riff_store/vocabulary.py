@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -58,6 +58,18 @@ WAYS = {"went_to": ("from_state", "to_state"), "came_from": ("to_state", "from_s
 `went_to=·` is where it ended there, and `came_from=·` where it began there: it was in it once more than it took steps.
 """
 
+TOUCHED_FIELDS = ("visited", "edge", "slot", "guard")
+"""The names of what a call touched of its flow: states and outcomes that it came to, steps (`A > B`), slots, guards.
+
+A guard has how it turned out before its name: `passed`, `failed` or `error`.
+"""
+
+CoverageKind: TypeAlias = Literal["state", "edge", "slot", "guard", "terminal", "tool"]
+FIELD_OF_KIND: Mapping[CoverageKind, str] = {
+    "state": "visited", "edge": "edge", "slot": "slot", "guard": "guard", "terminal": "visited", "tool": "tool"
+}  # fmt: skip
+"""The field that names the calls that touched an item of a flow, by the kind of the item."""
+
 NOTE_FIELDS = ("code", "verdict", "noted_by")
 """The names that people gave a call: codes, pass or fail, and who gave them."""
 BARE_FLAGS = frozenset(("noted",))
@@ -76,6 +88,7 @@ _ALL = [
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
     *_fields("call", "name", TOOL_FIELDS),
+    *_fields("call", "name", TOUCHED_FIELDS),
     *_fields("call", "name", NOTE_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
@@ -244,6 +257,11 @@ ROUTE = " > "
 def route_text(states: Collection[str]) -> str | None:
     """Return states as one text, another one for every other route whatever they are called; `None` of no state."""
     return ROUTE.join(state.replace(">", "\\>") for state in states) if states else None
+
+
+def step_text(start: str, end: str) -> str:
+    """Return a step from one state to another as text, as it stands in routes."""
+    return f"{route_text((start,))}{ROUTE}{route_text((end,))}"
 
 
 def beginnings(route: str) -> list[str]:

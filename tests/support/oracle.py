@@ -514,6 +514,73 @@ def outcome_places(call: Call) -> dict[str, int]:
     return found
 
 
+# 21. coverage
+
+
+def outcomes(call: Call) -> set[str]:
+    """The terminals that a call came to, was sent to, or says that it ended in."""
+    ends = success_terminals(call) | escalation_terminals(call)
+    return {name for name in ends if call["events"] and name in touched(call)}
+
+
+def items(call: Call) -> Iterable[tuple[str, str]]:
+    """What a call touched of its flow, states and terminals alike called `name`."""
+    for row in state_rows(call):
+        yield "name", row["state"]
+        yield from (("edge", f"{row['state']} > {to}") for to in row["to_states"])
+    yield from (("name", outcome) for outcome in outcomes(call))
+    yield from (("slot", slot) for slot, _ in filled(call))
+    yield from (("slot", slot) for slot, value in (call.get("slots") or {}).items() if value is not None)
+    for event in call["events"]:
+        if event["type"] == "guard_evaluated":
+            erred = event.get("error") not in (None, False, 0, "")
+            went = "error" if erred else "passed" if event.get("result") else "failed"
+            yield "guard", f"{went} {event['guard']}"
+    for tool in call.get("tool_calls") or ():
+        yield "tool", tool["name"] if tool.get("by", "agent") == "agent" else f"user:{tool['name']}"
+
+
+def coverage(calls: Sequence[Call], files: Iterable[Row] = ()) -> dict[tuple[str, str, str], tuple[int, int, int]]:
+    """How many calls touched each item, were served and failed: of what files declare, and else of what was touched."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    ends = {(call["flow"], name) for call in calls for name in outcomes(call)}
+    described: dict[str, set[tuple[str, str]]] = {file["flow"]: set(declared(file)) for file in files}
+    ends |= {(flow, name) for flow, of in described.items() for kind, name in of if kind == "terminal"}
+    for flow, of in described.items():
+        found |= {(flow, kind, name): [0, 0, 0] for kind, name in of}
+    for call in counted(calls):
+        flow, well = call["flow"], success(call)
+        kinds = {kind for kind, _ in described.get(flow, ())} - {"guard"}
+        for kind, name in set(items(call)):
+            if kind == "name":
+                kind = "terminal" if (flow, name) in ends else "state"
+            if kind not in kinds or (kind, name) in described[flow]:
+                row = found.setdefault((flow, kind, name), [0, 0, 0])
+                row[0] += 1
+                row[1] += well is True
+                row[2] += well is False
+    return {names: (row[0], row[1], row[2]) for names, row in found.items()}
+
+
+def declared(file: Row) -> Iterable[tuple[str, str]]:
+    """What a native flow file declares."""
+    ends = {*file["success_terminals"], *file["escalation_terminals"]}
+    states, scripts = file["states"], file["simulate"]["states"]
+    for name in {*states, *scripts, *ends, *(end for edge in file["edges"] for end in edge)}:
+        yield "terminal" if name in ends else "state", name
+    yield from (("edge", " > ".join(edge)) for edge in file["edges"])
+    for slots in (
+        file.get("required_slots"),
+        file.get("completion_slots"),
+        *(s.get("required_slots") for s in states.values()),
+    ):
+        yield from (("slot", slot) for slot in slots or ())
+    yield from (("tool", tool) for tool in file.get("required_tools") or ())
+    for part in (*states.values(), *scripts.values()):
+        yield from [("tool", part["tool"])] if part.get("tool") else []
+        yield from (("guard", f"{went} {part['guard']}") for went in ("passed", "failed") if part.get("guard"))
+
+
 def wilson(share: float, n: int) -> tuple[float, float]:
     z = 1.959963984540054
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)

@@ -125,7 +125,7 @@ from riff_store.queries.states import (
     tool_cells,
     worst_first,
 )
-from riff_store.queries.steps import StepCounts, is_handover
+from riff_store.queries.steps import Coverage, CoveredItem, StepCounts, coverage, is_handover
 from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,

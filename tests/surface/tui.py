@@ -107,19 +107,19 @@ from riff_tui.view_registry import resolve, spec_of, views
 from riff_tui.views import conversations as views_conversations
 from riff_tui.views import neighbors as views_neighbors
 from riff_tui.views.agreement import AGAINST_CORRECTNESS, LISTED, NO_DISPUTES, NO_JUDGES, NONE_HERE, agreement, disputes
-from riff_tui.views.archetypes import archetypes
 from riff_tui.views.causes import causes, phrase
 from riff_tui.views.compare import RULE, side_by_side
 from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
 from riff_tui.views.conversations import COLUMNS as CONVERSATIONS_COLUMNS
 from riff_tui.views.conversations import conversations as conversations_conversations
 from riff_tui.views.conversations import failure_text, row
+from riff_tui.views.coverage import coverage as coverage_table
 from riff_tui.views.edits import NO_EDITS, NO_PROOF, NO_RUNS, TOGETHER
 from riff_tui.views.effects import NO_CALL, effects
 from riff_tui.views.export import COLUMNS as EXPORT_COLUMNS
 from riff_tui.views.export import batch_of
 from riff_tui.views.failure_matrix import failure_matrix
-from riff_tui.views.flows import UNITS, flows
+from riff_tui.views.flows import UNITS, archetypes, flows
 from riff_tui.views.funnel import funnel
 from riff_tui.views.gate import gate
 from riff_tui.views.judges import flow_table, rate_marks, shortfalls

@@ -152,7 +152,7 @@ def test_a_request_that_makes_no_sense_is_refused(store: Store, request_: Reques
 
 
 def test_a_view_whose_rows_cannot_be_split_says_which_can(store: Store) -> None:
-    able = "those of flows, segments, states, funnel, routes, tools, repeats can"
+    able = "those of flows, segments, states, funnel, routes, coverage, tools, repeats can"
     with pytest.raises(UsageError, match=f"the rows of runs cannot be split; {able}"):
         show(store, "runs", Request(by=("agent",)))
 

@@ -23,6 +23,8 @@ CASES = {
     "funnel-by-run": ("funnel", Request(by=("run",))),
     "routes": ("routes", Request(where="flow=viewing")),
     "routes-by-run": ("routes", Request(by=("run",))),
+    "coverage": ("coverage", Request()),
+    "coverage-by-run": ("coverage", Request(where="kind=edge", by=("run",))),
     "neighbors": ("neighbors", Request(where="flow=viewing state=collect_details")),
     "worklist": ("worklist", Request()),
     "conversations": ("conversations", Request(where="agent:gemini", sort="-latency_p95", limit=3)),

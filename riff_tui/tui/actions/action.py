@@ -56,6 +56,7 @@ NAMED_KEYS = {
     "!": "exclamation_mark",
     "?": "question_mark",
     "#": "number_sign",
+    "%": "percent_sign",
     "-": "minus",
     "=": "equals_sign",
     "<": "less_than_sign",

@@ -83,7 +83,8 @@ def _below(controls: Controls) -> str:
 def _needs_below(controls: Controls) -> str:
     if not controls.has_rows:
         return NOT_READ if controls.is_loading else "there is no row to open"
-    return "" if _below(controls) else f"nothing lies below a row of {noun(controls.here.view)}"
+    nothing = controls.spec.words.unopened or f"nothing lies below a row of {noun(controls.here.view)}"
+    return "" if _below(controls) else nothing
 
 
 def _close(controls: Controls) -> None:

@@ -17,7 +17,6 @@ from riff_tui.charts.sparklines import Sparklines
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.safe_text import cell_width, fit
-from riff_tui.tui.data.lists import is_ranked
 from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.navigation.location import Location, calls_of_step, center_on, heading
 from riff_tui.tui.navigation.stacks import place_name
@@ -257,10 +256,10 @@ class Header(Bar):
             )
         if self.location.view == "flows":
             return self._run()
-        if is_ranked(self.loaded.main):
+        if self.loaded.main.lead:
             # What is to be read first.
             said = wrap(shown(self.loaded.main.lead, self.glyphs), self.app.size.width - 2)
-            return [((f" {piece}", self.palette.head),) for piece in said] if self.loaded.main.lead else []
+            return [((f" {piece}", self.palette.head),) for piece in said]
         figure = self.loaded.main.figure
         if figure is None:
             return []

@@ -18,6 +18,7 @@ from riff_store.filters.dimensions import (
     judges_meant,
     judges_shown,
     names_of,
+    touched,
 )
 from riff_store.filters.matching import satisfies
 from riff_store.filters.predicates import Found, Term, Walker, some
@@ -31,6 +32,7 @@ from riff_store.vocabulary import (
     SPELLED,
     STEP_FIELDS,
     TOOL_FIELDS,
+    TOUCHED_FIELDS,
     WAYS,
     beginnings,
     split_name,
@@ -65,6 +67,13 @@ class Known:
         """Return the keys of the paths whose route begins as a term says."""
         routes = self.names("route").items()
         return frozenset(key for key, route in routes if satisfies(term, None if route is None else beginnings(route)))
+
+    def touching(self, name: str, term: Term) -> frozenset[int]:
+        """Return the keys of what calls touched of which any is as a term says."""
+        if (name, term) not in self._held:
+            found = touched(self.store, name).items()
+            self._held[name, term] = frozenset(key for key, names in found if satisfies(term, names))
+        return self._held[name, term]
 
     @cached_property
     def aspects(self) -> dict[int, str]:
@@ -125,6 +134,9 @@ class CallTerms(Walker[Found]):
             return some(term, lambda wanted: self.of_tools(name, wanted))
         if name == "beginning":
             return self.named("path", self.known.beginnings(term), or_none=term.operator == "missing")
+        if name in TOUCHED_FIELDS:
+            key = DIMENSIONS["touched"].key
+            return some(term, lambda wanted: self.named(key, self.known.touching(name, wanted), or_none=False))
         if name in DIMENSIONS:
             return self.named(DIMENSIONS[name].key, self.known.keys(name, term), or_none=term.operator == "missing")
         if name == "failed":
