@@ -494,17 +494,25 @@ def _never_ending() -> UsageError:
     )
 
 
-def hits(turns: Sequence[Turn], terms_: Sequence[Term], patterns: Patterns | None = None) -> list[int]:
-    """Return the places of the turns that hold any of some terms."""
-    found: set[int] = set()
-    for term in terms_:
-        role = SAID_FIELDS[str(term.field)]
-        places = [place for place, turn in enumerate(turns) if role in (None, turn.role)]
-        if term.operator == "matches" and patterns is not None:
-            patterns.ask(0, [turns[place].text for place in places])
-            patterns.send()
-            [there] = patterns.answers()
-            found.update(places[each] for each in there)
-        else:
-            found.update(place for place in places if satisfies(term, turns[place].text))
-    return sorted(found)
+class Hits:
+    """Find the turns of calls in which something was said as a term says; `close` it."""
+
+    def __init__(self, term: Term) -> None:
+        self._term = term
+        self._role = SAID_FIELDS[str(term.field)]
+        self._patterns = Patterns([str(term.value)]) if term.operator == "matches" else None
+
+    def places(self, turns: Sequence[Turn]) -> list[int]:
+        """Return the places of the turns that are so; raises `UsageError` where a search takes too long."""
+        of_side = [place for place, turn in enumerate(turns) if self._role in (None, turn.role)]
+        if self._patterns is None:
+            return [place for place in of_side if satisfies(self._term, turns[place].text)]
+        self._patterns.ask(0, [turns[place].text for place in of_side])
+        self._patterns.send()
+        [found] = self._patterns.answers()
+        return [of_side[each] for each in found]
+
+    def close(self) -> None:
+        """End what it began."""
+        if self._patterns is not None:
+            self._patterns.close()
