@@ -439,7 +439,7 @@ class Patterns:
         from riff_store.filters import pattern_program
 
         self._asked: list[tuple[int, Sequence[str]]] = []
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(pattern_program.__file__)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -462,11 +462,11 @@ class Patterns:
         Raises `UsageError` where that takes too long.
         """
         received = b""
-        assert self._process.stdout is not None
+        assert self.process.stdout is not None
         while not received.endswith(b"\n"):
             check_interrupted()
-            if select.select([self._process.stdout], [], [], _LOOKS_EVERY_S)[0]:
-                piece = os.read(self._process.stdout.fileno(), _PIECE)
+            if select.select([self.process.stdout], [], [], _LOOKS_EVERY_S)[0]:
+                piece = os.read(self.process.stdout.fileno(), _PIECE)
                 if not piece:
                     raise _never_ending()
                 received += piece
@@ -475,14 +475,14 @@ class Patterns:
 
     def close(self) -> None:
         """End the process, wherever it is."""
-        self._process.kill()
-        self._process.communicate()
+        self.process.kill()
+        self.process.communicate()
 
     def _send(self, message: object) -> None:
-        assert self._process.stdin is not None
+        assert self.process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
+            self.process.stdin.write(json.dumps(message).encode() + b"\n")
+            self.process.stdin.flush()
         except BrokenPipeError:
             raise _never_ending() from None
 
