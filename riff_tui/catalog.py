@@ -112,9 +112,10 @@ def _signed(query: ViewQuery, table: Table) -> Table:
 def _notes_on_unknown_names(query: ViewQuery, table: Table | None = None) -> list[str]:
     if query.predicate is None:
         return []
-    from riff_tui.filters.nearest_names import unknown_names
+    from riff_tui.filters.nearest_names import unheard, unknown_names
 
-    return unknown_names(query.store, query.predicate, table)
+    said = [] if table is not None and table.deferred is not None else unheard(query.store, query.predicate)
+    return [*said, *unknown_names(query.store, query.predicate, table)]
 
 
 def check_request(spec: ViewSpec, request: Request) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, repeat
@@ -156,8 +157,8 @@ class Prose(Protocol):
 LATER = "…"
 """What stands where a figure is still to come."""
 
-Steps: TypeAlias = Generator[str, None, "Table"]
-"""Steps that say what is being done, and end with a table."""
+Steps: TypeAlias = Generator["str | Table", None, "Table"]
+"""Steps that say what is being done, or hand over the rows that are there so far, and end with a table."""
 Deferred: TypeAlias = Callable[[], Steps]
 """A load that was left for later: its steps end with the same table with nothing left out."""
 
@@ -261,7 +262,13 @@ def with_deferred(table: Table, change: Callable[[Table], Table]) -> Table:
     """Change a table, and in the same way the one that its deferred load ends with."""
 
     def steps(load: Deferred) -> Steps:
-        return with_deferred((yield from load()), change)
+        with closing(load()) as going:
+            while True:
+                try:
+                    step = next(going)
+                except StopIteration as end:
+                    return with_deferred(end.value, change)
+                yield change(step) if isinstance(step, Table) else step
 
     deferred = None if table.deferred is None else partial(steps, table.deferred)
     return replace(change(table), deferred=deferred)

@@ -216,7 +216,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def _with_cursor(self, location: Location) -> Location:
         controls = self.controls
-        if self.loaded is not None and self.loaded.is_awaited:
+        if self.loaded is not None and (self.loaded.is_awaited or (not self.body.row and is_begun(self.loaded.main))):
             return replace(location, graph=controls.header.focused_graph)
         row, column = self.body.row, controls.table.under
         return replace(
@@ -324,7 +324,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             row=location.row or loaded.main.begin,
             index=location.index,
             column=location.column,
-            empty=empty_text(location, awaited=loaded.is_awaited),
+            empty=empty_text(location, awaited=loaded.is_awaited or is_begun(loaded.main)),
             marked=controls.list_state.marks(location),
             choice=controls.list_state.columns(location),
             again=again,

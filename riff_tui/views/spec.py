@@ -93,6 +93,7 @@ class ViewSpec:
 
     Where it comes from: `show` asks the store and returns the table. `keys` name its rows, of which `limit` are listed
     unless it is said. A filter can choose among `judges` where it says so, be it `columns` or `rows`.
+    Where rows are calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
 
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name;
     `filters` says what else a filter can speak of. `order_by` is the column (`-` before it for downwards) that the
@@ -115,6 +116,7 @@ class ViewSpec:
     show: Callable[[ViewQuery], Table] | None = None
     keys: tuple[str, ...] = ()
     limit: int | None = None
+    of_calls: Callable[[ViewQuery, Sequence[int]], Table] | None = None
     judges: Literal["", "columns", "rows"] = ""
 
     columns: Sequence[Column] = ()

@@ -48,6 +48,9 @@ class Field(NamedTuple):
 TOOL_FIELDS = ("tool", "tool_error")
 """The names of tools: those that were called, those of which a call failed; `STATE/TOOL` is one in a state."""
 
+SAID_FIELDS = {"said": None, "agent_said": "agent", "caller_said": "caller"}
+"""What was said in a call, by anybody or by one side: the transcripts are searched for it."""
+
 STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 """The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
 
@@ -90,6 +93,7 @@ _ALL = [
     *_fields("call", "name", TOOL_FIELDS),
     *_fields("call", "name", TOUCHED_FIELDS),
     *_fields("call", "name", NOTE_FIELDS),
+    *_fields("call", "name", SAID_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
     *_fields("call", "flag", "completed errored caller_ok success failed noted"),

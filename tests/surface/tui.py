@@ -26,7 +26,6 @@ from riff_tui.commands.judge import _reasons as reasons
 from riff_tui.commands.judge import _stopped as stopped
 from riff_tui.commands.notes import PARTS
 from riff_tui.commands.run_session import run_cost
-from riff_tui.commands.shell_completion import SCRIPTS, install, split_line
 from riff_tui.commands.watch import LiveLines
 from riff_tui.errors import ExitCode, FilterError, OutputError, OutputFull, UsageError, ViewFailed, describe, trace
 from riff_tui.filters import Filter, parser, quote, split, take_judges
@@ -77,6 +76,7 @@ from riff_tui.settings import (
 from riff_tui.settings import commands as settings_commands
 from riff_tui.settings import judges as settings_judges
 from riff_tui.settings import keys as settings_keys
+from riff_tui.shell_completion import SCRIPTS, install, split_line
 from riff_tui.table import (
     LATER,
     PAGE,

@@ -108,8 +108,10 @@ def load_all_rows(show: ShowView, location: Location) -> Table:
 
 
 def is_begun(table: Table) -> bool:
-    """Return whether these are the first calls of a list whose others are still counted."""
-    return table.deferred is not None and isinstance(table.rows, PagedRows)
+    """Return whether rows are still to come: these are the first calls of a list, or none was found so far."""
+    if table.deferred is None:
+        return False
+    return not len(table.rows) or isinstance(table.rows, PagedRows) or spec_of(table.view).row_kind == "call"
 
 
 def load_again(show: ShowView, location: Location, before: LoadedView) -> LoadedView:

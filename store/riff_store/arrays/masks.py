@@ -24,7 +24,7 @@ from riff_store.filters.matching import compared
 from riff_store.filters.predicates import InState, Predicate, Term, Walker, is_of_states, leaves, of_calls
 from riff_store.filters.sql import Scope
 from riff_store.metrics import Pooled
-from riff_store.vocabulary import SPELLED, WAYS, field_of
+from riff_store.vocabulary import SAID_FIELDS, SPELLED, WAYS, field_of
 
 _ERRORED = Term("errored", "=", True)
 _HELD = 16
@@ -46,12 +46,19 @@ class Masks:
         self._accepted: dict[tuple[frozenset[int], bool], Flags] = {}
         self._found: dict[Term, Keys] = {}
         self._flags: OrderedDict[Predicate, dict[int, Flags]] = OrderedDict()
+        self._searched: set[Predicate] = set()
 
     def calls(self, predicate: Predicate | None, block: Block) -> Flags:
         """Return of which calls a filter holds; terms about states speak of any row of a call."""
         if predicate is None:
             return np.ones(block.n, np.bool_)
+        self._search(predicate)
         return _OfCalls(self, block).of(of_calls(predicate))
+
+    def _search(self, predicate: Predicate) -> None:
+        if predicate not in self._searched:
+            self._searched.add(predicate)
+            self.known.search(predicate)
 
     def counting(self, predicate: Predicate | None, block: Block) -> Flags:
         """Return of which calls a filter holds that are not errored."""
@@ -71,6 +78,7 @@ class Masks:
         """Return of which rows of states a filter holds; what it says of calls speaks of theirs."""
         if predicate is None:
             return np.ones(block.calls_of("state").size, np.bool_)
+        self._search(predicate)
         return _OfRows(self, block).of(predicate)
 
     def held(self, asked: Asked, block: Block, evaluate: Callable[[Asked], Flags]) -> Flags:
@@ -165,6 +173,9 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return found
 
     def term(self, term: Term) -> Flags:
+        if term.field in SAID_FIELDS:
+            # More calls hold it once another filter has had more of them searched.
+            return super().term(term)
         return self._masks.held(term, self._block, super().term)
 
     def in_state(self, part: Predicate) -> Flags:

@@ -21,7 +21,7 @@ from riff_store.filters.dimensions import (
     touched,
 )
 from riff_store.filters.matching import satisfies
-from riff_store.filters.predicates import Found, Term, Walker, some
+from riff_store.filters.predicates import Found, Predicate, Term, Walker, asks_for_words, some
 from riff_store.metrics import COMPUTED, POOLED, Pooled
 from riff_store.vocabulary import (
     CALL_NAMES,
@@ -29,6 +29,7 @@ from riff_store.vocabulary import (
     NONE_FOUND,
     NOTE_FIELDS,
     PERSON,
+    SAID_FIELDS,
     SPELLED,
     STEP_FIELDS,
     TOOL_FIELDS,
@@ -49,6 +50,8 @@ class Known:
         self.store = store
         self._names: dict[str, dict[int, str | None]] = {}
         self._held: dict[tuple[str, Term], frozenset[int]] = {}
+        self.said: dict[Term, Collection[int]] = {}
+        """The keys of the calls, of those that were searched for it, in which something was said as a term says."""
 
     def names(self, dimension: str) -> dict[int, str | None]:
         """Return the name of every key of a dimension."""
@@ -105,6 +108,14 @@ class Known:
                 states = self.keys("state", in_state)
                 yield tools, states | {0} if satisfies(in_state, NONE_FOUND) else states
 
+    def search(self, predicate: Predicate | None) -> None:
+        """Read what was said in the calls for which that decides, unless the filter asks for nothing of the kind."""
+        if asks_for_words(predicate):
+            from riff_store.filters.said import Search
+
+            for _ in Search(self.store, predicate, self).steps():
+                pass
+
     def judged_by_people(self, term: Term) -> set[int]:
         """Return the keys of the calls that people gave a verdict on who are called as a term about judges says."""
         if term.operator == "=" and not str(term.value).startswith(PERSON):
@@ -151,6 +162,8 @@ class CallTerms(Walker[Found]):
             )
         if name in STEP_FIELDS:
             return self.of_steps(name, term)
+        if name in SAID_FIELDS:
+            return some(term, lambda wanted: self.one_of(self.known.said[wanted]))
         if name in NOTE_FIELDS or name == "noted":
             return self._noted(name, term)
         if name == "conversation":

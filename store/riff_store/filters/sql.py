@@ -75,6 +75,7 @@ class Scope(CallTerms[Condition]):
         """Return the condition of a predicate."""
         if predicate is None:
             return ALWAYS
+        self.known.search(predicate)
         return self.of(of_calls(predicate) if self._states is None else predicate)
 
     def in_state(self, part: Predicate) -> Condition:
