@@ -276,8 +276,10 @@ class ColumnWidths:
         return found, found.more_left or found.more_right or shrunk
 
     def _arrow(self, column: Column) -> str:
-        arrows = {column.key: self._glyphs.rising, f"-{column.key}": self._glyphs.falling}
-        return arrows.get(self._sort or "", "")
+        arrows = {column.key: self._glyphs.ascending, f"-{column.key}": self._glyphs.descending}
+        arrow = arrows.get(self._sort or "", "")
+        # A letter would be taken for one of the title.
+        return f" {arrow}" if arrow and self._glyphs.ascii_only else arrow
 
 
 def layout_columns(

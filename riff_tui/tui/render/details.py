@@ -72,7 +72,7 @@ class _DetailWriter(LineWriter):
         for (severity, why), titles in found.items():
             self._text(f"{self._glyphs.mark(severity)} {', '.join(titles)}: {why}", self._palette.of(severity))
         if thinness(row):
-            self._text(f"{self._glyphs.thin} thin: {thinness(row)}", self._palette.faint)
+            self._text(f"{self._glyphs.thin} thin: {thinness(row)}", self._palette.quiet)
         if self.lines:
             self.lines.append(())
 
@@ -92,7 +92,7 @@ class _DetailWriter(LineWriter):
     def rule(self, word: str) -> None:
         """Write a rule with a word in it."""
         rule = self._glyphs.box["ew"]
-        self.lines.append(((f"{rule * 2} {word} {rule * (self._width - len(word) - 4)}", self._palette.faint),))
+        self.lines.append(((f"{rule * 2} {word} {rule * (self._width - len(word) - 4)}", self._palette.quiet),))
 
     def _value(self, column: Column, row: Row, interval: Sequence[float] | None) -> None:
         value = column.value(row.record)
@@ -112,14 +112,14 @@ class _DetailWriter(LineWriter):
         severity = row.severity.get(column.key)
         said = self._mark(severity) + self._figure(column, row, value)
         line: list[Piece] = [
-            (f" {self._title(column)} ", self._palette.faint),
+            (f" {self._title(column)} ", self._palette.quiet),
             (padded(said, _FIGURE, right=True), self._palette.of(severity)),
         ]
         if value is not None and (column.unit or interval):
-            line.append((f" {padded(shown(column.unit, self._glyphs), _UNIT)}", self._palette.faint))
+            line.append((f" {padded(shown(column.unit, self._glyphs), _UNIT)}", self._palette.quiet))
         if interval:
             ends = shown(interval_text(interval, max(2, column.decimals), trim=True), self._glyphs)
-            line.append((f" {ends}", self._palette.faint))
+            line.append((f" {ends}", self._palette.quiet))
         self.lines.append(tuple(line))
 
     def _figure(self, column: Column, row: Row, value: Any) -> str:
@@ -129,7 +129,7 @@ class _DetailWriter(LineWriter):
 
     def _words(self, column: Column, texts: Sequence[str], severity: Severity | None) -> None:
         """Write raw texts at the right of a title, each from a new line."""
-        title: Piece = (f" {self._title(column)}  ", self._palette.faint)
+        title: Piece = (f" {self._title(column)}  ", self._palette.quiet)
         indent = cell_width(title[0])
         pieces = [piece for text in texts for piece in wrap(shown(text, self._glyphs), self._width - indent - 1)]
         for number, piece in enumerate(pieces):
@@ -208,7 +208,7 @@ class _TurnWriter(LineWriter):
         for name, lines in sides:
             for number, line in enumerate(lines):
                 title = padded("" if number else name, _TURN_ROOM)
-                self.lines.append(((f" {title}", self._palette.faint), *colored(line, self._palette)))
+                self.lines.append(((f" {title}", self._palette.quiet), *colored(line, self._palette)))
 
     def timing(self, turn: Mapping[str, Any], rows: Sequence[Row]) -> None:
         """Write the score of turn-taking with its reason, and the figures that it comes from."""
@@ -248,7 +248,7 @@ class _TurnWriter(LineWriter):
         mark = self._glyphs.mark(severity).strip()
         pieces = wrap(f"{mark}{shown(text, self._glyphs)}", self._width - (_TURN_ROOM if title else 0) - 2)
         for number, piece in enumerate(pieces):
-            head = (f" {padded('' if number else title, _TURN_ROOM)}" if title else " ", self._palette.faint)
+            head = (f" {padded('' if number else title, _TURN_ROOM)}" if title else " ", self._palette.quiet)
             self.lines.append((head, (piece, self._palette.of(severity))))
 
     def _figure(self, name: str, value: object) -> None:
@@ -257,7 +257,7 @@ class _TurnWriter(LineWriter):
         else:
             said = fixed(value, 3, trim=True) if isinstance(value, int | float) else str(value)
         figure = (padded(shown(said, self._glyphs), _TURN_FIGURE, right=True), None)
-        line = (figure, (f" {shown(name.replace('_', ' '), self._glyphs)}", self._palette.faint))
+        line = (figure, (f" {shown(name.replace('_', ' '), self._glyphs)}", self._palette.quiet))
         self.lines.append(cut(line, self._width, self._glyphs))
 
     def _rule(self, word: str) -> None:

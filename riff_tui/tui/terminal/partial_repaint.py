@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
+from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.scroll_view import ScrollView
@@ -103,8 +104,8 @@ class ScrollingLines(ScrollView):
             self.refresh(Region(0, y, self.size.width, 1))
 
 
-def overwrite(widget: Widget, x: int, text: str) -> None:
-    """Write plain text over a few cells of a widget's first line, which draws itself the same from then on."""
+def overwrite(widget: Widget, x: int, text: str, style: Style | None) -> None:
+    """Write text over a few cells of a widget's first line, which draws itself the same from then on."""
     app, region = widget.app, widget.region
     forget_styled_lines(widget)
     if not widget.screen.is_active:
@@ -112,7 +113,7 @@ def overwrite(widget: Widget, x: int, text: str) -> None:
     if app.is_headless or widget.screen.get_widget_at(region.x + x, region.y)[0] is not widget:
         widget.refresh()
     else:
-        write_sequence(app, f"\x1b[{region.y + 1};{region.x + x + 1}H{text}")
+        write_sequence(app, f"\x1b[{region.y + 1};{region.x + x + 1}H{style.render(text) if style else text}")
 
 
 def can_shift(widget: Widget, by: int, companion: Widget | None = None, *, at_most: int = MAX_SHIFT) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
+from rich.style import Style
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -17,6 +19,7 @@ from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, str
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
+_BOLD = Style(bold=True)
 _WHOLE = 10**6
 CRUMB = " › "
 """What stands between names in a part of the breadcrumb."""
@@ -29,6 +32,7 @@ class Bar(Widget):
     Bar { height: 1; }
     """
     ALLOW_SELECT = False
+    IS_TINTED: ClassVar[bool] = False
     lines: reactive[tuple[Line, ...]] = reactive((), layout=False)
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
@@ -37,7 +41,8 @@ class Bar(Widget):
         self.glyphs = glyphs
 
     def render_line(self, y: int) -> Strip:
-        return strip_of(self.lines[y] if y < len(self.lines) else (), self.size.width)
+        line = self.lines[y] if y < len(self.lines) else ()
+        return strip_of(line, self.size.width, self.palette.bar if self.IS_TINTED else None)
 
     def on_resize(self) -> None:
         self.draw()
@@ -52,6 +57,7 @@ class TopLine(Bar):
     The position is a row of how many, or nothing. A cursor that moves has only the cells of its number sent.
     """
 
+    IS_TINTED = True
     crumbs: tuple[str, ...] = ()
     right: str = ""
     position: tuple[int, int] | None = None
@@ -69,7 +75,7 @@ class TopLine(Bar):
         self.position = (number, self.position[1])
         if self.size.width:
             self.set_reactive(Bar.lines, self._lines())
-            overwrite(self, self._number_at, self._number)
+            overwrite(self, self._number_at, self._number, self.palette.bar)
 
     def draw(self) -> None:
         if self.size.width:
@@ -84,7 +90,7 @@ class TopLine(Bar):
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
         self._number_at = room + 2
-        return (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
+        return (((" ", None), (left, _BOLD), (f" {right} ", None)),)
 
     @property
     def _number(self) -> str:
@@ -102,6 +108,7 @@ class TopLine(Bar):
 class BottomLine(Bar):
     """Show the key hints of the location, or a message."""
 
+    IS_TINTED = True
     hints: tuple[tuple[str, str], ...] = ()
     said: str = ""
     before: str = ""
@@ -127,7 +134,8 @@ class BottomLine(Bar):
             self.lines = lines
 
     def _message(self) -> tuple[Line, ...]:
-        style = self.palette.of(self.severity)
+        # No hue of a failure is legible on every tint: the sign tells it, and weight.
+        style = _BOLD if self.severity == "bad" else None
         sign = self.glyphs.mark(self.severity)
         pieces = wrap(shown(self.said, self.glyphs), self.size.width - 3)[:_TALLEST]
         return tuple(((f"{' ' if number else sign} {piece}".rstrip(), style),) for number, piece in enumerate(pieces))
@@ -141,7 +149,7 @@ class BottomLine(Bar):
             used += cell_width(key) + cell_width(text)
             if used > self.size.width:
                 break
-            line += [(key, self.palette.accent), (text, None)]
+            line += [(key, _BOLD), (text, None)]
         return tuple(line)
 
 

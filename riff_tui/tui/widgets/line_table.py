@@ -290,11 +290,11 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _row(self, row: Row, at_cursor: bool, width: int) -> Strip:
         at_cursor = at_cursor and self._active
         lit = self.palette.head if row.id in self._lit else None
-        base = self.palette.cursor if at_cursor else lit or (self.palette.faint if row.thin else None)
+        base = self.palette.cursor if at_cursor else lit or (self.palette.quiet if row.thin else None)
         mark = row.severity.get("")
         sign, style = self.glyphs.mark(mark), add_style(base, self.palette.of(mark))
         if row.id in self._marked:
-            sign, style = self.glyphs.marked, style or self.palette.accent
+            sign, style = self.glyphs.marked, style or self.palette.place
         runs = [StyleRun(sign, style)]
         for slot in self._layout.slots:
             self._cell(runs, slot, row, base, at_cursor)
@@ -308,7 +308,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         # Of a trend the latest matters, so it is cut at its left.
         text = text[-slot.width :] if column is TREND else text
         text = self._widths.cell(slot, text)
-        style = add_style(base, self.palette.faint if is_thin and not row.thin else self.palette.of(severity))
+        style = add_style(base, self.palette.quiet if is_thin and not row.thin else self.palette.of(severity))
         lit = at_cursor and slot.index == self.column
         if lit:
             style = (style or Style.null()) + Style(underline=True, bold=True)
@@ -330,7 +330,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         said = [*([empty, ""] if empty else []), *notes]
         notes = [piece for note in said for piece in wrap(shown(note, self.glyphs), width - 2)]
         text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""
-        return strip_of_runs([StyleRun(fitted(text, width, self.glyphs.ellipsis), self.palette.faint)], width, None)
+        return strip_of_runs([StyleRun(fitted(text, width, self.glyphs.ellipsis), self.palette.quiet)], width, None)
 
     # Pointer
 

@@ -177,12 +177,12 @@ def test_bars_show_the_smallest_share_and_never_overflow() -> None:
     assert UNICODE.bar(0.001, 4) == "▏   "
     assert UNICODE.bar(0.5, 4) == "██  "
     assert UNICODE.bar(7.0, 4) == "████"
-    assert ASCII.bar(0.5, 4) == "##  "
+    assert ASCII.bar(0.5, 4) == "##.."
 
 
 def test_a_sparkline_has_a_gap_where_nothing_was_measured() -> None:
     assert UNICODE.sparkline([0.0, None, 5.0, 10.0]) == "▁·▅█"
-    assert ASCII.sparkline([0.0, None, 10.0]) == "_-#"
+    assert ASCII.sparkline([0.0, None, 10.0]) == "_-^"
 
 
 def test_shares_are_percent_on_a_screen_and_stay_as_they_are_where_they_are_posted() -> None:

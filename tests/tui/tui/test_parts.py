@@ -44,7 +44,7 @@ from tests.surface.explorer import (
 )
 from tests.surface.tui import ASCII, UNICODE, Filter, Request, Row, Table, segments
 
-ANSI, PLAIN = PALETTES["ansi"], PALETTES["plain"]
+ANSI, PLAIN = PALETTES["ansi"], PALETTES["mono"]
 
 
 class Stream(io.StringIO):
@@ -68,10 +68,10 @@ UTF8 = Stream("utf-8")
         ({}, {}, "ansi", False, True),
         ({"SSH_CONNECTION": "a b"}, {}, "ansi", False, False),
         ({"SSH_CONNECTION": "a b"}, {"mouse": True, "theme": "dark"}, "dark", False, True),
-        ({"NO_COLOR": "1"}, {"theme": "dark"}, "plain", False, True),
+        ({"NO_COLOR": "1"}, {"theme": "dark"}, "mono", False, True),
         ({"NO_COLOR": ""}, {}, "ansi", False, True),
-        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, {}, "plain", False, True),
-        ({"CLICOLOR": "0"}, {"theme": "light"}, "plain", False, True),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, {}, "mono", False, True),
+        ({"CLICOLOR": "0"}, {"theme": "light"}, "mono", False, True),
         ({"CLICOLOR": "0", "FORCE_COLOR": "1"}, {"theme": "light"}, "light", False, True),
         ({"CLICOLOR": "0", "CLICOLOR_FORCE": "1"}, {}, "ansi", False, True),
         ({}, {"remembered": "dark"}, "dark", False, True),
