@@ -18,8 +18,8 @@ from riff_tui.text.safe_text import one_line
 _NOISE = Decimal("1e-9")
 _ROOMY = Context(prec=40, rounding=ROUND_HALF_UP)
 _LONG = 1e15
-BAR = 14
-"""The cells of a bar."""
+BAR = 8
+"""The most cells of a bar."""
 SHARE = "share"
 """The unit of columns that people read in percent."""
 _RIGHT_KINDS = frozenset({"number", "count"})
@@ -110,7 +110,8 @@ def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: boo
     if column.kind == "bar":
         bar = row.bars.get(column.key)
         return glyphs.parted_bar(bar.share, bar.hatched, BAR) if bar else ""
-    text = row.display.get(column.key)
+    text = row.posted.get(column.key) if posted else None
+    text = row.display.get(column.key) if text is None else text
     if text is None:
         value = column.value(row.record)
         if value is None:

@@ -310,11 +310,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
-        main = self.loaded.main if self.loaded is not None and position is not None else None
-        headline = main.headline if main is not None and not main.sections else ""
-        # What belongs to the number stays at it; a short line is cut behind the state of the store and what to fix.
+        # What belongs to the number stays at it.
         unit, _, counted = counts.partition(" · ")
-        told = " · ".join(part for part in (unit, controls.auto_refresh.status, headline, counted, age) if part)
+        told = " · ".join(part for part in (unit, controls.auto_refresh.status, counted, age) if part)
         begin = " · " if position and told and not unit else ""
         controls.top.show(crumbs(self._history.stack), position, begin + told)
         controls.bottom.hint(hints(controls))

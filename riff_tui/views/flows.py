@@ -7,12 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.predicates import Or, Predicate, all_of, conjuncts, terms
 from riff_store.measure import is_thin, mean
 from riff_store.metrics import unit_of
+from riff_store.scoring import FULL
 from riff_store.vocabulary import field_of
+from riff_tui.filters import Filter
 from riff_tui.filters.filter import render
-from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
+from riff_tui.table import BOUNDS, LATER, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.view_query import FilterParts, ViewQuery, matching
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
@@ -46,8 +48,10 @@ LOST = replace(
 )
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
 _FAILED = replace(columns.FAILED, pasted=False)
+SCORE = replace(columns.BLEND, title="score", shown=True, pasted=False)
+"""Operability without its caps: where most rows are capped it is what orders them."""
 _OF_CALLS = (
-    columns.SUCCESS, _FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
+    columns.SUCCESS, _FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, SCORE, columns.EXCLUDED
 )  # fmt: skip
 _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
@@ -79,14 +83,18 @@ def show(query: ViewQuery) -> Table:
     def table(*, trend: bool, whole: bool = True) -> Table:
         found = query.result(wanted, partial(build, trend=trend, edits=whole))
         if not whole:
-            return found
+            return replace(found, headline=f"Fix first: {LATER}")
         # Names in the filter choose rows, and with them the calls behind these.
         scope = all_of([*conjuncts(wanted.calls), *(part for part in conjuncts(wanted.rows) if _names_calls(part))])
-        first = first_to_fix(query.store, scope)
+        first, said = first_to_fix(query.store, scope), render(scope)
         # A filter of rows leaves calls out too: what is to be fixed is in a row that it shows.
         if wanted.rows is not None and not any(first and _fails(row.record, first) for row in found.rows):
-            return found
-        return replace(found, **what_is_first(first, totals(query.store, scope), render(scope)))
+            ways = [way for row in found.rows if (way := Filter(row.where).predicate) is not None]
+            scope = all_of([*conjuncts(scope), Or(tuple(ways)) if len(ways) > 1 else ways[0]]) if ways else scope
+            first, said = first_to_fix(query.store, scope) if ways else None, query.request.where or said
+            if not ways:
+                return found
+        return replace(found, **what_is_first(first, totals(query.store, scope), said))
 
     if request.trend and request.defer and needs(wanted.calls, query.keys) == "base":
         steps = partial(in_one_step, "reading how it went run by run", partial(table, trend=True))
@@ -215,6 +223,9 @@ def _marks(
             marks["operability"] = "capped"
         elif cell.operability < bounds.warn:
             marks["operability"] = "bad" if cell.operability < bounds.bad else "warn"
+    latest = next((share for share in reversed(cell.trend or ()) if share is not None), None)
+    if latest is not None and latest * FULL < bounds.warn:
+        marks["trend"] = "bad" if latest * FULL < bounds.bad else "warn"
     for key in () if cell.typed else ("latency_p95", "latency_mean"):
         slow = cells.latency_mark(record[key])
         if slow:
@@ -245,11 +256,16 @@ SPEC = ViewSpec(
     judges="columns",
     columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, *_OF_CALLERS, LAST_EDIT),
     filters=Filters(fields=("humanness",), added_aspects=True),
-    order_by="operability",
-    first=("operability", "success_rate", "success_overall", "failed", "quality", "n"),
+    order_by="blend",
+    first=("success_rate", "success_overall", "failed", "n", "blend"),
     comparable=True,
     regroups=True,
     trend=True,
     words=Words(nouns=("flow", "flows"), summary=_summary),
-    screen=Screen(key="1", help="Every flow and agent, worst first.", depth=0, below="segments"),
+    screen=Screen(
+        key="1",
+        help="Every flow and agent, worst first.",
+        depth=0,
+        below=lambda row: "conversations" if row.leads else "segments",
+    ),
 )

@@ -16,7 +16,7 @@ from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.data.lists import INTERVAL
-from riff_tui.tui.render.columns import TREND, shown, text_of
+from riff_tui.tui.render.columns import TREND, is_trend, shown, text_of
 from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette, Piece, colored, cut, transcript_lines
 from riff_tui.views.parts.cells import (
     ALIGNED,
@@ -96,7 +96,7 @@ class _DetailWriter(LineWriter):
 
     def _value(self, column: Column, row: Row, interval: Sequence[float] | None) -> None:
         value = column.value(row.record)
-        if column is TREND:
+        if is_trend(column):
             shares = " ".join(percent(share) for share in value)
             self._words(column, [f"{text_of(column, row, self._glyphs)} {shares}"], None)
         elif column.kind in ("number", "count", "flag") and not isinstance(value, str):

@@ -17,7 +17,7 @@ from riff_tui.charts.lanes import Lanes, Tone
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import hanging, wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.numbers import SHARE, ends_text, fixed, interval_text, percent
 from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown, title
 from riff_tui.tui.render.styled_lines import Line, Palette, Piece, cut, width_of
@@ -205,9 +205,10 @@ def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palet
             text += glyphs.thin
         pieces: list[Piece] = [(f"{title(column, glyphs, short=True)} ", palette.quiet), (text, palette.of(severity))]
         if column.key in intervals:
-            low, high = (_figure(column, end, glyphs) for end in intervals[column.key])
-            if low != high:
-                pieces.append((f" [{low} {high}]", palette.quiet))
+            low, high = intervals[column.key]
+            if _figure(column, low, glyphs) != _figure(column, high, glyphs):
+                ends = interval_text([end * 100 for end in (low, high)], 0) if column.unit == SHARE else None
+                pieces.append((f" [{shown(ends or ends_text(column, (low, high)), glyphs)}]", palette.quiet))
         found.append(pieces)
     return found
 
@@ -215,6 +216,8 @@ def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palet
 def _figure(column: Column, value: object, glyphs: Glyphs) -> str:
     if not isinstance(value, int | float):
         return shown(str(value), glyphs)
+    if column.unit == SHARE:
+        return percent(value)
     return fixed(value, 0 if column.kind == "count" else column.decimals, trim=column.trim)
 
 

@@ -62,23 +62,23 @@ class Companion(Widget):
 class ScrollingLines(ScrollView):
     """Scroll lines by moving them on the terminal, so that only those that came into view are sent.
 
-    The first `HEADER_LINES` lines stay. Moves of more than `MAX_SHIFT` lines (half of the view where that is None)
+    The first `header_lines` lines stay. Moves of more than `MAX_SHIFT` lines (half of the view where that is None)
     repaint everything. The lines of the `companion` are moved along and repainted later.
     """
 
-    HEADER_LINES: ClassVar[int] = 0
+    header_lines: int = 0
     MAX_SHIFT: ClassVar[int | None] = None
     companion: Companion | None = None
     _dirty: set[int] | None = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        by, height = round(new_value) - round(old_value), max(1, self.size.height - self.HEADER_LINES)
+        by, height = round(new_value) - round(old_value), max(1, self.size.height - self.header_lines)
         dirty = self._dirty
         if dirty is None or not can_shift(self, by, self.companion, at_most=self.MAX_SHIFT or height // 2):
             self.refresh()
             return
         forget_styled_lines(self)
-        write_sequence(self.app, shift_sequence(self.region.y + self.HEADER_LINES, height, by))
+        write_sequence(self.app, shift_sequence(self.region.y + self.header_lines, height, by))
         if self.companion is not None:
             self.companion.displaced = True
         top = self.scroll_offset.y
@@ -99,8 +99,8 @@ class ScrollingLines(ScrollView):
         """Repaint a scrolling line, counted from the first one of all, if it is in view."""
         if self._dirty is not None:
             self._dirty.add(line)
-        y = line - self.scroll_offset.y + self.HEADER_LINES
-        if self.HEADER_LINES <= y < self.size.height:
+        y = line - self.scroll_offset.y + self.header_lines
+        if self.header_lines <= y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
 
 

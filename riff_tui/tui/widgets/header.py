@@ -14,8 +14,6 @@ from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_figure import drawing
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.table import Row, Table
-from riff_tui.text.column_fit import wrap
-from riff_tui.tui.data.lists import is_ranked
 from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.navigation.location import Location, center_on, heading
 from riff_tui.tui.navigation.stacks import place_name
@@ -232,10 +230,6 @@ class Header(Bar):
             return state_header_lines(self.fold, graph, self.loaded.neighbors, self.pooled, self.progress, canvas)
         if self.location.view == "flows":
             return self._run()
-        if is_ranked(self.loaded.main):
-            # What is to be read first.
-            said = wrap(shown(self.loaded.main.lead, self.glyphs), self.app.size.width - 2)
-            return [((f" {piece}", self.palette.head),) for piece in said] if self.loaded.main.lead else []
         figure = self.loaded.main.figure
         if figure is None:
             return []

@@ -15,12 +15,36 @@ from textual.strip import Strip
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.data.lists import AS_IT_IS, ColumnChoice, index_of
-from riff_tui.tui.render.columns import TREND, ColumnLayout, ColumnWidths, Slot, shown, text_of, visible_columns
-from riff_tui.tui.render.styled_lines import PALETTES, Palette, StyleRun, add_style, append_run, strip_of_runs
+from riff_tui.tui.render.columns import (
+    TREND,
+    ColumnLayout,
+    ColumnWidths,
+    Slot,
+    is_trend,
+    shown,
+    text_of,
+    visible_columns,
+)
+from riff_tui.tui.render.styled_lines import (
+    PALETTES,
+    Palette,
+    Piece,
+    StyleRun,
+    add_style,
+    append_run,
+    strip_of,
+    strip_of_runs,
+)
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines, Wheel
 
 _SAMPLE = 100
+FIRST = -1
+"""Where the cursor is on the sentence to read first, above the rows."""
+_SIGN = 2
+_TALL = 16
+_TALLEST = 3
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
@@ -36,7 +60,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     """
     ALLOW_SELECT = False
     BINDINGS: ClassVar = []
-    HEADER_LINES = 1
+    header_lines = 1
     MAX_SHIFT = MAX_SHIFT
 
     cursor: reactive[int] = reactive(0, repaint=False)
@@ -61,6 +85,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self._widths = ColumnWidths((), glyphs, None)
         self._first = 0
         self._layout = ColumnLayout()
+        self._lead: tuple[str, ...] = ()
 
     # What is shown
 
@@ -91,16 +116,20 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
         self.table, self._empty, self._marked = table, empty, frozenset(marked)
+        self._head()
         self.columns = visible_columns(table, hide, choice, leading)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
+        sorted_by = (sort or "").removeprefix("-")
         home = next((index for index, each in enumerate(self.columns) if each.kind not in ("name", "text")), 0)
+        home = keys.index(sorted_by) if sorted_by in keys[home:] else home
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else home)
         self._first = first
         self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide, whole=len(table.rows) <= _SAMPLE)
         self._widths.measure(table.rows[:_SAMPLE])
-        self.set_reactive(LineTable.cursor, index_of(table.rows, row, index))
-        self.virtual_size = Size(self.size.width, len(table.rows) + 1)
+        is_first = table.first_row is not None and (row == table.first_row.id or not len(table.rows))
+        self.set_reactive(LineTable.cursor, FIRST if is_first else index_of(table.rows, row, index))
+        self.virtual_size = Size(self.size.width, len(table.rows) + self.header_lines)
         self._lay_out()
         if again:
             self._scroll(self.cursor - line)
@@ -110,7 +139,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     @property
     def row(self) -> Row | None:
-        """Return the row under the cursor."""
+        """Return the row under the cursor, or what the sentence to read first stands for."""
+        if self.cursor == FIRST:
+            return self.table.first_row
         return self.table.rows[self.cursor] if len(self.table.rows) else None
 
     @property
@@ -122,7 +153,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         """Show whether keys move this cursor or another one."""
         if active != self._active:
             self._active = active
-            self.refresh_line(self.cursor)
+            self._refresh_row(self.cursor)
             self._refresh_head()
 
     def refreshed(self) -> None:
@@ -161,7 +192,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def to_end(self, end: int) -> None:
         """Move to the first (-1) or the last (1) row."""
-        self.cursor = 0 if end < 0 else len(self.table.rows) - 1
+        self.cursor = FIRST if end < 0 else len(self.table.rows) - 1
 
     def sideways(self, columns: int) -> None:
         """Move the column cursor."""
@@ -181,15 +212,15 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         return bool(bad)
 
     def validate_cursor(self, cursor: int) -> int:
-        return max(0, min(cursor, len(self.table.rows) - 1))
+        return max(0 if self.table.first_row is None else FIRST, min(cursor, len(self.table.rows) - 1))
 
     def validate_column(self, column: int) -> int:
         return max(0, min(column, len(self.columns) - 1))
 
     def watch_cursor(self, old: int, new: int) -> None:
         self._reveal()
-        self.refresh_line(old)
-        self.refresh_line(new)
+        self._refresh_row(old)
+        self._refresh_row(new)
         self.post_message(self.Moved())
 
     def watch_column(self) -> None:
@@ -197,7 +228,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self._lay_out()
         if before == self._layout:
             self._refresh_head()
-            self.refresh_line(self.cursor)
+            self._refresh_row(self.cursor)
         else:
             self.refresh()
 
@@ -205,7 +236,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     @property
     def _height(self) -> int:
-        return max(1, self.size.height - 1)
+        return max(1, self.size.height - self.header_lines)
 
     @property
     def _top(self) -> int:
@@ -222,6 +253,8 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _reveal(self, *, center: bool = False) -> bool:
         """Scroll as far as it takes to see the cursor; return whether that repaints everything."""
         top, height = self._top, self._height
+        if self.cursor == FIRST:
+            return self._scroll(0)
         if top <= self.cursor < top + height:
             return False
         if center:
@@ -233,13 +266,52 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
             if row.id in ids:
                 self.refresh_line(index)
 
+    def _refresh_row(self, index: int) -> None:
+        if index == FIRST:
+            self.refresh(Region(0, 0, self.size.width, 1))
+        else:
+            self.refresh_line(index)
+
     def _refresh_head(self) -> None:
-        self.refresh(Region(0, 0, self.size.width, 1))
+        self.refresh(Region(0, self.header_lines - 1, self.size.width, 1))
 
     def on_resize(self) -> None:
+        self._head()
         self._lay_out()
         self._reveal()
         self.refresh()
+
+    # The sentence to read first
+
+    def _head(self) -> None:
+        """Break the sentence to read first into the lines that are above the titles; one where the screen is short."""
+        table, room = self.table, self.size.width - 2 - _SIGN
+        said = shown(table.headline, self.glyphs)
+        more = table.first_row.display.get("rise", "") if table.first_row is not None else ""
+        lines = [said, *(wrap(shown(more, self.glyphs), room) if more else ())] if said and room > 0 else []
+        most = _TALLEST if self.size.height >= _TALL else 1
+        self._lead = tuple(fit(each, room, self.glyphs.ellipsis) for each in lines[:most])
+        self.header_lines = 1 + len(self._lead)
+
+    def _lead_line(self, y: int, width: int) -> Strip:
+        """Return a line of it: the first has the cursor or says how to come to it, and a row to stand on begins it."""
+        palette, row = self.palette, self.table.first_row
+        if row is None:
+            return strip_of(((" ", None), (self._lead[y], palette.quiet)), width)
+        if y:
+            return strip_of(((" " * (1 + _SIGN), None), (self._lead[y], palette.quiet)), width)
+        is_here = self.cursor == FIRST and self._active
+        words = self._lead[0]
+        key = "Enter" if self.glyphs.ascii_only else "⏎"
+        hint = f"{key} open" if is_here else f"g {key} open"
+        left = width - 1 - _SIGN - cell_width(words)
+        end = f"{hint} ".rjust(left) if left > len(hint) + 2 else ""
+        base = palette.cursor if is_here else None
+        begin: list[Piece] = [(f" {self.glyphs.arrow} ", base if is_here else palette.place)]
+        place = shown(row.display.get("place", ""), self.glyphs)
+        before, found, after = words.partition(place)
+        said: list[Piece] = [(before, None), (found, palette.head), (after, None)]
+        return strip_of((*begin, *said, (end, None if is_here else palette.quiet)), width, base)
 
     # Columns
 
@@ -263,9 +335,11 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        if y == 0:
+        if y < self.header_lines - 1:
+            return self._lead_line(y, width)
+        if y == self.header_lines - 1:
             return self._header(width)
-        index = self._top + y - 1
+        index = self._top + y - self.header_lines
         if index < len(self.table.rows):
             return self._row(self.table.rows[index], index == self.cursor, width)
         return self._note(index - len(self.table.rows), width)
@@ -305,11 +379,20 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         is_thin = row.is_thin(column.key)
         severity = None if is_thin and not row.thin else row.severity.get(column.key)
         text = text_of(column, row, self.glyphs)
-        # Of a trend the latest matters, so it is cut at its left.
-        text = text[-slot.width :] if column is TREND else text
-        text = self._widths.cell(slot, text)
-        style = add_style(base, self.palette.quiet if is_thin and not row.thin else self.palette.of(severity))
         lit = at_cursor and slot.index == self.column
+        if is_trend(column) and text and not at_cursor:
+            self._trend(runs, slot, row, text, base)
+            return
+        # What is only counted stands back, but for the row under the cursor, which is in one piece.
+        is_quiet = (is_thin and not row.thin) or (column.kind == "count" and not severity and not at_cursor)
+        style = add_style(base, self.palette.quiet if is_quiet else self.palette.of(severity))
+        if column.graded:
+            share, gap = column.value(row.record), " " * slot.gap
+            sign = self.glyphs.mark(severity).strip()
+            append_run(runs, gap, self._widths.graded(slot, share, sign + text), style, lit=lit)
+            return
+        # Of a trend the latest matters, so it is cut at its left.
+        text = self._widths.cell(slot, text[-slot.width :] if is_trend(column) else text)
         if lit:
             style = (style or Style.null()) + Style(underline=True, bold=True)
         gap = " " * slot.gap
@@ -324,6 +407,14 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
             gap = ""
         append_run(runs, gap, text, style, lit=lit)
 
+    def _trend(self, runs: list[StyleRun], slot: Slot, row: Row, text: str, base: Style | None) -> None:
+        """Draw how it went run by run, the last of them in the colour of its value."""
+        text = text[-slot.width :]
+        style = self.palette.of(row.severity.get(TREND.key))
+        append_run(runs, " " * slot.gap, text[:-1], add_style(base, self.palette.quiet))
+        append_run(runs, "", text[-1], add_style(base, style))
+        append_run(runs, "", " " * (slot.width - cell_width(text)), base)
+
     def _note(self, line: int, width: int) -> Strip:
         empty = "" if self.has_rows else self._empty
         notes = [note for note in self.table.notes if note != empty]
@@ -335,11 +426,14 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     # Pointer
 
     def on_click(self, event: events.Click) -> None:
-        index = self._top + event.y - 1
+        index = self._top + event.y - self.header_lines
+        if event.y < self.header_lines - 1:
+            index = FIRST
         column = self._layout.column_at(event.x)
-        if column is not None:
+        if column is not None and index != FIRST:
             self.column = column
-        if event.y == 0 or index >= len(self.table.rows):
+        is_title = event.y == self.header_lines - 1
+        if is_title or index >= len(self.table.rows) or (index == FIRST and self.table.first_row is None):
             return
         if index == self.cursor:
             self.post_message(self.Opened())

@@ -215,7 +215,15 @@ def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() 
     assert "completion" not in [column.key for column in visible_columns(table)]
     trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 1.0]})])
     columns = visible_columns(trending, frozenset({"flow"}))
-    assert [column.key for column in columns] == ["agent", "operability", "n", "trend", "correctness", "turn_count"]
+    assert [column.key for column in columns] == [
+        "agent",
+        "n",
+        "blend",
+        "trend",
+        "operability",
+        "correctness",
+        "turn_count",
+    ]
     assert text_of(columns[3], trending.rows[0], UNICODE) == "▁·█"
 
 
@@ -226,14 +234,16 @@ def test_a_segment_names_its_worst_member_before_what_may_have_no_room() -> None
     assert [column.key for column in columns] == [
         "flow", "segment", "failed", "n", "progress", "stall", "worst_state", "revisit", "dwell_turns",
     ]  # fmt: skip
-    assert text_of(columns[6], table.rows[0], UNICODE) == "0.5 query"
+    assert text_of(columns[6], table.rows[0], UNICODE) == "50% query"
 
 
 def test_a_line_of_the_worklist_does_not_say_twice_what_it_is_about() -> None:
     flow = Row("a", {"list": "flows", "agent": "x", "reasons": ["correctness 1.0"]}, {"summary": "… (agent x, n 9)"})
-    segment = Row("b", {"list": "segments", "worst_state": "query", "reasons": ["stall 0.5"]}, {"summary": "…"})
+    segment = Row(
+        "b", {"list": "segments", "worst_state": "query", "reasons": ["stall 0.5"]}, {"why": "worst query · stall 50%"}
+    )
     assert text_of(WHY, flow, UNICODE) == "correctness 1.0"
-    assert text_of(WHY, segment, UNICODE) == "worst query · stall 0.5"
+    assert text_of(WHY, segment, UNICODE) == "worst query · stall 50%"
 
 
 @pytest.mark.parametrize(

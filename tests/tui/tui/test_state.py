@@ -54,7 +54,7 @@ def test_a_step_that_no_call_took_says_so_and_who_had_to_take_it() -> None:
     counts = StepCounts("caller", 8, missed=8, wrong=0, failed=7, missed_failed=7, wrong_failed=0)
     known = {"metrics": None, "step": step_record(counts)}
     text = " ".join("".join(text for text, _ in line) for line in state_lines(known, 80, ASCII, PALETTE))
-    assert text.startswith(" no call took this step of the caller   exp 8   missed !1.0")
+    assert text.startswith(" no call took this step of the caller   exp 8   missed !100%")
     assert state_lines({"metrics": None}, 80, ASCII, PALETTE) == []
 
 

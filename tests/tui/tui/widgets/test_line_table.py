@@ -46,9 +46,9 @@ def line(widget: LineTable, y: int) -> str:
 
 async def test_the_header_and_as_many_rows_as_fit_are_shown() -> None:
     async with shown(flow_table(100)) as (widget, _):
-        assert line(widget, 0).split()[:3] == ["Flow", "Agent", "oper"]
+        assert line(widget, 0).split()[:3] == ["Flow", "Agent", "n"]
         assert line(widget, 1).startswith("!apartment_schedul")
-        assert line(widget, 23).split()[2] == "!2.2"
+        assert line(widget, 23).split()[4] == "!2.2"
         assert all(widget.render_line(y).cell_length == 80 for y in range(24))
 
 
@@ -82,12 +82,13 @@ async def test_a_move_repaints_two_lines() -> None:
         assert {region.height for region in repainted} == {1}
 
 
-async def test_a_row_is_one_run_of_text_and_one_for_each_severity_cell() -> None:
+async def test_a_row_is_one_run_of_text_and_one_for_each_count_and_severity_cell() -> None:
     async with shown(flow_table(100)) as (widget, _):
-        plain, marked = widget.render_line(46 - 1), [*widget.render_line(6)]
-        assert len([*plain]) <= 1
-        texts = [segment.text for segment in marked]
-        assert [text.strip() for text in texts[:5]] == ["!", texts[1].strip(), "!0.5", "6", "△3.5"]
+        plain, marked = [*widget.render_line(46 - 1)], [*widget.render_line(6)]
+        assert [bool(segment.style and segment.style.dim) for segment in plain] == [False, True, False]
+        assert plain[1].text.strip() == "5"
+        texts = [segment.text.strip() for segment in marked]
+        assert texts[:6] == ["!", texts[1], "6", "0.5", "!0.5", "△3.5"]
         assert all(segment.style is None or segment.style.bgcolor is None for segment in marked)
 
 
@@ -96,7 +97,7 @@ async def test_the_cursor_row_is_reversed_and_its_cell_underlined() -> None:
         assert all(segment.style is not None and segment.style.reverse for segment in widget.render_line(1))
         assert [
             segment.text.strip() for segment in widget.render_line(1) if segment.style and segment.style.underline
-        ] == ["!0.0"]
+        ] == ["1~"]
 
 
 async def test_a_thin_row_is_dimmed_and_its_count_carries_a_mark() -> None:
@@ -216,7 +217,7 @@ async def test_a_click_moves_both_cursors_and_a_second_one_opens() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         widget = app.query_one(LineTable)
         await pilot.click(LineTable, offset=(45, 5))
-        assert (widget.cursor, widget.under and widget.under.key) == (4, "n")
+        assert (widget.cursor, widget.under and widget.under.key) == (4, "blend")
         assert not opened
         await pilot.click(LineTable, offset=(45, 5))
         await pilot.pause()
