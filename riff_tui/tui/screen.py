@@ -310,11 +310,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
-        # What belongs to the number stays at it.
-        unit, _, counted = counts.partition(" · ")
-        told = " · ".join(part for part in (unit, controls.auto_refresh.status, counted, age) if part)
-        begin = " · " if position and told and not unit else ""
-        controls.top.show(crumbs(self._history.stack), position, begin + told)
+        unit, *counted = counts.split(" · ")
+        told = [part for part in (unit, controls.auto_refresh.status, *counted, age) if part]
+        controls.top.show(crumbs(self._history.stack), position, told)
         controls.bottom.hint(hints(controls))
 
     def _position(self) -> tuple[int, int] | None:

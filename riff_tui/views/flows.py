@@ -33,7 +33,7 @@ UNITS = (
 )
 CAPPED = (
     "Capped: {capped} of {rows} operabilities, at 4.0 by a call that was not correct or at 6.0 by one that was not"
-    " complete; success and quality tell such rows apart, and blend orders them."
+    " complete; success and quality tell such rows apart, and blend, their score, orders them."
 )
 _IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", "turn_count")
 LAST_EDIT = Column(

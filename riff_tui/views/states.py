@@ -204,7 +204,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("state", "states")),
     screen=Screen(
         key="3",
-        help="The states of this flow or segment; press again to widen.",
+        help="The states of this flow or segment; press again for more.",
         depth=2,
         below=lambda row: "conversations" if row.leads else "neighbors",
         walk=("flow", "agent", "segment"),
@@ -298,7 +298,10 @@ SEGMENTS = ViewSpec(
     splits=True,
     words=Words(nouns=("segment", "segments")),
     screen=Screen(
-        key="2", help="The segments of this flow; press again to widen.", below="states", walk=("flow", "agent")
+        key="2",
+        help="The segments of this flow; press again for more.",
+        below="states",
+        walk=("flow", "agent"),
     ),
 )
 SPECS = (SPEC, SEGMENTS)

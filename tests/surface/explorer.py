@@ -75,6 +75,7 @@ from riff_tui.tui.navigation.stacks import (
     place_of,
     row_at,
     set_name,
+    take_off,
     widening,
     without_field,
 )

@@ -164,7 +164,7 @@ def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
 
 NARROWEST = 10
 NARROWEST_NAME = 12
-NARROWEST_FIRST = 18
+NARROWEST_FIRST = 24
 NARROWEST_TEXT = 20
 _WIDEST = 1_000
 LEAST_BAR, LEAST_TREND = 4, 8
@@ -240,7 +240,7 @@ class ColumnWidths:
                 if column.kind == "name" and text != self._glyphs.not_measured:
                     self._names[index][text] = None
                 if column.graded:
-                    length += BAR + 1  # a blank, or the sign of the share
+                    length += BAR + len(" ") + len("!")
                 self._needed[index] = max(self._needed[index], min(length, _WIDEST))
         is_wider = self._needed != before
         if is_wider:
@@ -284,11 +284,19 @@ class ColumnWidths:
 
     def _titled_layout(self, width: int, first: int, wanted: int, *, short: bool) -> tuple[ColumnLayout, bool]:
         """Return a layout with titles of one kind, and whether a column is cut or left out."""
-        self.titles = [title(each, self._glyphs, short=short) + self._arrow(each) for each in self._columns]
+        self.titles = [self._title(index, short=short) for index in range(len(self._columns))]
         widths = [max(cell_width(text), needed) for text, needed in zip(self.titles, self._needed, strict=True)]
         found = scroll_to_column(self._columns, widths, width, first, wanted, wide=self._wide)
         shrunk = any(slot.width < widths[slot.index] for slot in found.slots)
         return found, found.more_left or found.more_right or shrunk
+
+    def _title(self, index: int, *, short: bool) -> str:
+        """Return a title with its arrow; a short one only where the cells below have no room for the long one."""
+        column = self._columns[index]
+        full = title(column, self._glyphs, short=False) + self._arrow(column)
+        if not short or cell_width(full) <= self._needed[index] - (BAR - LEAST_BAR if column.graded else 0):
+            return full
+        return title(column, self._glyphs, short=True) + self._arrow(column)
 
     def _arrow(self, column: Column) -> str:
         arrows = {column.key: self._glyphs.ascending, f"-{column.key}": self._glyphs.descending}

@@ -59,13 +59,16 @@ class TopLine(Bar):
 
     IS_TINTED = True
     crumbs: tuple[str, ...] = ()
-    right: str = ""
+    told: tuple[str, ...] = ()
     position: tuple[int, int] | None = None
     _number_at = 0
 
-    def show(self, crumbs: Sequence[str], position: tuple[int, int] | None, right: str) -> None:
-        """Show the breadcrumb, the position, and the text that follows it; both texts are raw."""
-        self.crumbs, self.position, self.right = tuple(crumbs), position, right
+    def show(self, crumbs: Sequence[str], position: tuple[int, int] | None, told: Sequence[str]) -> None:
+        """Show the breadcrumb, the position, and what follows it, what matters least last; all of it is raw.
+
+        The last of it is left out first where the breadcrumb has no room.
+        """
+        self.crumbs, self.position, self.told = tuple(crumbs), position, tuple(told)
         self.draw()
 
     def move_to(self, number: int) -> None:
@@ -84,13 +87,22 @@ class TopLine(Bar):
     def _lines(self) -> tuple[Line, ...]:
         width = self.size.width
         whole = cell_width(self._path(_WHOLE)) + len(self.glyphs.crumb)
-        count = "" if self.position is None else f" of {self.position[1]:,}"
-        text = f"{self._number}{count}{self.right}"
-        right = fit(shown(text, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
+        count = "" if self.position is None else f"{self._number} of {self.position[1]:,}"
+        told = list(self.told)
+        while len(told) > 1 and cell_width(self._right(count, told)) > width - whole - 3:
+            told.pop()
+        right = fit(self._right(count, told), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
         self._number_at = room + 2
         return (((" ", None), (left, _BOLD), (f" {right} ", None)),)
+
+    def _right(self, count: str, told: Sequence[str]) -> str:
+        parts = [count, *told] if count else list(told)
+        if count and told and told[0].startswith((" ", ",")):
+            # What belongs to the number stays at it.
+            parts[:2] = [count + told[0]]
+        return shown(" · ".join(parts), self.glyphs)
 
     @property
     def _number(self) -> str:

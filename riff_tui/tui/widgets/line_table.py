@@ -169,8 +169,12 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def mark(self, marked: Collection[str]) -> None:
         """Mark the rows of these ids and no others."""
-        changed, self._marked = self._marked ^ frozenset(marked), frozenset(marked)
-        self._refresh_rows(changed)
+        changed, before, self._marked = self._marked ^ frozenset(marked), self._gutter, frozenset(marked)
+        if before != self._gutter:
+            self._lay_out()
+            self.refresh()
+        else:
+            self._refresh_rows(changed)
 
     def highlight(self, ids: Collection[str]) -> None:
         """Highlight the rows of these ids and no others."""
@@ -320,8 +324,13 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
             self.table.rows[index] for index in range(self._top, min(self._top + self._height, len(self.table.rows)))
         ]
 
+    @property
+    def _gutter(self) -> int:
+        """Return the cells before each row that marks take, none where no row has any."""
+        return 1 if self._marked else 0
+
     def _lay_out(self) -> None:
-        width = self.size.width
+        width = max(0, self.size.width - self._gutter)
         self._layout = self._widths.layout(width, self._first, self.column) if width else ColumnLayout()
         self._first = self._layout.first
 
@@ -347,13 +356,13 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _header(self, width: int) -> Strip:
         base = self.palette.head
         more_left, more_right = ("<", ">") if self.glyphs.ascii_only else ("‹", "›")
-        runs = [StyleRun(more_left if self._layout.more_left else " ", base)]
+        runs = [StyleRun(" " * self._gutter + (more_left if self._layout.more_left else " "), base)]
         for slot in self._layout.slots:
             text = self._widths.head(slot)
             lit = slot.index == self.column and self.has_rows and self._active
             append_run(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
         if self._layout.more_right:
-            append_run(runs, " " * (width - 1 - self._layout.end), more_right, base)
+            append_run(runs, " " * (width - 1 - self._gutter - self._layout.end), more_right, base)
         return strip_of_runs(runs, width, base)
 
     @property
@@ -363,13 +372,14 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def _row(self, row: Row, at_cursor: bool, width: int) -> Strip:
         at_cursor = at_cursor and self._active
-        lit = self.palette.head if row.id in self._lit else None
+        is_marked = row.id in self._marked
+        lit = self.palette.head if is_marked or row.id in self._lit else None
         base = self.palette.cursor if at_cursor else lit or (self.palette.quiet if row.thin else None)
         mark = row.severity.get("")
         sign, style = self.glyphs.mark(mark), add_style(base, self.palette.of(mark))
-        if row.id in self._marked:
-            sign, style = self.glyphs.marked, style or self.palette.place
         runs = [StyleRun(sign, style)]
+        if self._gutter:
+            runs = [StyleRun(self.glyphs.marked if is_marked else " ", add_style(base, self.palette.place)), *runs]
         for slot in self._layout.slots:
             self._cell(runs, slot, row, base, at_cursor)
         return strip_of_runs(runs, width, base)
@@ -377,7 +387,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _cell(self, runs: list[StyleRun], slot: Slot, row: Row, base: Style | None, at_cursor: bool) -> None:
         column = self.columns[slot.index]
         is_thin = row.is_thin(column.key)
-        severity = None if is_thin and not row.thin else row.severity.get(column.key)
+        # The height of the last run says by itself what the mark of a trend says.
+        is_unmarked = (is_thin and not row.thin) or is_trend(column)
+        severity = None if is_unmarked else row.severity.get(column.key)
         text = text_of(column, row, self.glyphs)
         lit = at_cursor and slot.index == self.column
         if is_trend(column) and text and not at_cursor:
@@ -410,7 +422,8 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _trend(self, runs: list[StyleRun], slot: Slot, row: Row, text: str, base: Style | None) -> None:
         """Draw how it went run by run, the last of them in the colour of its value."""
         text = text[-slot.width :]
-        style = self.palette.of(row.severity.get(TREND.key))
+        is_known = text[-1] != self.glyphs.not_measured
+        style = self.palette.of(row.severity.get(TREND.key)) if is_known else self.palette.quiet
         append_run(runs, " " * slot.gap, text[:-1], add_style(base, self.palette.quiet))
         append_run(runs, "", text[-1], add_style(base, style))
         append_run(runs, "", " " * (slot.width - cell_width(text)), base)
@@ -429,7 +442,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         index = self._top + event.y - self.header_lines
         if event.y < self.header_lines - 1:
             index = FIRST
-        column = self._layout.column_at(event.x)
+        column = self._layout.column_at(event.x - self._gutter)
         if column is not None and index != FIRST:
             self.column = column
         is_title = event.y == self.header_lines - 1

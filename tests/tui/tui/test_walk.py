@@ -328,12 +328,12 @@ async def test_the_key_of_a_view_narrows_it_to_the_place_and_says_what_it_widens
     async with walking() as at:
         await at.press("enter", "4")
         assert at.path.startswith("flows › viewing @ gemini › conversations ")
-        assert "4 wider" in at.bottom
+        assert "4 whole store" in at.bottom
         await at.press("4")
         assert at.path.startswith("flows › conversations ")
-        assert "conversations widened to everything; [ goes back" in at.bottom
+        assert "conversations of the whole store; [ goes back" in at.bottom
         await at.press("4")
-        assert "as wide as it gets" in at.bottom
+        assert "already the whole store" in at.bottom
 
 
 async def test_the_order_of_the_view_is_marked_as_a_chosen_one_is() -> None:
