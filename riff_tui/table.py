@@ -201,6 +201,7 @@ class Table:
     stands out, `headline` its beginning for where there is little room. `notes` explain units and what was left out, a
     sentence each; one that begins with `DRILL` ends in a command.
     `first_row` is what a cursor stands on where it is on that sentence: it leads to what the sentence is about.
+    `legend` is when rows have their marks, in few words.
     `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
@@ -222,6 +223,7 @@ class Table:
     strong: str = ""
     headline: str = ""
     first_row: Row | None = None
+    legend: str = ""
     notes: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()
     total: int | None = None

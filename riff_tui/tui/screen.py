@@ -313,7 +313,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         unit, *counted = counts.split(" · ")
         told = [part for part in (unit, controls.auto_refresh.status, *counted, age) if part]
         controls.top.show(crumbs(self._history.stack), position, told)
-        controls.bottom.hint(hints(controls))
+        controls.bottom.hint(hints(controls), self.loaded.main.legend if self.loaded else "")
 
     def _position(self) -> tuple[int, int] | None:
         """Return which of how many rows the cursor is on; of a conversation, which of its list it is."""
@@ -400,7 +400,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.controls.top.move_to(self.controls.table.cursor + 1)
             if callable(self.controls.spec.screen.below):
                 # What Enter opens is another thing from row to row.
-                self.controls.bottom.hint(hints(self.controls))
+                self.controls.bottom.hint(hints(self.controls), self.controls.bottom.legend)
         self.controls.detail.moved()
 
     def on_transcript_moved(self) -> None:

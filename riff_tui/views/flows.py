@@ -15,6 +15,8 @@ from riff_store.vocabulary import field_of
 from riff_tui.filters import Filter
 from riff_tui.filters.filter import render
 from riff_tui.table import BOUNDS, LATER, Bounds, Column, Row, Severity, Table, in_one_step
+from riff_tui.text.glyphs import UNICODE
+from riff_tui.text.numbers import percent
 from riff_tui.view_query import FilterParts, ViewQuery, matching
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
@@ -122,8 +124,10 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
     interaction = columns.interaction_columns(answers)
     errored = cells.errored_marks(answers)
     capped = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
+    bad, warn = (percent(bound / FULL) for bound in bounds)
     return Table(
         view="flows",
+        legend=f"surely {UNICODE.bad} <{bad}  {UNICODE.warn} <{warn}",
         title=TITLE.format(keys=" × ".join(keys)),
         columns=[
             *columns.keys(keys),
@@ -136,7 +140,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
         rows=[
-            _with_marks(_row(cell, keys, judges, aspects, interaction, bounds), marks)
+            _row(cell, keys, judges, aspects, interaction, bounds, marks)
             for cell, marks in zip(answers, errored, strict=True)
         ],
         notes=[
@@ -148,12 +152,6 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *([CAPPED.format(capped=capped, rows=len(answers))] if capped else []),
         ],
     )
-
-
-def _with_marks(row: Row, marks: Mapping[str, Severity]) -> Row:
-    """Return a row with more marks, of which the gravest is its own if nothing graver is."""
-    gravest = cells.worst_of((*marks.values(), row.severity.get("", "ok")))
-    return row if not marks or gravest is None else replace(row, severity={**row.severity, **marks, "": gravest})
 
 
 def _units(aspects: Sequence[Column]) -> str:
@@ -170,6 +168,7 @@ def _row(
     aspects: Sequence[str],
     interaction: Sequence[Column],
     bounds: Bounds,
+    errored: Mapping[str, Severity],
 ) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "measured": cell.success.n}
@@ -204,7 +203,7 @@ def _row(
         where,
         record,
         display,
-        severity=_marks(cell, record, judges, aspects, bounds),
+        severity=cells.with_errored(_marks(cell, record, judges, aspects, bounds), errored),
         thin=is_thin(cell),
         where=where,
         counts=cells.counts_of(cell.n, measures),

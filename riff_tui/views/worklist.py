@@ -245,7 +245,7 @@ def _flow(rank: int, cell: FlowCell, blamed: Mapping[Names, Mapping[str, int]], 
         {"correctness": correctness, "success_rate": success},
         n=cell.success.n,
         display={"success_rate": percent(success)},
-        severity=cells.success_marks(cell, bounds),
+        severity=cells.with_errored(cells.success_marks(cell, bounds), *cells.errored_marks([cell])),
         place=names["flow"] or "",
         summary=f"{reasons[0]}  ({by}n {_count(cell)})  {cell.failed:,} failed"
         + "".join(f", {reason}" for reason in reasons[1:]),

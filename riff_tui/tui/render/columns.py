@@ -19,7 +19,7 @@ from riff_tui.text.numbers import BAR, cell_text, ends_text, is_right, percent
 from riff_tui.text.safe_text import cell_width, one_line
 from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, all_loaded, is_ranked, stays, with_intervals
 from riff_tui.tui.navigation.location import Location
-from riff_tui.view_registry import spec_of
+from riff_tui.view_registry import find, spec_of
 from riff_tui.views.spec import ViewSpec
 
 TREND = Column(
@@ -114,6 +114,13 @@ def _place(column: Column, spec: ViewSpec) -> tuple[int, int]:
     if column.key in spec.last:
         return 3, spec.last.index(column.key)
     return (0 if column.kind == "name" and spec.first else 2), 0
+
+
+def home_of(columns: Sequence[Column], view: str, sort: str) -> int:
+    """Return the column that the cursor begins on: of those that decide, what rows are sorted by, else the first."""
+    key, numbers = sort.removeprefix("-"), [at for at, each in enumerate(columns) if each.kind not in ("name", "text")]
+    decides = find(view) is not None and key in spec_of(view).first
+    return next((at for at in numbers if decides and columns[at].key == key), numbers[0] if numbers else 0)
 
 
 def all_columns(table: Table) -> list[Column]:

@@ -13,7 +13,7 @@ from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Column, Row, Severity, Table, label
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
+from riff_tui.text.numbers import answered_text, fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.data.lists import INTERVAL
 from riff_tui.tui.render.columns import TREND, is_trend, shown, text_of
@@ -221,7 +221,7 @@ class _TurnWriter(LineWriter):
             said = f"{fixed(score, 2, trim=True)} of 1" + (f", for {reason}" if reason else "")
             self.words("score", said, marks[0] if marks else None)
         if turn.get("latency") is not None:
-            self.words("latency", f"{fixed(turn['latency'], 3, trim=True)} s")
+            self.words("latency", answered_text(turn["latency"], 3, trim=True))
         evidence = turn.get("evidence")
         for name, value in evidence.items() if isinstance(evidence, Mapping) else ():
             self._figure(str(name), value)

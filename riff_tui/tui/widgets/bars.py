@@ -15,7 +15,7 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of, width_of
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
@@ -122,13 +122,14 @@ class BottomLine(Bar):
 
     IS_TINTED = True
     hints: tuple[tuple[str, str], ...] = ()
+    legend: str = ""
     said: str = ""
     before: str = ""
     severity: Severity | None = None
 
-    def hint(self, hints: Sequence[tuple[str, str]]) -> None:
-        """Show (key, word) pairs."""
-        self.hints = tuple(hints)
+    def hint(self, hints: Sequence[tuple[str, str]], legend: str = "") -> None:
+        """Show (key, word) pairs, and at the right when rows have their marks, where there is room."""
+        self.hints, self.legend = tuple(hints), legend
         self.draw()
 
     def say(self, text: str, severity: Severity | None = None) -> None:
@@ -162,6 +163,9 @@ class BottomLine(Bar):
             if used > self.size.width:
                 break
             line += [(key, _BOLD), (text, None)]
+        legend = f"{shown(self.legend, self.glyphs)} "
+        room = self.size.width - width_of(line)
+        line += [(legend.rjust(room), None)] if cell_width(legend) <= room and self.legend else []
         return tuple(line)
 
 

@@ -22,6 +22,7 @@ from riff_tui.tui.render.columns import (
     ColumnLayout,
     ColumnWidths,
     Slot,
+    home_of,
     is_trend,
     shown,
     text_of,
@@ -120,9 +121,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.columns = visible_columns(table, hide, choice, leading)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
-        sorted_by = (sort or "").removeprefix("-")
-        home = next((index for index, each in enumerate(self.columns) if each.kind not in ("name", "text")), 0)
-        home = keys.index(sorted_by) if sorted_by in keys[home:] else home
+        home = home_of(self.columns, table.view, sort or "")
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else home)
         self._first = first
         self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide, whole=len(table.rows) <= _SAMPLE)
@@ -131,6 +130,11 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.set_reactive(LineTable.cursor, FIRST if is_first else index_of(table.rows, row, index))
         self.virtual_size = Size(self.size.width, len(table.rows) + self.header_lines)
         self._lay_out()
+        if self._layout.first and wanted not in keys:
+            # What tells rows apart goes before what they are sorted by.
+            self.set_reactive(LineTable.column, home_of(self.columns, table.view, ""))
+            self._first = 0
+            self._lay_out()
         if again:
             self._scroll(self.cursor - line)
             self._widen()

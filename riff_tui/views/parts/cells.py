@@ -218,6 +218,12 @@ def errored_marks(answers: Iterable[Counted]) -> list[dict[str, Severity]]:
     ]
 
 
+def with_errored(marks: Mapping[str, Severity], errored: Mapping[str, Severity]) -> dict[str, Severity]:
+    """Return the marks of a row with those of its errored calls, of which the gravest is its own."""
+    gravest = worst_of((*errored.values(), marks.get("", "ok")))
+    return {**marks, **errored, **({"": gravest} if errored and gravest else {})}
+
+
 def counts_of(n: int, measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, OwnCount]:
     """Return of how many calls each measure is that is of clearly fewer than the `n` of its row, and of some."""
     return {

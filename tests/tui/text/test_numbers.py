@@ -14,13 +14,16 @@ from tests.surface.tui import (
     Column,
     ColumnKind,
     Row,
+    answered_text,
     cell_text,
     fixed,
     in_ascii,
     interval_text,
     is_right,
     percent,
+    points_text,
     utc,
+    value_text,
 )
 
 
@@ -197,3 +200,18 @@ def test_points_stand_below_each_other_on_a_screen() -> None:
     rows = [Row("a", {"revisit": value}) for value in (0.0, 0.05, 1.5)]
     assert [cell_text(revisit, row) for row in rows] == ["0.00", "0.05", "1.50"]
     assert [cell_text(revisit, row, posted=True) for row in rows] == ["0.0", "0.05", "1.5"]
+
+
+def test_an_answer_that_came_before_the_other_had_ended_is_early() -> None:
+    assert [answered_text(seconds) for seconds in (1.26, 0.0, -0.04, -21.3)] == [
+        "1.3 s",
+        "0.0 s",
+        "0.0 s",
+        "21.3 s early",
+    ]
+
+
+def test_differences_of_shares_are_points_and_a_p_value_is_never_nothing() -> None:
+    assert [points_text(share) for share in (0.203, -0.004, 0.0)] == ["+20.3 pp", "-0.4 pp", "0.0 pp"]
+    assert value_text(Column("p", "p", decimals=1), 0.0) == "<0.001"
+    assert value_text(Column("p_adjusted", "p adj."), 0.0456) == "0.046"

@@ -90,8 +90,8 @@ async def test_two_agents_of_a_flow_are_compared_under_the_name_of_the_flow(tiny
             await at.press("g", *["j"] * number, "m")
         await at.press("equals_sign")
         assert at.screen.location.view == "compare"
-        assert at.path.startswith("flows › viewing: ")
-        assert "".join(text for text, _ in at.controls.header.lines[0]).strip() == "In viewing"
+        assert at.path.startswith("flows › flow viewing: ")
+        assert "".join(text for text, _ in at.controls.header.lines[0]).strip() == "In flow viewing"
 
 
 VIEWS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]

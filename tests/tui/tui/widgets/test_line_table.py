@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from tests.support.fake_catalog import COLUMNS, LazyRows, flow_row, flow_table, long_table
 from tests.support.hostile import HOSTILE
 from tests.surface.explorer import PALETTES, LineTable
-from tests.surface.tui import ASCII, UNICODE, Glyphs, Row, Severity, Table
+from tests.surface.tui import ASCII, UNICODE, Column, Glyphs, Row, Severity, Table
 
 
 class Shown(App[None]):
@@ -224,3 +224,32 @@ async def test_a_click_moves_both_cursors_and_a_second_one_opens() -> None:
         assert len(opened) == 1
         await pilot.click(LineTable, offset=(42, 0))
         assert widget.cursor == 4
+
+
+async def test_a_marked_row_keeps_its_sign_and_stands_out() -> None:
+    async with shown(flow_table(10)) as (widget, _):
+        before = line(widget, 1)
+        widget.mark(["r0"])
+        assert [line(widget, y)[:2] for y in (1, 2, 5)] == ["●!", " !", " !"]
+        widget.move(1)
+        assert any(segment.style is not None and segment.style.bold for segment in widget.render_line(1))
+        assert all(widget.render_line(y).cell_length == 80 for y in range(12))
+        widget.mark([])
+        assert line(widget, 1) == before
+
+
+async def test_a_share_is_a_bar_as_well_and_the_last_run_has_the_colour_of_its_value() -> None:
+    success = Column("success_rate", "success", unit="share", graded=True)
+    columns = [Column("flow", "Flow", kind="name"), success, Column("n", "n", kind="count", thin=True)]
+    record = {"flow": "a", "success_rate": 0.5, "n": 9, "trend": [1.0, 0.5, 0.2]}
+    marks: dict[str, Severity] = {"success_rate": "warn", "trend": "bad"}
+    table = Table("flows", "", columns, [Row("a", record, severity=marks), Row("b", {**record, "success_rate": None})])
+    async with shown(table) as (widget, _):
+        widget.move(1)
+        assert "████     △50%" in line(widget, 1)
+        assert "·" in line(widget, 2)
+        runs = {segment.text.strip(): segment.style for segment in widget.render_line(1)}
+        assert runs["▂"] == widget.palette.bad
+        assert runs["█▅"] == runs["9"] == widget.palette.quiet
+    async with shown(table, glyphs=ASCII) as (widget, _):
+        assert "####.... w50%" in line(widget, 1)
