@@ -250,6 +250,6 @@ async def test_a_share_is_a_bar_as_well_and_the_last_run_has_the_colour_of_its_v
         assert "·" in line(widget, 2)
         runs = {segment.text.strip(): segment.style for segment in widget.render_line(1)}
         assert runs["▂"] == widget.palette.bad
-        assert runs["█▅"] == runs["9"] == widget.palette.quiet
+        assert runs["9 █▅"] == widget.palette.quiet
     async with shown(table, glyphs=ASCII) as (widget, _):
         assert "####.... w50%" in line(widget, 1)
