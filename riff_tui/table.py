@@ -44,6 +44,7 @@ class Column:
     data formats and can be chosen on the screen, one that is not `pasted` has no place in the shapes of
     Markdown. `help` is one sentence for the glossary, `short` the title where
     there is little room. `get` reads the value from an answer that has no attribute named like the key.
+    A share that is `graded` has a bar beside it where it is walked.
     """
 
     key: str
@@ -61,6 +62,7 @@ class Column:
     help: str = ""
     strong_title: bool = False
     short: str = ""
+    graded: bool = False
     get: Callable[[Any], Any] | None = field(default=None, compare=False)
 
     def value(self, record: Mapping[str, Any]) -> Any:
@@ -91,17 +93,18 @@ class OwnCount(NamedTuple):
 class Row:
     """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
 
-    `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
-    marks the row. `where` is the filter expression that leads from here to what lies below, `order` the column (`-`
-    before it for downwards) by which the calls there show why the row is listed. What lies below may be other calls
-    than those that the row is about: `leads` is the filter that leads there then. `counts` has, by column,
-    how many calls a value was measured of, where these are fewer than the row's. `bars` has, by columns of that kind,
-    the share that a bar fills and how much of it is hatched, both of the whole.
+    `display` overrides what a column shows, and `posted` that in the shapes of Markdown. `severity` marks cells by
+    column key; the key `""` marks the row. `where` is the filter expression that leads from here to what lies below,
+    `order` the column (`-` before it for downwards) by which the calls there show why the row is listed. What lies
+    below may be other calls than those that the row is about: `leads` is the filter that leads there then. `counts`
+    has, by column, how many calls a value was measured of, where these are fewer than the row's. `bars` has, by
+    columns of that kind, the share that a bar fills and how much of it is hatched, both of the whole.
     """
 
     id: str
     record: Mapping[str, Any]
     display: Mapping[str, str] = field(default_factory=dict)
+    posted: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     severity: Mapping[str, Severity] = field(default_factory=dict)
     thin: bool = False
     where: str = ""
@@ -198,6 +201,8 @@ class Table:
     further top-level keys of the JSON form. `lead` is the one sentence to read first, `strong` the name in it that
     stands out, `headline` its beginning for where there is little room. `notes` explain units and what was left out, a
     sentence each; one that begins with `DRILL` ends in a command.
+    `first_row` is what a cursor stands on where it is on that sentence: it leads to what the sentence is about.
+    `legend` is when rows have their marks, in few words.
     `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
@@ -218,6 +223,8 @@ class Table:
     lead: str = ""
     strong: str = ""
     headline: str = ""
+    first_row: Row | None = None
+    legend: str = ""
     notes: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()
     total: int | None = None

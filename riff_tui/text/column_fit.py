@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from itertools import chain, count, islice, pairwise
 
 from riff_tui.text.safe_text import cell_width, ending, fit, padded
@@ -76,42 +75,70 @@ _COMPARED = 200
 _WORD_END = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NameCut:
-    """Say how the names of one column fit into `width` cells.
+    """Fit the names of one column into `width` cells, no two of them alike.
 
     `prefix` is what all of them begin with; it is dropped from each, so it has to be said once. Of a name that is still
-    too long the middle is cut, and its last `tail` cells stay.
+    too long the middle is cut, and its last `tail` cells stay; where another name looks like that already, it is cut
+    elsewhere, and in the end it has a number behind the ellipsis.
     """
 
     width: int
     prefix: str = ""
     tail: int = 0
+    ellipsis: str = "…"
+    _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _last: int = field(default=1, repr=False, compare=False)
 
-    def text(self, name: str, ellipsis: str = "…") -> str:
+    def text(self, name: str) -> str:
         """Return a name in at most `width` cells."""
-        rest = name.removeprefix(self.prefix)
-        room = self.width - cell_width(ellipsis)
+        found = self._texts.get(name)
+        if found is None:
+            ways = (way for way in self._ways(name) if self._names.setdefault(way, name) == name)
+            found = self._texts[name] = next(ways, self.usual(name))
+        return found
+
+    def usual(self, name: str) -> str:
+        """Return a name as it is cut where no other one looks like that."""
+        return self._cut(name.removeprefix(self.prefix), self.tail)
+
+    def _cut(self, rest: str, tail: int) -> str:
+        room = self.width - cell_width(self.ellipsis)
         if cell_width(rest) <= self.width or room <= 0:
-            return fit(rest, self.width, ellipsis)
-        tail = ending(rest, min(self.tail, room))
-        return fit(rest, room - cell_width(tail), "") + ellipsis + tail
+            return fit(rest, self.width, self.ellipsis)
+        end = ending(rest, min(tail, room))
+        return fit(rest, room - cell_width(end), "") + self.ellipsis + end
+
+    def _ways(self, name: str) -> Iterator[str]:
+        yield self.usual(name)
+        rest, room = name.removeprefix(self.prefix), self.width - cell_width(self.ellipsis)
+        yield from (self._cut(rest, tail) for tail in range(room, 0, -1))
+        while (left := room - len(str(self._last + 1))) >= 0:
+            self._last += 1
+            yield f"{fit(rest, left, '')}{self.ellipsis}{self._last}"
 
 
-def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut:
-    """Return how to show safe names in `width` cells: whole if all fit, else so that as few as can be look alike."""
+def name_cut(names: Iterable[str], width: int, ellipsis: str = "…", most: int | None = None) -> NameCut:
+    """Return how to show safe names in `width` cells: whole if all fit, else so that few have to be cut elsewhere.
+
+    No more than `most` cells are left out of their beginnings.
+    """
     distinct = list(islice(dict.fromkeys(names), _COMPARED))
     if all(cell_width(name) <= width for name in distinct):
-        return NameCut(width)
+        return NameCut(width, ellipsis=ellipsis)
     # As little of the shared prefix is dropped as lets the names fit, all of it where that is not enough.
-    beginnings, longest = _beginnings(distinct), max(map(cell_width, distinct))
+    longest = max(map(cell_width, distinct))
+    beginnings = [prefix for prefix in _beginnings(distinct) if most is None or cell_width(prefix) <= most]
     enough = (prefix for prefix in beginnings if longest - cell_width(prefix) <= width)
-    best, told_apart = NameCut(width, next(enough, beginnings[-1] if beginnings else "")), 0
+    prefix = next(enough, beginnings[-1] if beginnings else "")
+    best, told_apart = NameCut(width, prefix, ellipsis=ellipsis), 0
     room = width - cell_width(ellipsis)
     # Half of the room for the end comes first, and then what is nearest to that.
     for tail in sorted(range(room), key=lambda tail: (abs(tail - room // 2), -tail)):
-        cut = NameCut(width, best.prefix, tail)
-        unlike = len({cut.text(name, ellipsis) for name in distinct})
+        cut = NameCut(width, prefix, tail, ellipsis)
+        unlike = len({cut.usual(name) for name in distinct})
         if unlike > told_apart:
             best, told_apart = cut, unlike
         if told_apart == len(distinct):
@@ -148,7 +175,7 @@ def _cuts(names: Sequence[str], width: int, ellipsis: str) -> Iterator[Callable[
     """Yield ways to cut names: the middle away, half of each end kept first, then the ends around where names part."""
     room = width - cell_width(ellipsis)
     for tail in sorted(range(max(1, room)), key=lambda tail: (abs(tail - room // 2), -tail)):
-        yield partial(NameCut(width, tail=tail).text, ellipsis=ellipsis)
+        yield NameCut(width, tail=tail, ellipsis=ellipsis).usual
     for at in sorted({_shared_signs(*pair) for pair in pairwise(sorted(names))}):
         start = max(1, at - room // 3)
         yield lambda name, start=start: ellipsis + fit(name[start:], room, ellipsis)  # type: ignore[misc]

@@ -33,6 +33,7 @@ from riff_tui.settings import (
     wants_color,
 )
 from riff_tui.text.glyphs import UNICODE, Glyphs, glyphs
+from riff_tui.text.palette import MONO
 from riff_tui.tui.actions.action import Action, textual_keys
 from riff_tui.tui.actions.own import listing, with_own
 from riff_tui.tui.actions.registry import BY_ID
@@ -379,7 +380,7 @@ def detect_capabilities(
     remote = bool(environ.get("SSH_CONNECTION"))
     usual = "dark" if is_in_browser(environ) else "ansi"
     theme = theme or (None if remote else remembered)
-    named = "plain" if not wants_color(True, environ) else usual if theme not in PALETTES else str(theme)
+    named = MONO.name if not wants_color(True, environ) else usual if theme not in PALETTES else str(theme)
     if ascii_only is None:
         ascii_only = environ.get("TERM") == "linux" or not _can_show(stream or sys.stderr)
     return Capabilities(PALETTES[named], glyphs(ascii_only), not remote if mouse is None else mouse)

@@ -336,14 +336,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
-        main = self.loaded.main if self.loaded is not None and position is not None else None
-        headline = main.headline if main is not None and not main.sections else ""
-        # What belongs to the number stays at it; a short line is cut behind the state of the store and what to fix.
-        unit, _, counted = counts.partition(" · ")
-        told = " · ".join(part for part in (unit, controls.auto_refresh.status, headline, counted, age) if part)
-        begin = " · " if position and told and not unit else ""
-        controls.top.show(crumbs(self._history.stack), position, begin + told)
-        controls.bottom.hint(hints(controls))
+        unit, *counted = counts.split(" · ")
+        told = [part for part in (unit, controls.auto_refresh.status, *counted, age) if part]
+        controls.top.show(crumbs(self._history.stack), position, told)
+        controls.bottom.hint(hints(controls), self.loaded.main.legend if self.loaded else "")
 
     def _position(self) -> tuple[int, int] | None:
         """Return which of how many rows the cursor is on; of a conversation, which of its list it is."""
@@ -441,7 +437,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.controls.top.move_to(self.controls.table.cursor + 1)
             if callable(self.controls.spec.screen.below):
                 # What Enter opens is another thing from row to row.
-                self.controls.bottom.hint(hints(self.controls))
+                self.controls.bottom.hint(hints(self.controls), self.controls.bottom.legend)
         self.controls.detail.moved()
 
     def on_transcript_moved(self) -> None:

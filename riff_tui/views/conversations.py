@@ -300,7 +300,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("conversation", "conversations"), empty_store=""),
     screen=Screen(
         key="4",
-        help="The conversations behind this place; press again to widen.",
+        help="The conversations behind this place; press again for more.",
         depth=3,
         below="conversation",
         walk=("flow", "agent", "segment", "state"),

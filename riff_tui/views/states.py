@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin, mean
-from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import excluded_text, fixed
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
@@ -123,6 +123,16 @@ def record_of(cell: StateCell | SegmentCell) -> dict[str, Any]:
     return {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
 
 
+def segment_marks(cell: SegmentCell, record: Mapping[str, Any]) -> dict[str, Severity]:
+    """Mark the metrics of a segment and its worst state, which marks the row as well."""
+    marks = cells.state_marks(record, typed=cell.typed)
+    ill = cells.stall_mark(mean(cell.worst.measures, "stall")) if not is_thin(cell.worst) else None
+    if ill:
+        marks["worst_state"] = ill
+        marks[""] = cells.worst_of([ill, marks.get("", ill)]) or ill
+    return marks
+
+
 def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, "failed": cell.failed}
@@ -194,7 +204,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("state", "states")),
     screen=Screen(
         key="3",
-        help="The states of this flow or segment; press again to widen.",
+        help="The states of this flow or segment; press again for more.",
         depth=2,
         below=lambda row: "conversations" if row.leads else "neighbors",
         walk=("flow", "agent", "segment"),
@@ -256,16 +266,12 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         "intervals": cells.intervals(cell.measures),
     }
     where = cells.where(names)
-    marks = cells.state_marks(record, typed=cell.typed)
-    ill = cells.stall_mark(stall) if not is_thin(cell.worst) else None
-    if ill:
-        marks["worst_state"] = ill
-        marks[""] = cells.worst_of([ill, marks.get("", ill)]) or ill
     return Row(
         where,
         record,
-        display={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
-        severity=marks,
+        display={"worst_state": f"{worst} (stall {percent(stall)}, n {cell.worst.n})"},
+        posted={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
+        severity=segment_marks(cell, record),
         thin=is_thin(cell),
         where=where,
         counts=cells.counts_of(cell.n, cell.measures),
@@ -292,7 +298,10 @@ SEGMENTS = ViewSpec(
     splits=True,
     words=Words(nouns=("segment", "segments")),
     screen=Screen(
-        key="2", help="The segments of this flow; press again to widen.", below="states", walk=("flow", "agent")
+        key="2",
+        help="The segments of this flow; press again for more.",
+        below="states",
+        walk=("flow", "agent"),
     ),
 )
 SPECS = (SPEC, SEGMENTS)

@@ -78,6 +78,7 @@ from riff_tui.tui.navigation.stacks import (
     place_of,
     row_at,
     set_name,
+    take_off,
     widening,
     without_field,
 )
@@ -110,6 +111,7 @@ from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, Line, next_palette
 from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal import textual_internals
 from riff_tui.tui.terminal.textual_internals import InputParser, PasteFilter
+from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.field import LONGEST, EditedLine, Field, printable
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.menu import Menu

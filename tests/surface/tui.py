@@ -97,7 +97,18 @@ from riff_tui.table import (
 )
 from riff_tui.text.column_fit import LEAST, NameCut, abbreviated, fitted, name_cut, shared_prefix, wrap
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs, glyphs, in_ascii
-from riff_tui.text.numbers import cell_text, fixed, interval_text, is_right, percent, utc
+from riff_tui.text.numbers import (
+    answered_text,
+    cell_text,
+    fixed,
+    interval_text,
+    is_right,
+    percent,
+    points_text,
+    utc,
+    value_text,
+)
+from riff_tui.text.palette import ANSI, DARK, LIGHT, MONO, ROLES, THEMES, Theme, inked, rgb
 from riff_tui.text.redaction import LIMITS, Redactor
 from riff_tui.text.safe_text import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
 from riff_tui.text.word_diff import MOST_WORDS, differing, hunks, length, parts, without_labels

@@ -253,7 +253,7 @@ def needs_siblings(controls: Controls) -> str:
 
 
 def needs_unpaired(controls: Controls) -> str:
-    return "a comparison of two rows cannot be narrowed; Esc goes back to the list" if controls.here.pair else ""
+    return "a comparison of two rows cannot be filtered; Esc goes back to the list" if controls.here.pair else ""
 
 
 def needs_order(controls: Controls) -> str:

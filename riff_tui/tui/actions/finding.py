@@ -1,4 +1,4 @@
-"""Find: filter or search, narrow a place to a name from a list, choose what is explained, or find any action."""
+"""Find: filter or search, filter a place by a name from a list, choose what is explained, or find any action."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FILTER = Action(
 
 
 def _pick(key: str, field: str, name: str, kinds: tuple[ScreenKind, ...]) -> Action:
-    """Return the key that chooses a name of a field, to which the location is narrowed."""
+    """Return the key that chooses a name of a field, which the location is then of."""
 
     def run(controls: Controls) -> None:
         controls.opening.begin(partial(_pick_name, controls, field), f"{field}s")
 
-    about = f"Narrow this place to {name} from a list."
+    about = f"Filter this place by {name}, from a list."
     return Action(f"pick_{field}", (key,), f"pick {name}", about, run, _needs_calls, kinds=kinds)
 
 
@@ -48,7 +48,7 @@ async def _pick_name(controls: Controls, field: str) -> None:
         history = host.history
         host.visit(history.go(pick(history.stack, field, found[index - 1][0] if index else None)))
 
-    menu.ask(MenuRequest(f"{field}s", items, take, verb="narrow to it", at=at, uncounted=1))
+    menu.ask(MenuRequest(f"{field}s", items, take, verb="filter", at=at, uncounted=1))
 
 
 def _needs_calls(controls: Controls) -> str:

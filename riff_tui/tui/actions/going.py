@@ -27,7 +27,7 @@ from riff_tui.tui.navigation.location import (
     recentred,
     state_of,
 )
-from riff_tui.tui.navigation.stacks import choose, since_last_run, widening
+from riff_tui.tui.navigation.stacks import choose, since_last_run, take_off, whole_store, widening
 from riff_tui.tui.render.headers import Fold
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import ViewSpec
@@ -109,8 +109,22 @@ def _close(controls: Controls) -> None:
         host.visit(host.history.up())
 
 
+def _take_off(controls: Controls) -> None:
+    host = controls.host
+    left = None if _is_over(controls) or host.location.filter else take_off(host.history.stack)
+    if left is None:
+        _close(controls)
+    else:
+        host.visit(host.history.go(left))
+
+
+def _is_over(controls: Controls) -> bool:
+    """Return whether something is under way or open that goes before the place is left."""
+    return controls.is_loading or controls.detail.is_visible or controls.header.focused_graph
+
+
 def _needs_something_to_close(controls: Controls) -> str:
-    is_begun = controls.is_loading or controls.detail.is_visible or controls.header.focused_graph
+    is_begun = _is_over(controls)
     is_searching = controls.is_call and controls.searched
     if is_begun or controls.here.filter or is_searching or len(controls.host.history.stack) > 1:
         return ""
@@ -137,12 +151,20 @@ UP_AND_DOWN: tuple[Action, ...] = (
     ),
     Action(
         "close",
-        ("Esc", "Backspace"),
+        ("Esc",),
         "up",
         "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
         _close,
         _needs_something_to_close,
         lambda controls: "clear filter" if controls.here.filter else "up",
+    ),
+    Action(
+        "take_off",
+        ("Backspace",),
+        "take off",
+        "Take the last name off the place in the title bar; where it has none, do what Esc does.",
+        _take_off,
+        _needs_something_to_close,
     ),
 )
 
@@ -197,7 +219,10 @@ def to_view(spec: ViewSpec) -> Action:
         )
 
     def label(controls: Controls) -> str:
-        return "wider" if controls.here.scope and controls.here.view == spec.name else title
+        if not controls.here.scope or controls.here.view != spec.name:
+            return title
+        scope = choose(controls.host.history.stack, spec.name)[-1].scope.predicate
+        return whole_store(scope)
 
     go = _view(spec.name)
     return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, go, always, label, also=also)

@@ -246,7 +246,7 @@ class _HelpWriter(LineWriter):
         """Write a heading, after a blank line unless it is the first."""
         if self.lines:
             self.lines.append(())
-        self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.faint)))
+        self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.quiet)))
 
     def paragraphs(self, texts: Sequence[str]) -> None:
         """Write raw texts, each from a new line."""
@@ -280,10 +280,10 @@ class _HelpWriter(LineWriter):
         """
         room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
         for number, (left, right) in enumerate(pairs):
-            style = self._palette.faint if number in faint else None
+            style = self._palette.quiet if number in faint else None
             right = fit(right, self._width - room - 5, self._glyphs.ellipsis) if short else right
             first, *more = wrap(right, self._width - room - 5)
-            self.lines.append(((f"  {padded(left, room)}  ", self._palette.accent), (first, style)))
+            self.lines.append(((f"  {padded(left, room)}  ", self._palette.place), (first, style)))
             self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
 
     def glossary(self, head: str, columns: Sequence[Column]) -> None:

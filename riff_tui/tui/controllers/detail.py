@@ -137,7 +137,7 @@ class DetailController:
             found = conversation if isinstance(conversation, Table) else None
             lines = detail_lines(table, row, width, glyphs, pane.palette, found)
             if isinstance(conversation, str):
-                lines += [(), ((f" {shown(conversation, glyphs)}", palette.faint),)]
+                lines += [(), ((f" {shown(conversation, glyphs)}", palette.quiet),)]
             return heading(table, row, glyphs), lines
 
         pane.show(make, keep=keep)

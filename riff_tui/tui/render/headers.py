@@ -133,7 +133,7 @@ class _LatencyLines:
         """Return the percentiles and, if there is room, a histogram below them."""
         if room < self.least or not self.least:
             return []
-        faint = self._canvas.palette.faint
+        faint = self._canvas.palette.quiet
         if self._pooled is None or not self._pooled.turns:
             said = self._doing if self._pooled is None else f"latency {latency_reason(self._pooled)}"
             # Columns will come, and what stands below them shall not jump then.
@@ -148,16 +148,16 @@ class _LatencyLines:
         for share in SHARES:
             seconds = getattr(pooled, share)
             severity = None if self._typed else cells.latency_mark(seconds)
-            figures += [(f"  {share} ", palette.faint)]
+            figures += [(f"  {share} ", palette.quiet)]
             figures += [(f"{glyphs.mark(severity).strip()}{fixed(seconds, 1)}", palette.of(severity))]
-        figures.append((" s", palette.faint))
+        figures.append((" s", palette.quiet))
         if spark:
-            figures.append((f"   {histogram.sparkline(pooled.buckets, glyphs)}", palette.accent))
+            figures.append((f"   {histogram.sparkline(pooled.buckets, glyphs)}", palette.place))
         calls = f"{pooled.kept:,} of {self._n:,} calls" if pooled.kept < self._n else f"{self._n:,} calls"
         said = [f" latency of all {pooled.turns:,} turns of {calls}", f" {pooled.turns:,} turns of {calls}"]
         room = self._canvas.width - 1 - width_of(figures)
         words = next((each for each in said if len(each) <= room), said[-1])
-        return cut([(words, palette.faint), *figures], self._canvas.width - 1, glyphs)
+        return cut([(words, palette.quiet), *figures], self._canvas.width - 1, glyphs)
 
     def _columns(self, height: int) -> list[Line]:
         """Return a histogram in the colours of what latencies mean to a caller."""
@@ -168,17 +168,17 @@ class _LatencyLines:
         placed = histogram.bars(self._pooled.buckets, width)
         if not placed:
             return []
-        lines: list[Line] = [((f" {drawn[0]}", palette.faint),)]
+        lines: list[Line] = [((f" {drawn[0]}", palette.quiet),)]
         for text in drawn[1:-1]:
             pieces: list[Piece] = [(" ", None)]
             done = 0
             for bar in placed:
                 mark = None if self._typed else cells.latency_mark(bar.bucket.low)
-                style = palette.of(mark) or palette.accent
+                style = palette.of(mark) or palette.place
                 pieces += [(text[done : bar.start], None), (text[bar.start : bar.end], style)]
                 done = bar.end
             lines.append(pieces)
-        return [*lines, ((f" {drawn[-1]}", palette.faint),)]
+        return [*lines, ((f" {drawn[-1]}", palette.quiet),)]
 
 
 def state_lines(
@@ -194,7 +194,7 @@ def state_lines(
         if not isinstance(step, Mapping):
             return []
         row = Row("", step, severity=cells.step_marks(step))
-        said: list[Piece] = [(f"no call took this step of the {step['by']}", palette.faint)]
+        said: list[Piece] = [(f"no call took this step of the {step['by']}", palette.quiet)]
         return _flowed([said, *_metrics(columns.STEPS, row, glyphs, palette)], width - 1)
     row = Row(
         "", metrics, severity=cells.state_marks(metrics, typed="typed" in known), thin=cells.is_thin(metrics["n"])
@@ -225,7 +225,7 @@ def _said_lines(lead: str, known: Mapping[str, Any], width: int, glyphs: Glyphs,
 def _missed_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     """Return which states calls that were lost did not come to, in a line, cut at its end."""
     said = shown(never_reached(known.get("blast") or ()), glyphs)
-    return [((f" {fit(said, width - 2, glyphs.ellipsis)}", palette.faint),)] if said else []
+    return [((f" {fit(said, width - 2, glyphs.ellipsis)}", palette.quiet),)] if said else []
 
 
 def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palette) -> list[list[Piece]]:
@@ -240,13 +240,13 @@ def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palet
         text = f"{glyphs.mark(severity).strip()}{_figure(column, value, glyphs)}"
         if column.thin and row.thin:
             text += glyphs.thin
-        pieces: list[Piece] = [(f"{title(column, glyphs, short=True)} ", palette.faint), (text, palette.of(severity))]
+        pieces: list[Piece] = [(f"{title(column, glyphs, short=True)} ", palette.quiet), (text, palette.of(severity))]
         if column.key in intervals:
             found_ends = intervals[column.key]
             ends = ends_text(column, found_ends) if column.unit == SHARE else ""
             ends = ends.removesuffix("%") or interval_text(found_ends, column.decimals, trim=column.trim)
             if len(set(re.split(" to |–", ends))) > 1:
-                pieces.append((f" [{shown(ends, glyphs)}]", palette.faint))
+                pieces.append((f" [{shown(ends, glyphs)}]", palette.quiet))
         found.append(pieces)
     return found
 
@@ -396,13 +396,13 @@ class LanesHeader:
     def lines(self, width: int, glyphs: Glyphs, palette: Palette, *, is_short: bool = False) -> list[Line]:
         """Return the lanes in lines of at most `width` cells, with a legend of one line on short screens."""
         styles: Mapping[Tone, Style | None] = {
-            "faint": palette.faint,
-            "caller": palette.accent,
-            "agent": palette.good,
+            "faint": palette.quiet,
+            "caller": palette.caller,
+            "agent": palette.agent,
             "both": palette.bad,
             "bad": palette.bad,
             "warn": palette.warn,
-            "tool": palette.head,
+            "tool": palette.tool,
             "here": palette.cursor,
         }
         drawn = self.lanes.painted(
@@ -456,19 +456,19 @@ def _judged(verdicts: Iterable[Mapping[str, Any]], glyphs: Glyphs, palette: Pale
         names = names if names and judge == before else [judge, *names]
         before = judge
         score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
-        pieces += [(f"{shown(' '.join(names), glyphs)} ", palette.faint), (f"{score}  ", None)]
+        pieces += [(f"{shown(' '.join(names), glyphs)} ", palette.quiet), (f"{score}  ", None)]
     return pieces
 
 
 def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:
     pieces: list[Piece] = []
     for key, word in _ASPECTS:
-        pieces += [(f"{word} ", palette.faint), (f"{fixed(computed.get(key), 1)}  ", None)]
+        pieces += [(f"{word} ", palette.quiet), (f"{fixed(computed.get(key), 1)}  ", None)]
     for metric in _OPTIONAL:
         value = computed.get(metric.key)
         if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is no news
             pieces += [
-                (f"{metric.short or metric.title} ", palette.faint),
+                (f"{metric.short or metric.title} ", palette.quiet),
                 (f"{fixed(value, metric.decimals)}  ", None),
             ]
     return pieces

@@ -256,7 +256,7 @@ class Header(Bar):
             )
         if self.location.view == "flows":
             return self._run()
-        if self.loaded.main.lead:
+        if self.loaded.main.lead and self.loaded.main.first_row is None:
             # What is to be read first.
             said = wrap(shown(self.loaded.main.lead, self.glyphs), self.app.size.width - 2)
             return [((f" {piece}", self.palette.head),) for piece in said]
@@ -273,7 +273,7 @@ class Header(Bar):
         if self._run_line is None:
             return []
         line = self._run_line(self.app.size.width - 2, self.glyphs.ellipsis)
-        return [((f" {shown(line, self.glyphs)}", self.palette.accent),)]
+        return [((f" {shown(line, self.glyphs)}", self.palette.place),)]
 
     def _room(self) -> int:
         """Return how many lines may stand here, so that rows keep theirs."""
@@ -297,14 +297,14 @@ class Header(Bar):
                 left = max(0, room - len(lines))
                 drawn = table.figure.lines(ascii_only=ascii_only, width=inner, height=left, at=self._state_at)
             lines += [((" ", None), *colored(line, self.palette)) for line in drawn]
-        return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
+        return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.quiet),)]
 
     def _trends(self, table: Table) -> list[Line]:
         """Draw a line for each judge, where rows have enough room besides."""
         width, height = self.app.size
         drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2) if table.figure else []
         fits = len(drawn) + len(table.rows) + 3 <= height or (height >= _TALL and len(drawn) <= self._room())
-        return [((f" {shown(line, self.glyphs)}", self.palette.accent),) for line in drawn] if fits else []
+        return [((f" {shown(line, self.glyphs)}", self.palette.place),) for line in drawn] if fits else []
 
     def _grid(self, grid: FailureGrid) -> list[Line]:
         """Draw the grid of failed calls, where there is room for all of it besides some rows."""
@@ -313,7 +313,7 @@ class Header(Bar):
         lines: list[Line] = [
             ((f" {shown(line, self.glyphs)}", style),) for line, style in zip(drawn, styles, strict=True)
         ]
-        rule: Line = ((self.glyphs.box["ew"] * self.app.size.width, self.palette.faint),)
+        rule: Line = ((self.glyphs.box["ew"] * self.app.size.width, self.palette.quiet),)
         return [*lines, rule] if len(lines) < self._room() else []
 
     def _titled(self, lines: Sequence[str]) -> list[Line]:
@@ -332,7 +332,7 @@ class Header(Bar):
         return self._framed(lines, width) if is_framed else [((" ", None), *line) for line in lines]
 
     def _framed(self, lines: Sequence[Line], width: int) -> list[Line]:
-        box, style = self.glyphs.box, self.palette.accent
+        box, style = self.glyphs.box, self.palette.place
         said = (" graph ", f" {_ENTER} ")
         rules = [fit(f"{box['ew']}{text}", width + 1, self.glyphs.ellipsis) for text in said]
         ruled = [rule + box["ew"] * (width + 2 - cell_width(rule)) for rule in rules]
@@ -355,7 +355,7 @@ class Header(Bar):
             row = self._row(spot)
             style = self.palette.of(row.severity.get("stall")) if row and not target.is_arrow else None
             if row and not row.record["count"] and spot.side != "centre":
-                style = self.palette.faint
+                style = self.palette.quiet
             if self.focused_graph and target == self._target:
                 style = (style or Style.null()) + self.palette.cursor
             elif spot.side == "centre":

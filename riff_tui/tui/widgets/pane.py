@@ -98,7 +98,7 @@ class Pane(Companion, Wheel):
         return [tuple(self._line(y)) for y in range(self.size.height)]
 
     def _line(self, y: int) -> Line:
-        edge = ((self.glyphs.box["ns"], self.palette.faint),) if self.at_right else ()
+        edge = ((self.glyphs.box["ns"], self.palette.quiet),) if self.at_right else ()
         if y == 0:
             return (*edge, *self._title())
         index = self._top + y - 1
@@ -114,7 +114,7 @@ class Pane(Companion, Wheel):
         head = fit(f"{lead} {self._head} ", width - cell_width(more) - 1, self.glyphs.ellipsis)
         rest = width - cell_width(head) - cell_width(more)
         filled = rule * rest if not self.at_right else padded("", rest)
-        return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
+        return ((head, self.palette.head), (filled, self.palette.quiet), (more, self.palette.quiet))
 
 
 class Body(Vertical):

@@ -451,7 +451,7 @@ async def test_runs_archetypes_and_judges_lead_on_and_skipped_inputs_do_not() ->
         await at.press("enter", "3")
         assert at.catalog.asked[-1][1].where == "run=night-1 flow=viewing agent=gemini"
         await at.press("A")
-        assert at.path.startswith("flows › night-1 › viewing @ gemini › archetypes")
+        assert at.path.startswith("flows › night-1 › flow viewing  agent gemini › archetypes")
         await at.press("1", "1", "A", "enter")
         assert at.path.startswith("flows › archetypes › night-1")
         await at.press("8", "enter")

@@ -320,13 +320,13 @@ async def test_what_is_pasted_into_the_filter_cannot_act_on_the_terminal() -> No
 async def test_sorting_turns_round_from_the_order_of_the_view_and_goes_to_the_first_row() -> None:
     async with walking() as at:
         await at.press("j", "s")
-        assert at.catalog.asked[-1][1].sort == "-operability"
+        assert at.catalog.asked[-1][1].sort == "-blend"
         assert (at.controls.table.cursor, at.row) == (0, "weather qwen")
-        assert "sorted by operability, highest first; - undoes it" in at.bottom
+        assert "sorted by score, highest first; - undoes it" in at.bottom
         await at.press("s")
-        assert at.screen.history.here.order == "operability"
+        assert at.screen.history.here.order == "blend"
         assert "in their own order" in at.bottom
-        await at.press("S", "h", "S")
+        await at.press("S", "h", "h", "S")
         assert at.catalog.asked[-1][1].sort == "-agent"
         assert "sorted by Agent, last first" in at.bottom
 
@@ -336,7 +336,7 @@ async def test_the_last_view_of_a_sorted_list_is_the_order_and_the_row_before_it
         await at.press("j", "s", "j", "minus")
         assert (at.row, at.screen.history.here.sort) == ("viewing qwen", None)
         await at.press("minus")
-        assert (at.controls.table.cursor, at.screen.history.here.sort) == (1, "-operability")
+        assert (at.controls.table.cursor, at.screen.history.here.sort) == (1, "-blend")
         await at.press("enter", "minus", "s")
         assert at.screen.history.here.sort == ""
 
@@ -356,20 +356,20 @@ async def test_the_key_of_a_view_narrows_it_to_the_place_and_says_what_it_widens
     async with walking() as at:
         await at.press("enter", "4")
         assert at.path.startswith("flows › viewing @ gemini › conversations ")
-        assert "4 wider" in at.bottom
+        assert "4 whole store" in at.bottom
         await at.press("4")
         assert at.path.startswith("flows › conversations ")
-        assert "conversations widened to everything; [ goes back" in at.bottom
+        assert "conversations of the whole store; [ goes back" in at.bottom
         await at.press("4")
-        assert "as wide as it gets" in at.bottom
+        assert "already the whole store" in at.bottom
 
 
 async def test_the_order_of_the_view_is_marked_as_a_chosen_one_is() -> None:
     async with walking() as at:
         head = at.controls.table.render_line(0).text
-        assert "operability▲" in head
+        assert "score▲" in head
         await at.press("s")
-        assert "operability▼" in at.controls.table.render_line(0).text
+        assert "score▼" in at.controls.table.render_line(0).text
 
 
 async def test_an_order_ends_with_the_view_unless_it_is_kept() -> None:
@@ -468,7 +468,7 @@ async def test_help_that_was_asked_for_during_a_read_is_about_the_place_that_was
 @pytest.mark.parametrize(
     ("key", "copied"),
     [
-        ("r", "Flow viewing · Agent gemini · operability 0.3"),
+        ("r", "Flow viewing · Agent gemini · n 11 · score 0.3"),
         ("c", "0.3"),
         ("d", "riff-tui dump flows"),
         ("m", "| viewing "),

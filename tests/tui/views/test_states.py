@@ -148,7 +148,8 @@ def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
     worst = state_cell("f", "status_query", n=2, stall=1.0)
     table = segments([segment_cell("f", "action", worst, stall=0.3, progress=0.9)])
     (row,) = table.rows
-    assert row.display["worst_state"] == "status_query (stall 1.0, n 2)"
+    assert row.display["worst_state"] == "status_query (stall 100%, n 2)"
+    assert row.posted["worst_state"] == "status_query (stall 1.0, n 2)"
     assert (row.record["worst_state"], row.record["worst_stall"], row.record["worst_n"]) == ("status_query", 1.0, 2)
     assert row.where == "flow=f segment=action"
     assert [column.title for column in table.columns if column.shown][-1] == "worst member"

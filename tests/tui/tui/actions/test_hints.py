@@ -73,8 +73,8 @@ def test_after_a_sort_the_line_says_how_to_undo_it_and_how_to_keep_it() -> None:
 
 def test_after_the_key_of_a_view_that_is_narrowed_the_line_says_that_it_widens() -> None:
     narrowed = Location("timeline", scope=Filter("flow=weather"))
-    assert ("5", "wider") in in_a_list("view:timeline", narrowed)
-    assert all(word != "wider" for _, word in in_a_list("view:timeline", "timeline"))
+    assert ("5", "whole store") in in_a_list("view:timeline", narrowed)
+    assert all(word != "whole store" for _, word in in_a_list("view:timeline", "timeline"))
 
 
 @pytest.mark.parametrize("done", ["", "open", "close", "view:states"])
