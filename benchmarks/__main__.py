@@ -28,6 +28,7 @@ from benchmarks import (
     postgres,
     report,
     run,
+    said,
     tau,
     ui,
 )
@@ -48,6 +49,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "export": export.rows,
     "ui": ui.rows,
     "run": run.rows,
+    "said": said.rows,
     "judge": judge.rows,
     "postgres": postgres.rows,
 }

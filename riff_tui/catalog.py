@@ -28,7 +28,8 @@ class Request:
     `trend` adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its
     `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
     `store` is the one that commands name, empty where it goes without saying. `aspect` is explained instead of quality,
-    `k` repeats of a call are drawn at a time. `predicate` is what `where` says, if that is parsed already.
+    `k` repeats of a call are drawn at a time. In an `outline`, which people read, what too many rows have in common
+    may stand for them. `predicate` is what `where` says, if that is parsed already.
     """
 
     where: str = ""
@@ -42,6 +43,7 @@ class Request:
     sides: tuple[str, str] | None = None
     aspect: str | None = None
     k: int | None = None
+    outline: bool = False
     store: str = ""
     predicate: Predicate | None = None
 
@@ -110,9 +112,10 @@ def _signed(query: ViewQuery, table: Table) -> Table:
 def _notes_on_unknown_names(query: ViewQuery, table: Table | None = None) -> list[str]:
     if query.predicate is None:
         return []
-    from riff_tui.filters.nearest_names import unknown_names
+    from riff_tui.filters.nearest_names import unheard, unknown_names
 
-    return unknown_names(query.store, query.predicate, table)
+    said = [] if table is not None and table.deferred is not None else unheard(query.store, query.predicate)
+    return [*said, *unknown_names(query.store, query.predicate, table)]
 
 
 def check_request(spec: ViewSpec, request: Request) -> None:

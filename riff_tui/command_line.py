@@ -23,6 +23,7 @@ COMMANDS = (
     "ingest",
     "edits",
     "dump",
+    "search",
     "compare",
     "export",
     "gate",
@@ -135,7 +136,7 @@ def invoke(arguments: Sequence[str]) -> int:
 
 def complete(shell: str, arguments: Sequence[str]) -> None:
     """Print what completes a command line, for a shell that asks; whatever goes wrong, print nothing."""
-    from riff_tui.commands.shell_completion import answer, typed_line
+    from riff_tui.shell_completion import answer, typed_line
 
     try:
         line = typed_line(shell, arguments)
@@ -155,8 +156,8 @@ def usage_message(error: click.ClickException) -> str:
 
 
 def _set_up_completion(shell: str, *, show: bool) -> None:
-    from riff_tui.commands.shell_completion import SCRIPTS, install, shell_named
     from riff_tui.output.streams import say
+    from riff_tui.shell_completion import SCRIPTS, install, shell_named
 
     named = shell_named(shell, os.environ)
     if show:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,7 +44,8 @@ _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int, "author": str,
     "writer": str,
 }  # fmt: skip
-_TABLES = ("judges", "gate", "limits", "marks", "prices", "segments")  # read by the command that needs them
+# Read by the command that needs them.
+_TABLES = ("judges", "gate", "limits", "marks", "prices", "segments", "keys", "commands")
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
@@ -145,6 +146,20 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
         if type(value) is not int or not 1 <= value <= highest:
             raise UsageError(f"settings file {path}: limits.{name} must be a whole number from 1 to {highest:,}")
     return Limits(**table)
+
+
+def keys(environ: Mapping[str, str] | None = None) -> Mapping[str, object]:
+    """Return the keys of the explorer's actions by name, from the table `[keys]` of the settings file."""
+    return _table("keys", 'a table, such as [keys] with worklist = "w"', environ)[1]
+
+
+def commands(environ: Mapping[str, str] | None = None) -> Sequence[object]:
+    """Return the commands of the explorer, from the tables `[[commands]]` of the settings file."""
+    path = config_file(os.environ if environ is None else environ)
+    found = _document(path).get("commands", [])
+    if not isinstance(found, list):
+        raise UsageError(f"settings file {path}: commands must be tables, [[commands]]")
+    return found
 
 
 def statement_steps(environ: Mapping[str, str] | None = None) -> int:

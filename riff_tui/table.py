@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, repeat
@@ -43,6 +44,7 @@ class Column:
     data formats and can be chosen on the screen, one that is not `pasted` has no place in the shapes of
     Markdown. `help` is one sentence for the glossary, `short` the title where
     there is little room. `get` reads the value from an answer that has no attribute named like the key.
+    A share that is `graded` has a bar beside it where it is walked.
     """
 
     key: str
@@ -60,6 +62,7 @@ class Column:
     help: str = ""
     strong_title: bool = False
     short: str = ""
+    graded: bool = False
     get: Callable[[Any], Any] | None = field(default=None, compare=False)
 
     def value(self, record: Mapping[str, Any]) -> Any:
@@ -90,17 +93,18 @@ class OwnCount(NamedTuple):
 class Row:
     """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
 
-    `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
-    marks the row. `where` is the filter expression that leads from here to what lies below, `order` the column (`-`
-    before it for downwards) by which the calls there show why the row is listed. What lies below may be other calls
-    than those that the row is about: `leads` is the filter that leads there then. `counts` has, by column,
-    how many calls a value was measured of, where these are fewer than the row's. `bars` has, by columns of that kind,
-    the share that a bar fills and how much of it is hatched, both of the whole.
+    `display` overrides what a column shows, and `posted` that in the shapes of Markdown. `severity` marks cells by
+    column key; the key `""` marks the row. `where` is the filter expression that leads from here to what lies below,
+    `order` the column (`-` before it for downwards) by which the calls there show why the row is listed. What lies
+    below may be other calls than those that the row is about: `leads` is the filter that leads there then. `counts`
+    has, by column, how many calls a value was measured of, where these are fewer than the row's. `bars` has, by
+    columns of that kind, the share that a bar fills and how much of it is hatched, both of the whole.
     """
 
     id: str
     record: Mapping[str, Any]
     display: Mapping[str, str] = field(default_factory=dict)
+    posted: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     severity: Mapping[str, Severity] = field(default_factory=dict)
     thin: bool = False
     where: str = ""
@@ -156,8 +160,8 @@ class Prose(Protocol):
 LATER = "…"
 """What stands where a figure is still to come."""
 
-Steps: TypeAlias = Generator[str, None, "Table"]
-"""Steps that say what is being done, and end with a table."""
+Steps: TypeAlias = Generator["str | Table", None, "Table"]
+"""Steps that say what is being done, or hand over the rows that are there so far, and end with a table."""
 Deferred: TypeAlias = Callable[[], Steps]
 """A load that was left for later: its steps end with the same table with nothing left out."""
 
@@ -197,6 +201,8 @@ class Table:
     further top-level keys of the JSON form. `lead` is the one sentence to read first, `strong` the name in it that
     stands out, `headline` its beginning for where there is little room. `notes` explain units and what was left out, a
     sentence each; one that begins with `DRILL` ends in a command.
+    `first_row` is what a cursor stands on where it is on that sentence: it leads to what the sentence is about.
+    `legend` is when rows have their marks, in few words.
     `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
@@ -217,6 +223,8 @@ class Table:
     lead: str = ""
     strong: str = ""
     headline: str = ""
+    first_row: Row | None = None
+    legend: str = ""
     notes: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()
     total: int | None = None
@@ -261,7 +269,13 @@ def with_deferred(table: Table, change: Callable[[Table], Table]) -> Table:
     """Change a table, and in the same way the one that its deferred load ends with."""
 
     def steps(load: Deferred) -> Steps:
-        return with_deferred((yield from load()), change)
+        with closing(load()) as going:
+            while True:
+                try:
+                    step = next(going)
+                except StopIteration as end:
+                    return with_deferred(end.value, change)
+                yield change(step) if isinstance(step, Table) else step
 
     deferred = None if table.deferred is None else partial(steps, table.deferred)
     return replace(change(table), deferred=deferred)

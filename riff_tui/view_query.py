@@ -8,17 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.filters.matching import compile_predicate
-from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.predicates import Predicate, all_of, asks_for_words, conjuncts, terms
 from riff_store.measure import THIN
 from riff_store.metrics import is_optional
 from riff_store.vocabulary import ALIASES, FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
-from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Table, begun, in_one_step
+from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Steps, Table, begun, in_one_step
 from riff_tui.text.numbers import excluded_text, listed
 
 if TYPE_CHECKING:
     from riff_store.database import Store
+    from riff_store.filters.said import Search
     from riff_tui.catalog import Request
     from riff_tui.views.spec import ViewSpec
 
@@ -41,6 +42,10 @@ class FilterParts(NamedTuple):
 
 QUICK_CALLS = 100_000
 """So many calls are looked at before anybody notices."""
+QUICKLY_SEARCHED = 2_000
+"""The transcripts of so many calls are searched before anybody notices."""
+FIRST_FOUND = 1024
+"""So many calls at most are shown before all are searched."""
 _NAMES = ("archetype", "flow", "agent", "run")
 EVERYTHING = FilterParts()
 BuildTable: TypeAlias = Callable[[FilterParts], Table]
@@ -68,11 +73,38 @@ class ViewQuery:
         return set(self.spec.row_fields) - (set(self.spec.keys) - set(self.keys)) | set(self.request.by)
 
     def table(self) -> Table:
-        """Return the table that is asked for, all of it from one state of the store."""
+        """Return the table that is asked for, all of it from one state of the store.
+
+        A screen has it later where many transcripts have to be searched first.
+        """
         with self.store.snapshot():
             if self.spec.show is None:
                 raise TypeError(f"the view {self.spec.name} has no function that shows it")
+            if self.request.defer and self.spec.screen.kind == "list" and asks_for_words(self.predicate):
+                from riff_store.filters.said import Search
+
+                search = Search(self.store, self.parts().calls)
+                if search.calls > QUICKLY_SEARCHED:
+                    return replace(self._of_found([]), deferred=partial(self._searching, search))
             return self.spec.show(self)
+
+    def _searching(self, search: Search) -> Steps:
+        """Search what was said; of calls show those first that are found, as they come."""
+        found: list[int] = []
+        total = f"{search.calls:,} calls"
+        yield f"searched 0 of {total}"
+        for searched, calls in search.found():
+            if calls and len(found) < FIRST_FOUND and self.spec.of_calls is not None:
+                found += calls[: FIRST_FOUND - len(found)]
+                yield self._of_found(found)
+            yield f"searched {searched:,} of {total}"
+        return replace(self, request=replace(self.request, defer=False)).table()
+
+    def _of_found(self, calls: Sequence[int]) -> Table:
+        """Return a table of the calls that were found so far, which is empty where rows are something else."""
+        if self.spec.of_calls is not None:
+            return self.spec.of_calls(self, calls)
+        return Table(self.spec.name, self.spec.title, self.spec.columns, ())
 
     def parts(self) -> FilterParts:
         """Split the filter; raises `FilterError` or `UsageError` where it makes no sense for the view."""

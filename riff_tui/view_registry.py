@@ -15,6 +15,7 @@ GROUP = "riff_tui.views"
 """The entry point group in which a distribution names a `ViewSpec`, and the package of the views here."""
 _HOMES = {
     "alignment": "judges",
+    "archetypes": "flows",
     "disputes": "agreement",
     "failure-shifts": "failure_matrix",
     "flow-table": "judges",

@@ -20,9 +20,8 @@ from typing import TypeAlias
 from xml.etree import ElementTree
 
 from tests.readme import demo_store
-from tests.support.voice_tables import IN_LIST, Voices
 from tests.support.walker import Walker
-from tests.surface.explorer import Backend, Explorer, KnownNames
+from tests.surface.explorer import START, Backend, Explorer, KnownNames, open_link
 from tests.surface.store import Store, open_store
 from tests.surface.tui import Request, catalog, cell_width
 from tests.surface.tui import sinks_render as render
@@ -54,8 +53,12 @@ WALK = (
     ("disputes", ("enter",)),
     ("significance", ("7", "g", "m", "j", "m", "equals_sign")),
     ("failures", ("enter",)),
+    ("edits", ("1", "H")),
+    ("reading-list", ("1", "U")),
+    ("codes", ("1", "number_sign")),
 )
-VOICE_WALK = (("voice-call", ("enter", *"jjjjjj")), ("voice-turn", ("enter",)))
+VOICE_CALL = "conversation=move-the-day-8/trial_0"
+VOICE_WALK = (("voice-call", ("enter", *"kkkkkkkk")), ("voice-turn", ("enter",)))
 DUMPS = {
     "dump-states": ("states", Request(where="flow=dog_grooming")),
     "dump-neighbors": ("neighbors", Request(where="flow=dog_grooming state=listen_owner")),
@@ -102,12 +105,11 @@ def is_as_pinned() -> bool:
 async def _screens(store: Store) -> dict[str, str]:
     found = {}
     for width, height in SIZES:
-        explorer = Explorer(
-            Backend(lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=KnownNames(store))
+        backend = Backend(
+            lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=KnownNames(store)
         )
-        # The demo's agents write, so the call with a voice is one made by hand.
-        voices = Explorer(Backend(Voices().show, lambda: _AGE), start=IN_LIST)
-        for app, walk in ((explorer, WALK), (voices, VOICE_WALK)):
+        for start, walk in ((START, WALK), (open_link("conversations", VOICE_CALL), VOICE_WALK)):
+            app = Explorer(backend, start=start)
             async for name, text, svg in _walked(app, walk, width, height):
                 found[f"{name}.{width}x{height}.txt"] = text
                 found[f"{name}.{width}x{height}.svg"] = svg

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,16 @@ from typing import Any
 import pytest
 
 from tests.support import oracle
+from tests.support.blame_oracle import success
 from tests.support.oracle import Call, Row
 from tests.support.random_streams import random_call
 from tests.surface.ingest import ingest
+from tests.surface.runner import riff_runner_simulate
 from tests.surface.runner import simulate_simulate as simulate
 from tests.surface.store import Store, Writer, open_store
 from tests.surface.tui import Request, show
 
+FLOWS = Path(riff_runner_simulate.__file__).parent / "flows"
 SUCCESS = ("success_rate", "success_overall", "caller_failed")
 
 
@@ -26,6 +30,7 @@ class Evidence:
     """Calls and scores as they stand in files, and the store that was made of them."""
 
     def __init__(self, folder: Path, store: Store) -> None:
+        self.folder = folder
         self.store = store
         self.calls = list(_lines(folder, "flow-transcripts-*.jsonl"))
         self.scores = list(_lines(folder, "humanness-*.jsonl"))
@@ -146,7 +151,19 @@ def test_the_neighbours_of_every_state_of_a_flow(evidence: Evidence) -> None:
         before = {("in", start): count for (start, end), count in taken.items() if end == state != start}
         after = {("out", end): count for (start, end), count in taken.items() if start == state != end}
         loops = {("self", state): taken[state, state]} if taken[state, state] else {}
-        assert found == before | loops | after
+        came, began, stopped = oracle.ways(evidence.calls, flow, state)
+        # Of some calls the evidence lacks the event that leads to a state, or the one that enters it.
+        unled = max(0, came - sum((before | loops).values()))
+        starts = {("in", None): unled} if unled else {}
+        assert abs(unled - began) <= 1
+        ends = {("out", None): stopped.total()} if stopped else {}
+        assert found == before | starts | loops | after | ends
+        # Whoever came there went on from there or ended there.
+        assert sum((loops | after | ends).values()) == came
+        left = [row.record["share"] for row in table.rows if row.record["direction"] != "in"]
+        assert sum(left) == pytest.approx(1)
+        (ended,) = [row.record for row in table.rows if row.record.get("outcome") == "ended"] or [{"stop_reasons": {}}]
+        assert ended["stop_reasons"] == stopped
         wanted = oracle.blast(evidence.calls, flow, state)
         assert {row["state"] for row in table.extras["blast"]} == wanted.keys()
         for row in table.extras["blast"]:
@@ -171,6 +188,27 @@ def test_funnels(evidence: Evidence) -> None:
             assert set(named) <= {outcome}
 
 
+def test_coverage(evidence: Evidence, tmp_path: Path) -> None:
+    """Of what calls touched, then of what flow files declare and some of which no call touched."""
+    assert_coverage(evidence)
+    paths = [FLOWS / f"{flow}.toml" for flow in sorted({call["flow"] for call in evidence.calls})]
+    with open_store(tmp_path / "all.db", write=True, create=True) as store:
+        ingest([evidence.folder, *paths], Writer(store))
+        wanted = oracle.coverage(evidence.calls, [tomllib.loads(path.read_text("utf-8")) for path in paths])
+        assert covered(store) == wanted
+    assert any(not calls for calls, _, _ in wanted.values())
+
+
+def assert_coverage(evidence: Evidence) -> None:
+    """Each item as the lines say, figure by figure."""
+    assert covered(evidence.store) == oracle.coverage(evidence.calls)
+
+
+def covered(store: Store) -> dict[tuple[str, str, str], tuple[int, int, int]]:
+    rows = [row.record for row in show(store, "coverage", Request()).rows]
+    return {(row["flow"], row["kind"], row["item"]): (row["calls"], row["served"], row["failed"]) for row in rows}
+
+
 def assert_funnels(evidence: Evidence) -> None:
     """Each flow as the lines say, figure by figure, its states in their order, its failed calls all there."""
     found = evidence.rows("funnel")
@@ -186,6 +224,41 @@ def assert_funnels(evidence: Evidence) -> None:
     for flow, count in failed.items():
         blamed = sum(row["failed"] for row in found if row["flow"] == flow)
         assert blamed + oracle.blamed_nowhere(evidence.calls, flow) == count
+
+
+def test_routes(evidence: Evidence) -> None:
+    assert_routes(evidence)
+
+
+def assert_routes(evidence: Evidence) -> None:
+    """Each route as the lines say, figure by figure, and the steps of each flow as suspicious as they make them."""
+    found = {(row["flow"], tuple(row["route"] or ()) or None): row for row in evidence.rows("routes")}
+    wanted = oracle.routes(evidence.calls, {})
+    assert found.keys() == wanted.keys()
+    for names, row in wanted.items():
+        for value, figure in row.items():
+            assert found[names][value] == pytest.approx(figure), (names, value)
+    calls = {(call["run_id"], call["conversation_id"]): call for call in evidence.calls}
+    for (flow, route), row in found.items():
+        (example,) = evidence.rows("conversations", where=row["example"]) if row["n"] > 1 else (None,)
+        if example is not None:
+            call = calls[example["run"], example["conversation"]]
+            assert (call["flow"], oracle.route_of(call) or None) == (flow, route)
+            assert success(call) is False or not row["failed"]
+
+
+def assert_suspicions(evidence: Evidence, every: int = 1) -> None:
+    places = sorted({(row["flow"], row["state"]) for row in evidence.rows("states")})
+    for flow, state in places[::every]:
+        wanted = oracle.suspicions(evidence.calls, flow)
+        for row in evidence.rows("neighbors", where=f"flow={flow} state={state}"):
+            step = (state, row["state"]) if row["direction"] == "out" else (row["state"], state)
+            expected = wanted.get(step, (None, None))
+            assert (row["suspicion"], row["p"]) == pytest.approx(expected), (flow, step)
+
+
+def test_how_suspicious_steps_are(evidence: Evidence) -> None:
+    assert_suspicions(evidence, 4)
 
 
 # Streams of any kind, and real dialogues
@@ -224,6 +297,18 @@ def test_states_of_any_streams(streams: Evidence) -> None:
 
 def test_funnels_of_any_streams(streams: Evidence) -> None:
     assert_funnels(streams)
+
+
+def test_routes_of_any_streams(streams: Evidence) -> None:
+    assert_routes(streams)
+
+
+def test_how_suspicious_steps_of_any_streams_are(streams: Evidence) -> None:
+    assert_suspicions(streams, 30)
+
+
+def test_coverage_of_any_streams(streams: Evidence) -> None:
+    assert_coverage(streams)
 
 
 def test_the_blast_radius_of_any_streams(streams: Evidence) -> None:

@@ -268,7 +268,7 @@ class Repository:
         command = [self._program, "--no-pager", *settings, *arguments]
         try:
             ended = subprocess.run(
-                command, cwd=self.directory, input=stdin, capture_output=True, env=_environment(), check=False
+                command, cwd=self.directory, input=stdin, capture_output=True, env=environment(), check=False
             )
         except OSError as error:
             raise GitProblem(f"{self._program}: cannot be run ({error.strerror or type(error).__name__})") from error
@@ -287,7 +287,7 @@ class Repository:
             raise GitProblem(f"{self.directory}: what its shallow clone left out cannot be read") from error
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") and name not in _LOCALE}
     return kept | _ENVIRONMENT
 

@@ -227,7 +227,6 @@ def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> l
     return found
 
 
-# Sum the calls of each tool by the state that made them (docs/metrics.md, section 18).
 def touched_by(
     call: Conversation, stream: Stream, states: list[StateAspects], tools: list[ToolAspects]
 ) -> Touched | None:
@@ -257,6 +256,7 @@ def _result_of(guard: GuardEvaluated) -> str:
     return "error" if says_something(guard.error) else "passed" if guard.result else "failed"
 
 
+# Sum the calls of each tool by the state that made them (docs/metrics.md, section 18).
 def tool_rows(call: Conversation, stream: Stream, failure: Failure | None) -> list[ToolAspects]:
     """Return how each tool fared in each state that called it, and the tool that the blame of the call names."""
     found: dict[tuple[str, str | None], ToolAspects] = {}

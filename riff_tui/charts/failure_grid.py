@@ -79,7 +79,7 @@ class FailureGrid:
 def _cut(names: Sequence[str], width: int, signs: Glyphs) -> list[str]:
     safe = [one_line(name) for name in names]
     cut = name_cut(safe, width, signs.ellipsis)
-    return [cut.text(name, signs.ellipsis) for name in safe]
+    return [cut.text(name) for name in safe]
 
 
 def _line(head: str, cells: Sequence[str], total: str, widths: tuple[int, int, int]) -> str:

@@ -53,7 +53,7 @@ def draw(buckets: Sequence[Bucket], *, ascii_only: bool = False, width: int = WI
     counts = [f"{bar.bucket.count:,}" if bar.bucket.count else "" for bar in placed]
     lines = [_labels([(bar, count.center(bar.end - bar.start)) for bar, count in zip(placed, counts, strict=True)])]
     for row in reversed(range(tall)):
-        signed = [_sign(level - row * levels, signs) for level in full]
+        signed = [signs.filled if level >= (row + 1) * levels else _sign(level - row * levels, signs) for level in full]
         lines.append(_labels([(bar, sign * (bar.end - bar.start)) for bar, sign in zip(placed, signed, strict=True)]))
     return [*lines, _edges(placed, min(width, WIDTH))]
 

@@ -10,7 +10,7 @@ from riff_tui.table import Row, Severity
 from riff_tui.text import word_diff
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii, readable
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import answered_text, fixed
 from riff_tui.text.safe_text import block, cell_width, fit, padded
 
 Wording: TypeAlias = Literal["meant", "heard"]
@@ -200,10 +200,11 @@ class _TranscriptWriter:
 
     def _said(self, row: Row) -> list[Line]:
         latency = row.record.get("latency_ms")
-        figure = f"{fixed(latency / 1000, 1)} s" if isinstance(latency, int | float) else ""
-        mark = self._mark(row.severity.get("latency_ms"))
+        figure = answered_text(latency / 1000) if isinstance(latency, int | float) else ""
+        figure = f"{self._mark(row.severity.get('latency_ms'))}{figure}"
+        figure = padded(figure, max(_LATENCY, cell_width(figure)), right=True)
         who = readable(str(row.record.get("role") or ""), self._glyphs)
-        room = self._width - len(self._indent) - _LATENCY - 1
+        room = self._width - len(self._indent) - cell_width(figure) - 1
         marked = said_lines(row, room, self._glyphs)
         text = str(row.record.get("text") or "")
         # A voice has no paragraphs, whatever the model wrote.
@@ -222,7 +223,7 @@ class _TranscriptWriter:
             (f"{self._who(who)} ", "strong" if who == "agent" else None),
             *first,
             (" " * (room - width_of(first) + 1), None),
-            (padded(f"{mark}{figure}", _LATENCY, right=True), row.severity.get("latency_ms")),
+            (figure, row.severity.get("latency_ms")),
         )
         more += changed_lines(row, room, self._glyphs)
         severity = row.severity.get("detail")

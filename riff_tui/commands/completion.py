@@ -14,7 +14,7 @@ import typer
 
 def terms(context: typer.Context, incomplete: str) -> Iterator[str]:
     """Yield the filter with its last term completed: a field, or a name of a field."""
-    from riff_store.vocabulary import FIELDS
+    from riff_store.vocabulary import FIELDS, SAID_FIELDS
     from riff_tui.filters import completion, quote
 
     want = completion.wanted(incomplete, len(incomplete))
@@ -25,7 +25,8 @@ def terms(context: typer.Context, incomplete: str) -> Iterator[str]:
         for each in completion.fields(want, view.row_fields if view else ()):
             field = each.rstrip(":")
             numeric = field in FIELDS and FIELDS[field].kind == "number"
-            yield f"{incomplete[: want.start]}{field}{'>' if numeric else '='}"
+            operator = ">" if numeric else ":" if field in SAID_FIELDS else "="
+            yield f"{incomplete[: want.start]}{field}{operator}"
         return
     at = incomplete.index(want.operator, want.start) + len(want.operator)
     yield from (f"{incomplete[:at]}{quote(name)}" for name in _known(want.field, context))
@@ -57,6 +58,13 @@ def tolerances() -> Iterator[str]:
     from riff_tui.gate.rules import CHECKED
 
     return (f"{aspect}=" for aspect in CHECKED)
+
+
+def coverage_kinds() -> Iterator[str]:
+    """Yield what a gate can want covered."""
+    from riff_tui.gate.floors import KINDS
+
+    return (f"{kind}=" for kind in KINDS)
 
 
 def view_names() -> list[str]:

@@ -127,6 +127,7 @@ def dump(
         trend=form in (Format.JSON, Format.JSONL),
         aspect=aspect,
         k=k,
+        outline=posted or form is Format.TEXT,
     )
     with reading(store_location(settings)) as opened:
         table = show(opened, view, request)

@@ -44,20 +44,27 @@ def edits(
 
     That shows which edit moved its quality; run it again for new commits.
     """
-    from riff_store.write.writer import Writer
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 
-    location = store_location(settings_for(store))
-    history = _read(repo, flows)
-    results: list[EditsResult] = []
-    if history.edits:
-        with store_to_write(location, create=True) as opened:
-            writer = Writer(opened)
-            with writer.batch():
-                results = writer.put_edits(history.repository, history.edits, history.commits, rebuild=rebuild)
+    history, results = run(store_location(settings_for(store)), repo, flows, rebuild=rebuild)
     for line in report(history, results, repo, flows):
         say(line)
+
+
+def run(
+    location: str, repo: Path, patterns: Sequence[str], *, rebuild: bool = False
+) -> tuple[EditHistory, list[EditsResult]]:
+    """Read the edits of a repository into the store at a location, made if it is missing and there are any."""
+    from riff_store.write.writer import Writer
+
+    history = _read(repo, patterns)
+    if not history.edits:
+        return history, []
+    with store_to_write(location, create=True) as opened:
+        writer = Writer(opened)
+        with writer.batch():
+            return history, writer.put_edits(history.repository, history.edits, history.commits, rebuild=rebuild)
 
 
 def report(history: EditHistory, results: Sequence[EditsResult], repo: Path, patterns: Sequence[str]) -> Iterator[str]:

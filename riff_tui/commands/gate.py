@@ -29,6 +29,7 @@ EXAMPLES = (
     "riff-tui gate --baseline nightly-1 --candidate nightly-2",
     "riff-tui gate --baseline previous --candidate latest --max-drop completion=5% --max-drop latency_p95=0.5",
     "riff-tui gate --baseline main --candidate branch --max-drop humanness:codex=0.5 --min-n 10",
+    "riff-tui gate --baseline previous --candidate latest --min-coverage edges=90% --min-coverage terminals=1",
     "riff-tui gate --baseline main --candidate branch --github --junit gate.xml",
     "riff-tui gate --baseline main --candidate branch --json | jq -r '.because[].command'",
     "riff-tui gate --baseline main --candidate branch --summary-md message.md || ./notify.sh message.md",
@@ -56,6 +57,16 @@ MaxDropOption = Annotated[
 ]
 MaxErroredOption = Annotated[
     str | None, option("--max-errored", "X", "How much the share of errored calls may rise, else 5%.")
+]
+MinCoverageOption = Annotated[
+    list[str] | None,
+    option(
+        "--min-coverage",
+        "KIND=X",
+        "How much of each flow the candidate's calls have to touch: states, edges, slots, guards, terminals or tools;"
+        " repeatable.",
+        completion.coverage_kinds,
+    ),
 ]
 MinNOption = Annotated[int | None, option("--min-n", "N", "Calls that a check takes on both sides, else 5.", min=1)]
 StrictOption = Annotated[
@@ -87,6 +98,7 @@ def gate(
     candidate: CandidateOption,
     max_drop: MaxDropOption = None,
     max_errored: MaxErroredOption = None,
+    min_coverage: MinCoverageOption = None,
     min_n: MinNOption = None,
     strict: StrictOption = False,
     where: WhereOption = "",
@@ -122,7 +134,7 @@ def gate(
     if json and format not in (None, Format.JSON):
         raise UsageError(f"--json and --format {format} are two formats; leave one of them out")
     form = _form(Format.JSON if json else format, output, github=github)
-    rules = configured(max_drop or (), min_n, strict=strict, max_errored=max_errored)
+    rules = configured(max_drop or (), min_n, strict=strict, max_errored=max_errored, min_coverage=min_coverage or ())
     calls, _ = split(parse(where), ())
     location = store_location(settings)
     with reading(location) as opened:

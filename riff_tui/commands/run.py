@@ -22,6 +22,7 @@ from riff_tui.commands.options import (
 if TYPE_CHECKING:
     from typing import Literal
 
+    from riff_runner.run.cases.case import CallCase
     from riff_runner.run.cases.case_file import CaseFile
     from riff_runner.run.cases.plan import ScenarioChoice
     from riff_runner.run.flows.flow import RunnableFlow
@@ -31,6 +32,7 @@ EXAMPLES = (
     "riff-tui run --flows dental_clinic --agent openai:gpt-5-mini@https://host/v1 --agent-key-env KEY --out runs/a",
     "riff-tui run --flows flows/mine.toml --agent 'command:./my_agent.sh' --out runs/b --trials 3",
     "riff-tui run --flows apartment_viewing,dental_clinic --agent python:my_agent:reply --out runs/c --ingest calls.db",
+    "riff-tui run --flows flows/mine.toml --agent 'command:./my_agent.sh' --uncovered calls.db --out runs/e --dry-run",
     "riff-tui run --scenarios broke.toml --caller frozen --agent 'command:./my_agent.sh' --out runs/d",
 )
 
@@ -49,6 +51,7 @@ def run(
     tools_env: ToolsEnvOption = None,
     scenarios: ScenariosOption = None,
     personas: PersonasOption = None,
+    uncovered: UncoveredOption = None,
     trials: TrialsOption = 1,
     seed: SeedOption = 300,
     concurrency: ConcurrencyOption = 4,
@@ -101,6 +104,8 @@ def run(
     loaded, chosen = _choice(_words(flows), _words(scenarios))
     cast: Literal["all"] | list[str] | None = "all" if _words(personas) == ["all"] else _words(personas) or None
     cases = plan_cases(loaded, scenarios=chosen, personas=cast, trials=trials, seed=seed)
+    if uncovered is not None and not (cases := _uncovered(cases, uncovered)):
+        return
     if caller_target.kind == "frozen":
         refuse_unrecorded(cases)
     limits = CallLimits(max_turns=max_turns, max_call_s=max_call_s, turn_timeout_s=turn_timeout_s)
@@ -146,6 +151,32 @@ def run(
         show_plan(request, as_json)
     else:
         make(request, after)
+
+
+def _uncovered(cases: list[CallCase], location: str) -> list[CallCase]:
+    """Return the cases that can touch what no call in a store touched of its flow, and say what none of them can."""
+    from riff_runner.run.callers.agenda import touchable
+    from riff_store.filters.predicates import Or, Term
+    from riff_store.queries.steps import coverage
+    from riff_tui.commands.reading import reading
+    from riff_tui.output.streams import say
+    from riff_tui.text.numbers import counted
+    from riff_tui.text.safe_text import one_line
+
+    flows = {case.flow.name: case.flow for case in cases}
+    declared = {name: frozenset(flow.described.items() if flow.described else ()) for name, flow in flows.items()}
+    with reading(location) as store:
+        found = coverage(store, Or(tuple(Term("flow", "=", name) for name in flows)), declared=declared)
+    missing = {each.keys["flow"]: {(item.kind, item.item) for item in each.untouched} for each in found}
+    leading = [(case, reached) for case in cases if (reached := touchable(case) & missing.get(case.flow.name, set()))]
+    for name in flows:
+        planned = {item for case, reached in leading if case.flow.name == name for item in reached}
+        if left := sorted(missing.get(name, set()) - planned):
+            say(one_line(f"{name}: no call here leads to {', '.join(' '.join(item) for item in left)}."))
+    items = counted(sum(map(len, missing.values())), "item")
+    touched = len({(case.flow.name, item) for case, reached in leading for item in reached})
+    say(f"Uncovered: {items}, of which {len(leading)} of {counted(len(cases), 'call')} can touch {touched}.")
+    return [case for case, _ in leading]
 
 
 def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow], ScenarioChoice]:
@@ -277,6 +308,14 @@ PersonasOption = Annotated[
         "all|NAME,..",
         "Play every scenario with each of these callers; else with one.",
         completion.personas,
+    ),
+]
+UncoveredOption = Annotated[
+    str | None,
+    option(
+        "--uncovered",
+        "STORE",
+        "Only the calls that can touch what no call in this store has; what none of them leads to is named.",
     ),
 ]
 ConcurrencyOption = Annotated[int, option("--concurrency", "N", "Calls to make at once.", min=1, max=256)]

@@ -75,7 +75,7 @@ def sample(
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)
-    asked = Sample(n, counts_of(_parts(mix), n), seed, where.strip(), time.time_ns() // 1000)
+    asked = Sample(n, counts_of(parts_of(mix), n), seed, where.strip(), time.time_ns() // 1000)
     form = form_of(format, output)
     with _opened(store_location(settings)) as opened:
         table, told = _drawn(opened, asked, replace=replace)
@@ -118,7 +118,7 @@ def _opened(location: str) -> AbstractContextManager[Store]:
     return open_to_read(location)
 
 
-def _parts(mix: str) -> dict[str, Fraction]:
+def parts_of(mix: str) -> dict[str, Fraction]:
     """Read `random:50,failing:30,outlier:20`; raises `UsageError`."""
     import re
     from fractions import Fraction

@@ -58,6 +58,7 @@ FreshOption = Annotated[
 ThemeOption = Annotated[str | None, option("--theme", "T", "The colours.")]
 MouseOption = Annotated[bool | None, flag("--mouse/--no-mouse", "Take the mouse, over SSH as well.")]
 ReadOnlyOption = Annotated[bool, flag("--read-only", "Take no notes; nothing of the store is written.")]
+KeysOption = Annotated[bool, flag("--keys", "Print each action with its keys, as settings name them, and end.")]
 LiveOption = Annotated[bool | None, flag("--live/--no-live", "Show what others write to the store, or offer it.")]
 
 
@@ -75,12 +76,18 @@ def ui(
     mouse: MouseOption = None,
     live: LiveOption = None,
     read_only: ReadOnlyOption = False,
+    keys: KeysOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Open the explorer: from a weak flow to the calls that prove it."""
     from riff_tui.catalog import Request
 
+    if keys:
+        from riff_tui.tui import print_keys
+
+        print_keys()
+        return
     settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse, live=live)
     request = Request(where=where, by=split_keys(by), sort=sort, sides=two_sides(sides), aspect=aspect or None)
     explore(settings, view=view, request=request, at=at or "", fresh=fresh, read_only=read_only)

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from riff_store.filters.matching import fold
-from riff_store.vocabulary import ALIASES, FIELDS, STEP_FIELDS, TOOL_FIELDS, added_fields
+from riff_store.vocabulary import ALIASES, FIELDS, STEP_FIELDS, TOOL_FIELDS, TOUCHED_FIELDS, added_fields
 from riff_tui.filters.filter import quote
 
 NAMED = (
     "flow", "agent", "run", "persona", "scenario", "archetype", "commit", "branch", "label", "state", "segment",
     "judge", "stop_reason", "final_state", "final_status", *STEP_FIELDS,
-    *TOOL_FIELDS,
+    *TOOL_FIELDS, *TOUCHED_FIELDS,
 )  # fmt: skip
 """The fields whose names are kept by themselves and can be listed."""
 

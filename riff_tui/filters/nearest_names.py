@@ -1,4 +1,4 @@
-"""Find which names a filter asks for in vain, and what is called nearly so."""
+"""Find which names a filter asks for in vain, what is called nearly so, and where no text is kept to search."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from riff_store.filters.dimensions import DIMENSIONS, judges_shown
 from riff_store.filters.matching import fold, satisfies
-from riff_store.filters.predicates import And, InState, Or, Predicate, Term, all_of
+from riff_store.filters.predicates import And, InState, Or, Predicate, Term, all_of, asks_for_words
 from riff_store.queries.contents import known_names
 from riff_store.queries.conversations import conversation_names, count_conversations, is_any
-from riff_store.vocabulary import FAILURE_KINDS
+from riff_store.vocabulary import FAILURE_KINDS, TOUCHED_FIELDS
 from riff_tui.table import Table
+from riff_tui.text.numbers import counted
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -23,7 +24,7 @@ SEARCHED = 5_000
 """Among more conversations than these none is looked for."""
 SHORTEST = 2
 _WORD = re.compile(r"[^\W_]+")
-_IN_STORE = (*DIMENSIONS, "judge", "conversation", "failure")
+_IN_STORE = (*DIMENSIONS, *TOUCHED_FIELDS, "judge", "conversation", "failure")
 _NAMING_A_CALL = ("run", "flow", "agent", "conversation")
 _WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
 
@@ -54,6 +55,22 @@ def unknown_values(table: Table, predicate: Predicate) -> list[str]:
             noun = term.field.replace("_", " ")
             there = f"that {noun}" if term.operator == "=" else f"that in its {noun}"
             said.append(_meant(f"{_written(term)}: no row has {there}", _near(term, values)))
+    return said
+
+
+def unheard(store: Store, calls: Predicate | None) -> list[str]:
+    """Return a sentence on the calls that a filter of what was said cannot find, for no text of them is kept."""
+    if not asks_for_words(calls):
+        return []
+    from riff_store.filters.said import heard_of
+
+    heard, said = heard_of(store, calls), []
+    if heard is not None and heard.kept < heard.calls:
+        whole = f"{heard.calls:,} calls"
+        of = f"these {whole}" if not heard.kept else f"{heard.calls - heard.kept:,} of these {whole}"
+        said.append(f"What was said in {of} is not kept, so nothing is found there; ingest without --no-text keeps it.")
+    if heard is not None and heard.damaged:
+        said.append(f"{counted(heard.damaged, 'transcript')} could not be read, so nothing is found there.")
     return said
 
 

@@ -12,20 +12,23 @@ CheckStatus: TypeAlias = Literal["failed", "allowed", "noise", "held", "too few"
 
 GRAVEST_FIRST: tuple[CheckStatus, ...] = ("failed", "allowed", "noise", "held", "too few")
 
-CheckKind: TypeAlias = Literal["aspect", "errored", "measured"]
-"""What is checked: an aspect of calls, the share of calls that errored, or of how many calls an aspect was measured."""
+CheckKind: TypeAlias = Literal["aspect", "errored", "measured", "covered"]
+"""What is checked: an aspect of calls, the share of calls that errored, of how many calls an aspect was measured, or
+how many items of a flow any call touched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """Describe one aspect of one flow, baseline against candidate, in the aspect's own unit.
 
-    Of the other kinds both are shares of all calls: of those that `errored`, or of those that count in which the aspect
-    was not `measured`. `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go
-    to the worse, `smallest_fall` what would have been seen in four of five runs. `p` is that of no more than what is
-    allowed, where a mean is worse by more, else that of no difference. `p_adjusted` is corrected over the checks of one
-    kind that could be decided, and `None` beyond them; `p_flow` says how likely the flow's falls would be by chance in
-    one of all the flows. One that `recovered` is surely better, by the same tests the other way round.
+    Of the other kinds both are shares of all calls: of those that `errored`, or of those that count in which the
+    aspect was not `measured`. What is `covered` is a share of the `n` items of a flow, of which the candidate touched
+    all but the `missing` ones. `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far
+    it may go to the worse (below all items), `smallest_fall` what would have been seen in four of five runs. `p` is
+    that of no more than what is allowed, where a mean is worse by more, else that of no difference. `p_adjusted` is
+    corrected over the checks of one kind that could be decided, and `None` beyond them; `p_flow` says how likely the
+    flow's falls would be by chance in one of all the flows. One that `recovered` is surely better, by the same tests
+    the other way round.
 
     Of a check that failed or recovered, `command` opens the candidate's calls that it rests on, and `agent` led them
     all, where that was one. A failed one between runs has failed in every run that decided it `since` one.
@@ -54,12 +57,13 @@ class Check:
     agent: str | None = None
     since: str | None = None
     command: str = ""
+    missing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """Return the aspect, and whose judgement it is, or that it was not measured."""
         name = self.aspect if self.judge is None else f"{self.aspect}:{self.judge}"
-        return f"{name} not measured" if self.kind == "measured" else name
+        return f"{name}{' not measured' if self.kind == 'measured' else ' covered' if self.kind == 'covered' else ''}"
 
     @property
     def fall(self) -> float | None:

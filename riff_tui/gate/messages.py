@@ -46,7 +46,9 @@ def change(check: Check) -> str:
 
 
 def allowed(check: Check) -> str:
-    """Return how far it may fall."""
+    """Return how far it may fall, of items how many it has to touch."""
+    if check.kind == "covered":
+        return f"{percent(1 - check.allowed)} at least"
     return _size(check, check.allowed)
 
 
@@ -73,6 +75,8 @@ def figures(check: Check) -> str:
     if check.kind == "measured":
         was = f"baseline {before(check)}; p {p_value(check.p)}, corrected {p_value(check.p_adjusted)}"
         return f"{check.name} of {after(check)} ({was})"
+    if check.kind == "covered":
+        return f"{_moved(check)} ({grounds(check)})" if check.missing else _moved(check)
     return (
         f"{check.name} {before(check)} → {after(check)}"
         f" ({grounds(check)}; p {p_value(check.p)}, corrected {p_value(check.p_adjusted)})"
@@ -80,7 +84,9 @@ def figures(check: Check) -> str:
 
 
 def grounds(check: Check) -> str:
-    """Return how far a check moved, how far it may, and over how many calls."""
+    """Return how far a check moved, how far it may, and over how many calls; of items which are missing."""
+    if check.kind == "covered":
+        return f"not touched: {_shortened(check.missing)}"
     return f"{change(check)}, allowed {allowed(check)}; n {check.n_baseline} and {check.n_candidate}"
 
 
@@ -101,7 +107,8 @@ def moved(check: Check) -> str:
 def _moved(check: Check) -> str:
     if check.kind == "measured":
         return f"{short(check.name)} of {after(check)}"
-    return f"{short(check.name)} {before(check)} → {after(check)}"
+    least = f", {allowed(check)}" if check.kind == "covered" else ""
+    return f"{short(check.name)} {before(check)} → {after(check)}{least}"
 
 
 def too_few(check: Check, min_n: int) -> str:
@@ -139,7 +146,11 @@ def not_called(decision: Decision, most: int = LISTED) -> str:
 
 def notes(decision: Decision) -> list[str]:
     """Return what has to be known besides the checks, a sentence each."""
-    found = []
+    found = [
+        f"Not touched in {short(decision.candidate)}, {short(check.flow)}: {check.aspect} {_shortened(check.missing)}."
+        for check in decision.of("failed")[:LISTED]
+        if check.kind == "covered"
+    ]
     if decision.recovered:
         found.append(recovered(decision))
     if decision.missing:

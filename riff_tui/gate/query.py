@@ -12,7 +12,8 @@ from riff_tui.errors import FilterError, UsageError
 from riff_tui.filters import render
 from riff_tui.filters.parser import parse
 from riff_tui.gate.decision import Check, Decision
-from riff_tui.gate.rules import Rules, decide
+from riff_tui.gate.floors import KINDS, checks
+from riff_tui.gate.rules import Rules, by_gravity, decide
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -52,7 +53,21 @@ def _decided(
     _refuse_beginning("--baseline", baseline, comparison.a)
     _refuse_beginning("--candidate", candidate, comparison.b)
     _refuse_empty(comparison, calls)
-    return _decide(comparison, rules), comparison
+    return _with_coverage(store, _decide(comparison, rules), comparison, calls, rules), comparison
+
+
+def _with_coverage(
+    store: Store, decision: Decision, comparison: Comparison, calls: Predicate | None, rules: Rules
+) -> Decision:
+    """Return the decision with checks of what the candidate touched of its flows, if there are to be any."""
+    if not rules.min_coverage:
+        return decision
+    from riff_store.queries.sides import calls_of_side
+    from riff_store.queries.steps import coverage
+
+    baseline, candidate = (coverage(store, calls_of_side(side, calls)) for side in (comparison.a, comparison.b))
+    found = checks(rules.min_coverage, baseline, candidate, comparison.b.name)
+    return replace(decision, checks=by_gravity([*decision.checks, *found]))
 
 
 def _compared(store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules) -> Comparison:
@@ -154,6 +169,9 @@ def _where(check: Check, comparison: Comparison, calls: Predicate | None) -> str
     more = [] if calls is None or calls in parts else [_grouped(calls)]
     if check.kind == "errored":
         return " ".join([render(all_of(parts)), *more])
+    if check.kind == "covered":
+        items = (Term("kind", "=", KINDS[check.aspect]), Term("calls", "=", 0.0))
+        return " ".join([render(all_of([*parts[:2], *items])), *more])
     is_measured = Term(_field(check), "measured" if check.kind == "aspect" else "missing")
     # In ASCII, for what is pasted anywhere.
     return " ".join([render(all_of(parts)), render(is_measured).removesuffix("·") + "none", *more])
@@ -175,6 +193,8 @@ def _command(check: Check, where: str, paired: ComparedCalls | None, store_name:
     """Return the command with the worst calls first; calls without a partner are left out if a filter can say so."""
     from riff_tui.catalog import Request, ui_command
 
+    if check.kind == "covered":
+        return ui_command("coverage", Request(where=where), store=store_name)
     texts = [f"{where} {_grouped(part)}" for part in _with_partner(paired)] if paired is not None else []
     shortest = min(filter(_can_be_read, texts), key=len, default=where)
     worst_first = _field(check) if check.better == "higher" else f"-{_field(check)}"
@@ -233,7 +253,9 @@ def with_first_runs(
     """
     if comparison.b.kind != "run":
         return decision
-    since = {_key_in_any_run(check): decision.candidate for check in decision.of("failed")}
+    # What runs before the candidate touched is no matter of chance: their own gates told it.
+    failed = [check for check in decision.of("failed") if check.kind != "covered"]
+    since = {_key_in_any_run(check): decision.candidate for check in failed}
     open_ones = set(since)
     for run in _runs_between(store, decision):
         if not open_ones:

@@ -163,7 +163,7 @@ def write(decision: Decision, out: TextIO) -> None:
 
 def _case(check: Check, decision: Decision) -> ElementTree.Element:
     if check.status == "failed":
-        return _failure(check.flow, check.name, messages.figures(check), check.command)
+        return _failure(check.flow, check.name, messages.figures(check), check.command, check.missing)
     case = _bare(check.flow, check.name)
     if check.status == "too few":
         ElementTree.SubElement(case, "skipped", message=one_line(messages.too_few(check, decision.min_n)))
@@ -181,9 +181,9 @@ def _missing_case(missing: MissingFlow, decision: Decision) -> ElementTree.Eleme
     return case
 
 
-def _failure(flow: str, name: str, message: str, command: str = "") -> ElementTree.Element:
+def _failure(flow: str, name: str, message: str, command: str = "", missing: Sequence[str] = ()) -> ElementTree.Element:
     case = _bare(flow, name)
-    lines = [f"{flow}: {message}", *([command] if command else [])]
+    lines = [f"{flow}: {message}", *missing, *([command] if command else [])]
     failure = ElementTree.SubElement(case, "failure", type="gate", message=one_line(message))
     failure.text = "\n".join(map(one_line, lines))
     return case

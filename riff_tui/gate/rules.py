@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.metrics import OF_CALLS, Metric, metric_of
 from riff_store.vocabulary import ALIASES, aspect_named
 from riff_tui import settings
 from riff_tui.errors import UsageError
+from riff_tui.gate import floors
 from riff_tui.gate.decision import GRAVEST_FIRST, Check, CheckKind, CheckStatus, Decision, MissingFlow
+from riff_tui.gate.floors import Floors, share
 
 if TYPE_CHECKING:
     from riff_store.queries.comparison import Comparison, Difference
@@ -155,7 +157,7 @@ def decide(
         baseline=comparison.a.name,
         candidate=comparison.b.name,
         min_n=min_n,
-        checks=tuple(sorted(checks, key=_gravity)),
+        checks=by_gravity(checks),
         missing=tuple(MissingFlow(flow, comparison.errored_b.get(flow, 0)) for flow in sorted(comparison.only_in_a)),
         added=tuple(sorted(comparison.only_in_b)),
         unmeasured=tuple(each.aspect for each in tolerances if each.aspect not in measured),
@@ -346,6 +348,11 @@ def _smallest_fall(row: Difference, allowed: float, checks: int) -> float | None
     return None if found is None else found * scale
 
 
+def by_gravity(checks: Iterable[Check]) -> tuple[Check, ...]:
+    """Return checks with the gravest first."""
+    return tuple(sorted(checks, key=_gravity))
+
+
 def _gravity(check: Check) -> tuple[int, float, float, str, int, str, str]:
     metric = metric_of(check.aspect) if check.kind == "aspect" else None
     scale = 1.0 if check.kind != "aspect" else math.inf if metric is None else metric.bounds[1]
@@ -384,20 +391,22 @@ def _refuse_unmeasured(
 
 
 VARIABLE = "RIFF_TUI_GATE_MAX_DROP"
-_KEYS = ("max_drop", "max_errored", "min_n")
+_KEYS = ("max_drop", "max_errored", "min_coverage", "min_n")
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """Describe what is checked with its tolerance, the calls that a check takes, and whether the gate is strict.
 
-    `max_errored` is by how much the share of errored calls may rise.
+    `max_errored` is by how much the share of errored calls may rise, `min_coverage` how much of the items of a flow has
+    to be touched, by kind.
     """
 
     tolerances: tuple[Tolerance, ...]
     min_n: int = MIN_N
     strict: bool = False
     max_errored: float = MAX_ERRORED
+    min_coverage: Floors = field(default_factory=dict)
 
     def allowed(self, aspect: str, judge: str | None) -> float:
         """Return how far an aspect, by a judge, may fall."""
@@ -411,6 +420,7 @@ def configured(
     *,
     strict: bool = False,
     max_errored: str | None = None,
+    min_coverage: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
 ) -> Rules:
     """Return the rules of this run; `max_drop`, `min_n` and so on are the flags. Raise `UsageError` for nonsense."""
@@ -429,24 +439,11 @@ def configured(
         min_n = table.get("min_n", MIN_N)
         if type(min_n) is not int or min_n < 1:
             raise UsageError(f"{_file(environ)}: gate.min_n must be a whole number from 1")
-    if max_errored is not None:
-        share = _share(max_errored, "--max-errored")
-    else:
-        share = _share(table.get("max_errored", MAX_ERRORED), f"{_file(environ)}: gate.max_errored")
-    return Rules(tolerances, min_n, strict, share)
-
-
-def _share(amount: Any, source: str) -> float:
-    """Read a share as `5%`, as 0.05, or as the number of its points where that is above 1."""
-    text = "" if isinstance(amount, bool) else str(amount).strip()
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = math.nan
-    share = value / 100 if text.endswith("%") or value > 1 else value
-    if not 0 <= share <= 1:
-        raise UsageError(f"{source} {amount}: it takes a share from 0 to 1, such as 0.05 or 5%")
-    return share
+    errored = (max_errored, "--max-errored")
+    if max_errored is None:
+        errored = (table.get("max_errored", MAX_ERRORED), f"{_file(environ)}: gate.max_errored")
+    least = floors.read(min_coverage, table.get("min_coverage", {}), _file(environ))
+    return Rules(tolerances, min_n, strict, share(*errored), least)
 
 
 def _from_file(table: Any, environ: Mapping[str, str]) -> Iterator[Tolerance]:

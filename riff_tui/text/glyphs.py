@@ -13,7 +13,8 @@ class Glyphs(NamedTuple):
     """Hold a set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
 
     `bars` go from an empty cell to a full one, `hatched` is a full one of another kind, `sparks` go from the lowest to
-    the highest, `box` maps the sides that a line leaves a cell by (in the order `nesw`) to its sign.
+    the highest. Rows are sorted in `ascending` order with the smallest first. `box` maps the sides that a line leaves a
+    cell by (in the order `nesw`) to its sign, and `untaken` is a line along which nothing went.
     """
 
     ascii_only: bool
@@ -29,6 +30,9 @@ class Glyphs(NamedTuple):
     both_sides: str
     success: str
     escalation: str
+    ended: str
+    ascending: str
+    descending: str
     rising: str
     falling: str
     event: str
@@ -39,6 +43,7 @@ class Glyphs(NamedTuple):
     bars: str
     hatched: str
     sparks: str
+    untaken: str
     box: dict[str, str]
 
     def mark(self, severity: Severity | None, *, thin: bool = False) -> str:
@@ -55,13 +60,13 @@ class Glyphs(NamedTuple):
         if share > 0:
             filled = max(1, filled)
         whole, part = divmod(filled, steps)
-        return (self.bars[-1] * whole + (self.bars[part] if part else "")).ljust(width)
+        return (self.bars[-1] * whole + (self.bars[part] if part else "")).ljust(width, self.bars[0])
 
     def parted_bar(self, share: float, hatched: float, width: int) -> str:
         """Draw a bar of `width` cells, of which the last part of what is filled is hatched; 0 to 1 of the whole."""
-        whole = self.bar(share, width).rstrip()
-        cells = min(len(whole), max(1, round(min(1.0, hatched) * width))) if hatched > 0 else 0
-        return f"{whole[: len(whole) - cells]}{self.hatched * cells}"
+        filled = self.bar(share, width).rstrip(self.bars[0])
+        cells = min(len(filled), max(1, round(min(1.0, hatched) * width))) if hatched > 0 else 0
+        return f"{filled[: len(filled) - cells]}{self.hatched * cells}".ljust(width, self.bars[0])
 
     def sparkline(self, values: Sequence[float | None], top: float = 10.0) -> str:
         """Draw one sign a value between 0 and `top`, the sign for not measured where there is none."""
@@ -86,6 +91,9 @@ UNICODE = Glyphs(
     both_sides="*",
     success="✓",
     escalation="↗",
+    ended="✕",
+    ascending="▲",
+    descending="▼",
     rising="▲",
     falling="▼",
     event="◆",
@@ -96,6 +104,7 @@ UNICODE = Glyphs(
     bars=" ▏▎▍▌▋▊▉█",
     hatched="░",
     sparks="▁▂▃▄▅▆▇█",
+    untaken="┄",
     box={
         "ew": "─", "ns": "│", "nw": "┘", "sw": "┐", "ne": "└", "es": "┌",
         "nsw": "┤", "nes": "├", "new": "┴", "esw": "┬", "nesw": "┼",
@@ -104,13 +113,16 @@ UNICODE = Glyphs(
 
 ASCII = UNICODE._replace(
     ascii_only=True,
-    warn="?",
+    warn="w",
     not_measured="-",
     ellipsis="~",
     crumb=" > ",
     arrow=">",
     success="ok",
     escalation="esc",
+    ended="x",
+    ascending="v",
+    descending="V",
     rising="^",
     falling="v",
     event="+",
@@ -118,9 +130,10 @@ ASCII = UNICODE._replace(
     noted="#",
     filled="#",
     half_filled=":",
-    bars=" #",
+    bars=".#",
     hatched=":",
-    sparks="_.:-=+*#",
+    sparks="_.-=^",
+    untaken=".",
     box={
         "ew": "-", "ns": "|", "nw": "+", "sw": "+", "ne": "+", "es": "+",
         "nsw": "+", "nes": "+", "new": "+", "esw": "+", "nesw": "+",
@@ -132,7 +145,7 @@ _IN_ASCII = str.maketrans(
     {
         "·": "-", "×": "x", "→": "->", "←": "<-", "›": ">", "…": "...", "–": "-", "—": "-", "‘": "'", "’": "'",
         "“": '"', "”": '"', "≥": ">=", "≤": "<=", "Δ": "d", "±": "+-", "⏎": "\\n", "␡": "^?", "�": "?",
-        "✓": "ok", "↗": "esc", "△": "?", "►": ">", "●": "*", "−": "-",
+        "✓": "ok", "↗": "esc", "✕": "x", "┄": ".", "△": "w", "►": ">", "●": "*", "−": "-", "»": ">>",
     }
 )  # fmt: skip
 _IN_ASCII |= _CONTROL_PICTURES

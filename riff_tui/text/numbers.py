@@ -18,10 +18,11 @@ from riff_tui.text.safe_text import one_line
 _NOISE = Decimal("1e-9")
 _ROOMY = Context(prec=40, rounding=ROUND_HALF_UP)
 _LONG = 1e15
-BAR = 14
-"""The cells of a bar."""
+BAR = 8
+"""The most cells of a bar."""
 SHARE = "share"
 """The unit of columns that people read in percent."""
+_P_VALUES = frozenset({"p", "p_adjusted"})
 _RIGHT_KINDS = frozenset({"number", "count"})
 _EPOCH = datetime(1970, 1, 1)
 
@@ -57,6 +58,17 @@ def signed(value: float | None, decimals: int) -> str:
 def p_text(p: float) -> str:
     """Write a p-value with three decimals, `<0.001` where it is smaller than those can say."""
     return "<0.001" if p < 0.001 else fixed(p, 3)
+
+
+def points_text(difference: float) -> str:
+    """Write a difference of two shares in percentage points."""
+    return f"{signed(difference * 100, 1)} pp"
+
+
+def answered_text(seconds: float, decimals: int = 1, *, trim: bool = False) -> str:
+    """Write how long an answer took, or how early it came: before the other had ended."""
+    text = f"{fixed(abs(seconds), decimals, trim=trim)} s"
+    return f"{text} early" if seconds < 0 and float(text.removesuffix(" s")) else text
 
 
 def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool = False) -> str:
@@ -110,7 +122,8 @@ def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: boo
     if column.kind == "bar":
         bar = row.bars.get(column.key)
         return glyphs.parted_bar(bar.share, bar.hatched, BAR) if bar else ""
-    text = row.display.get(column.key)
+    text = row.posted.get(column.key) if posted else None
+    text = row.display.get(column.key) if text is None else text
     if text is None:
         value = column.value(row.record)
         if value is None:
@@ -150,6 +163,8 @@ def value_text(column: Column, value: Any) -> str:
         return "yes" if value else "no"
     if column.kind == "time":
         return utc(value)
+    if column.key in _P_VALUES:
+        return p_text(value)
     if column.kind == "number":
         return fixed(value, column.decimals, trim=column.trim)
     if isinstance(value, float) and (column.kind == "count" or value.is_integer()):

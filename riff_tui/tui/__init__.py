@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from riff_tui.tui.app import Explorer, StartOptions, run_explorer
+from riff_tui.tui.app import Explorer, StartOptions, print_keys, run_explorer
 
-__all__ = ["Explorer", "StartOptions", "run_explorer"]
+__all__ = ["Explorer", "StartOptions", "print_keys", "run_explorer"]

@@ -21,12 +21,22 @@ from textual.timer import Timer
 
 from riff_store.signals import ENDED_BY, exit_code_of, handlers_given_back
 from riff_tui.browser import PLACE, is_in_browser
-from riff_tui.errors import ExitCode, OutputError, UsageError
+from riff_tui.errors import ExitCode, OutputError, UsageError, writing
 from riff_tui.notes.notebook import Notebook
-from riff_tui.settings import Settings, state_directory, store_place, store_to_name, wants_color
+from riff_tui.settings import (
+    Settings,
+    commands,
+    keys,
+    state_directory,
+    store_place,
+    store_to_name,
+    wants_color,
+)
 from riff_tui.text.glyphs import UNICODE, Glyphs, glyphs
-from riff_tui.tui.actions.action import textual_keys
-from riff_tui.tui.actions.registry import ACTIONS
+from riff_tui.text.palette import MONO
+from riff_tui.tui.actions.action import Action, textual_keys
+from riff_tui.tui.actions.own import listing, with_own
+from riff_tui.tui.actions.registry import BY_ID
 from riff_tui.tui.data.backend import (
     Backend,
     CaseText,
@@ -46,7 +56,6 @@ from riff_tui.tui.widgets.field import TextField
 from riff_tui.watching.growing_run import GrowingRun
 
 MOST_REPEATED = 3
-_LEADING = {name for each in ACTIONS if each.group != "Move" for name in textual_keys(each.keys).split(",")}
 # So much later what changed is written, together with what changes meanwhile.
 SAVED_AFTER_S = 2.0
 
@@ -73,8 +82,11 @@ class Explorer(QuietApp, inherit_bindings=False):
         palette: Palette = PALETTES["ansi"],
         glyphs: Glyphs = UNICODE,
         on_page: bool = False,
+        actions: Mapping[str, Action] = BY_ID,
     ) -> None:
         super().__init__(ansi_color=True)
+        leading = [key for each in actions.values() if each.group != "Move" for key in each.keys]
+        self._leading = {textual_keys([key]) for key in leading}
         self.theme = "ansi-dark"
         self.animation_level = "none"
         self.session = backend.session
@@ -83,7 +95,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         backend = replace(backend, send=self.send)
         if on_page:
             backend = replace(backend, deliver=self._deliver, told=self._tell_page)
-        self._explorer = ExplorerScreen(backend, History((start,)), palette, glyphs)
+        self._explorer = ExplorerScreen(backend, History((start,)), palette, glyphs, actions)
         self._save_timer: Timer | None = None
 
     def write_pending_notes(self) -> list[str]:
@@ -121,7 +133,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         opening = self._explorer.controls.opening
         is_text = opening.is_loading and opening.is_for_text
         # Where others wait as well, it may be a letter of what they open.
-        return key in _LEADING and not is_text and len(waiting) >= MOST_REPEATED and set(waiting) == {key}
+        return key in self._leading and not is_text and len(waiting) >= MOST_REPEATED and set(waiting) == {key}
 
     def cancel_opening(self) -> bool:
         return self._explorer.controls.opening.stop()
@@ -254,6 +266,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     wanted = open_link(start.view or "flows", start.where, start.aspect, sides=start.sides, by=start.by, at=start.at)
     if start.sort is not None:
         wanted = (*wanted[:-1], replace(wanted[-1], sort=start.sort))
+    actions, complaints = own_actions()
     opened_store = open_to_read(location)
     place = store_place(location)
     named = store_to_name(place)
@@ -276,11 +289,12 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         names=KnownNames(opened_store),
         notes=NotesOfCalls(opened_store),
         notebook=None if start.read_only else Notebook(place, settings.author),
-        notice=told_of_kept_notes(opened_store),
+        notice="; ".join(filter(None, [*complaints, told_of_kept_notes(opened_store)])),
         growing=GrowingRun(opened_store),
         watcher=watcher,
         paused=settings.live is False,
         store=named,
+        place=named or place,
         session=session,
     )
     explorer = Explorer(
@@ -289,6 +303,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         palette=found.palette,
         glyphs=found.glyphs,
         on_page=is_in_browser(),
+        actions=actions,
     )
     explorer.run(mouse=found.mouse)
     for said in explorer.write_pending_notes():
@@ -302,6 +317,27 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     if explorer.failure is not None:
         raise explorer.failure
     return explorer.return_code or 0
+
+
+def own_actions() -> tuple[Mapping[str, Action], list[str]]:
+    """Return the actions with keys and commands from the settings file, and what of these makes no sense.
+
+    Whoever looks at a page is not at the machine on which commands would run.
+    """
+    return with_own(keys(), () if is_in_browser() else commands())
+
+
+def print_keys() -> None:
+    """Print what the settings file calls each action, with its keys; on stderr what of that file makes no sense."""
+    from riff_tui.output.streams import say, standard_output
+
+    actions, complaints = own_actions()
+    with writing("stdout"):
+        out = standard_output().stream
+        out.writelines(f"{line}\n" for line in listing(actions))
+        out.flush()
+    for complaint in complaints:
+        say(complaint)
 
 
 def _write(session: SessionFile, *, said: bool) -> None:
@@ -344,7 +380,7 @@ def detect_capabilities(
     remote = bool(environ.get("SSH_CONNECTION"))
     usual = "dark" if is_in_browser(environ) else "ansi"
     theme = theme or (None if remote else remembered)
-    named = "plain" if not wants_color(True, environ) else usual if theme not in PALETTES else str(theme)
+    named = MONO.name if not wants_color(True, environ) else usual if theme not in PALETTES else str(theme)
     if ascii_only is None:
         ascii_only = environ.get("TERM") == "linux" or not _can_show(stream or sys.stderr)
     return Capabilities(PALETTES[named], glyphs(ascii_only), not remote if mouse is None else mouse)

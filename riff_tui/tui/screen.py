@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -19,8 +20,8 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.tui.actions.action import Controls, perform, textual_keys
-from riff_tui.tui.actions.help import hints
+from riff_tui.tui.actions.action import Action, Controls, perform, textual_keys
+from riff_tui.tui.actions.help import first_words, hints
 from riff_tui.tui.actions.registry import ACTIONS, BY_ID
 from riff_tui.tui.controllers import refresh
 from riff_tui.tui.controllers.detail import DetailController
@@ -38,6 +39,7 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
+from riff_tui.tui.terminal.textual_internals import rebind
 from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
@@ -51,6 +53,13 @@ UNSEEN = ("quit", "suspend")
 """The actions that a screen obeys on which nothing can be seen."""
 
 
+def bindings_of(actions: Iterable[Action]) -> Iterator[Binding]:
+    """Yield a binding for each key of the actions."""
+    for each in actions:
+        for key in each.keys:
+            yield Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
+
+
 class ExplorerScreen(Screen[None], inherit_bindings=False):
     """Show a location and serve as the `Host` of its controllers; the store is only queried from another thread."""
 
@@ -60,28 +69,33 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     ExplorerScreen.-too-small > * { display: none; }
     ExplorerScreen.-too-small > #too-small { display: block; }
     """
-    # What had the focus may be hidden, and the first that could take it may be so as well: then the screen has the keys.
+    # What had the focus may be hidden, and so may be what would be given it: then the screen itself has the keys.
     AUTO_FOCUS = ""
     # Nothing looks different where the focus is elsewhere, so nothing is to be sent again.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
-        for each in ACTIONS
-        for key in each.keys
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ACTIONS)]
 
     class Opened(Message):
         """Report that a location or a dialog opened, or does not so soon: what was typed meanwhile is answered."""
 
-    def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        history: History,
+        palette: Palette,
+        glyphs: Glyphs,
+        actions: Mapping[str, Action] = BY_ID,
+    ) -> None:
         super().__init__()
+        if actions is not BY_ID:
+            rebind(self, bindings_of(actions.values()))
         self.loaded: LoadedView | None = None
         self.last_error: Exception | None = None
         self.notice = backend.session.complaint or backend.notice
         self.worker = backend.worker
         self.session = backend.session
         self.show_view = backend.show_view
-        self.controls = self._built(backend, palette, glyphs)
+        self.controls = self._built(backend, palette, glyphs, actions)
         self._backend = backend
         self._glyphs = glyphs
         self._history = history
@@ -89,7 +103,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._remark = ""
         self._too_small = Static("", id="too-small", markup=False)
 
-    def _built(self, backend: Backend, palette: Palette, glyphs: Glyphs) -> Controls:
+    def _built(self, backend: Backend, palette: Palette, glyphs: Glyphs, actions: Mapping[str, Action]) -> Controls:
         """Build the widgets, which `compose` mounts, and the controllers."""
         table = LineTable(palette=palette, glyphs=glyphs, id="table")
         transcript = Transcript(palette=palette, glyphs=glyphs, id="transcript")
@@ -107,7 +121,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return Controls(
             host=self,
             backend=backend,
-            actions=BY_ID,
+            actions=actions,
             top=TopLine(palette=palette, glyphs=glyphs, id="top"),
             header=header,
             body=body,
@@ -202,7 +216,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def _with_cursor(self, location: Location) -> Location:
         controls = self.controls
-        if self.loaded is not None and self.loaded.is_awaited:
+        if self.loaded is not None and (self.loaded.is_awaited or (not self.body.row and is_begun(self.loaded.main))):
             return replace(location, graph=controls.header.focused_graph)
         row, column = self.body.row, controls.table.under
         return replace(
@@ -235,7 +249,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         with self.app.batch_update():
             self.controls.prompt_controller.close()
             self._draw(history, loaded)
-            self.say(self.notice or self._remark, "warn" if self.notice else None)
+            greeting = first_words(self.controls) if self.session.greets() else ""
+            self.say(self.notice or self._remark or greeting, "warn" if self.notice else None)
             self.notice = self._remark = ""
             self.body.focus()
             self.update_lines()
@@ -309,7 +324,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             row=location.row or loaded.main.begin,
             index=location.index,
             column=location.column,
-            empty=empty_text(location, awaited=loaded.is_awaited),
+            empty=empty_text(location, awaited=loaded.is_awaited or is_begun(loaded.main)),
             marked=controls.list_state.marks(location),
             choice=controls.list_state.columns(location),
             again=again,
@@ -321,14 +336,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
-        main = self.loaded.main if self.loaded is not None and position is not None else None
-        headline = main.headline if main is not None and not main.sections else ""
-        # What belongs to the number stays at it; a short line is cut behind the state of the store and what to fix.
-        unit, _, counted = counts.partition(" · ")
-        told = " · ".join(part for part in (unit, controls.auto_refresh.status, headline, counted, age) if part)
-        begin = " · " if position and told and not unit else ""
-        controls.top.show(crumbs(self._history.stack), position, begin + told)
-        controls.bottom.hint(hints(controls))
+        unit, *counted = counts.split(" · ")
+        told = [part for part in (unit, controls.auto_refresh.status, *counted, age) if part]
+        controls.top.show(crumbs(self._history.stack), position, told)
+        controls.bottom.hint(hints(controls), self.loaded.main.legend if self.loaded else "")
 
     def _position(self) -> tuple[int, int] | None:
         """Return which of how many rows the cursor is on; of a conversation, which of its list it is."""
@@ -415,12 +426,18 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_line_table_opened(self) -> None:
         self.action_do("open")
 
+    def on_line_table_headed(self) -> None:
+        self.action_do("sort")
+
+    def on_bottom_line_pressed(self, event: BottomLine.Pressed) -> None:
+        self.app.simulate_key(textual_keys([event.key]))
+
     def on_line_table_moved(self) -> None:
         if self._history.here.kind != "conversation":
             self.controls.top.move_to(self.controls.table.cursor + 1)
             if callable(self.controls.spec.screen.below):
                 # What Enter opens is another thing from row to row.
-                self.controls.bottom.hint(hints(self.controls))
+                self.controls.bottom.hint(hints(self.controls), self.controls.bottom.legend)
         self.controls.detail.moved()
 
     def on_transcript_moved(self) -> None:

@@ -142,7 +142,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("pair", "pairs"), empty=NO_JUDGE_HERE, empty_store=""),
     screen=Screen(
         key="B",
-        help="Each pair of judges and how far they agree; press again to widen.",
+        help="Each pair of judges and how far they agree; press again for more.",
         below=lambda row: "conversations" if row.record.get("second") == CORRECTNESS else "disputes",
     ),
 )
@@ -251,7 +251,10 @@ DISPUTES = ViewSpec(
         empty_store="",
     ),
     screen=Screen(
-        key="D", help="The calls on which judges differ most; press again to widen.", depth=2, below="conversation"
+        key="D",
+        help="The calls on which judges differ most; press again for more.",
+        depth=2,
+        below="conversation",
     ),
 )
 SPECS = (SPEC, DISPUTES)

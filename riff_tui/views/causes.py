@@ -176,7 +176,7 @@ SPEC = ViewSpec(
     ),
     screen=Screen(
         key="C",
-        help="The causes of the failed calls of this place, the largest group first; again to widen.",
+        help="The causes of the failed calls of this place, the largest group first; again for more.",
         below="conversations",
     ),
 )

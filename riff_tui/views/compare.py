@@ -25,10 +25,22 @@ from riff_tui.table import (
     label,
     naming_columns,
 )
-from riff_tui.text.numbers import counted, fixed, interval_text, listed, p_text, signed, value_text
+from riff_tui.text.numbers import (
+    SHARE,
+    counted,
+    ends_text,
+    fixed,
+    interval_text,
+    listed,
+    percent,
+    points_text,
+    signed,
+    value_text,
+)
 from riff_tui.text.safe_text import fit, one_line
 from riff_tui.views import failures
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.routes import shared_states
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
@@ -196,12 +208,17 @@ def _row(difference: Difference) -> Row:
         record,
         display={
             **_display(difference),
-            **{key: signed(record[key], _FINEST) for key in ("effect", "low", "high") if record[key] is not None},
+            **{key: _difference(record, key) for key in ("effect", "low", "high") if record[key] is not None},
+            **({key: percent(record[key]) for key in ("a", "b")} if record["unit"] == SHARE else {}),
         },
         severity={} if mark is None else {"verdict": mark, "": mark},
         thin=cells.is_thin(min(difference.a.n, difference.b.n)) or few,
         where=where,
     )
+
+
+def _difference(record: Mapping[str, Any], key: str) -> str:
+    return points_text(record[key]) if record["unit"] == SHARE else signed(record[key], _FINEST)
 
 
 def _display(difference: Difference) -> dict[str, str]:
@@ -215,9 +232,6 @@ def _display(difference: Difference) -> dict[str, str]:
     for key in _EVENTS:
         events = getattr(difference, key)
         shown[key] = "" if events is None else f"{events}~" if _are_few(events) else f"{events}"
-    for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
-        if p is not None:
-            shown[key] = p_text(p)
     # A sign in each cell would say that something is missing.
     shown |= dict.fromkeys(() if difference.rate else ("only_a", "only_b", "both", "neither"), "")
     shown |= dict.fromkeys(("up", "down") if difference.rate or difference.events_a is not None else (), "")
@@ -352,8 +366,9 @@ def _size(column: Column, a: float, b: float) -> float:
 def _metric_row(column: Column, a: Row, b: Row) -> Row:
     first, second = _number(column, a) or 0.0, _number(column, b) or 0.0
     delta, flag = second - first, column.kind == "flag"
-    text = _figure(column, delta)
+    text = fixed(delta * 100, 1) if column.unit == SHARE else _figure(column, delta)
     same = float(text) == 0
+    text += " pp" if column.unit == SHARE else ""
     direction = "same" if same else "other" if flag else "higher" if delta > 0 else "lower"
     display = {"delta": "" if flag else "0" if same else f"+{text}" if delta > 0 else text}
     return _row_of_both(column, a, b, delta, direction, display)
@@ -385,7 +400,7 @@ def _row_of_both(
         interval = (row.record.get("intervals") or {}).get(column.key)
         record[f"interval_{side}"] = interval
         # Most metrics of some views have none: a sign in each cell would say nothing.
-        shown[f"interval_{side}"] = "" if interval is None else interval_text(interval, _decimals(column), trim=True)
+        shown[f"interval_{side}"] = "" if interval is None else _ends(column, interval)
     return Row(column.key, record, display=shown, severity=severity)
 
 
@@ -397,7 +412,15 @@ def _cell(column: Column, value: Any) -> str:
     return fit(one_line(value_text(column, value)), _LONGEST)
 
 
+def _ends(column: Column, interval: Sequence[float]) -> str:
+    if column.unit == SHARE:
+        return ends_text(column, interval)
+    return interval_text(interval, _decimals(column), trim=True)
+
+
 def _figure(column: Column, value: float) -> str:
+    if column.unit == SHARE:
+        return percent(value)
     return fixed(value, _decimals(column), trim=True)
 
 
@@ -406,6 +429,8 @@ def _decimals(column: Column) -> int:
 
 
 def _notes_on_rows(a: Row, b: Row) -> Iterator[str]:
+    if all(row.record.get("route") for row in (a, b)):
+        yield _parting(a, b)
     yield RULE
     yield UNTESTED
     if any(row.record.get("intervals") for row in (a, b)):
@@ -414,6 +439,19 @@ def _notes_on_rows(a: Row, b: Row) -> Iterator[str]:
     if thin:
         few = f"fewer than {THIN} groups" if "groups" in a.record else f"n < {THIN}"
         yield f"Thin: {few} behind {' and '.join(thin)}, marked ~."
+
+
+def _parting(a: Row, b: Row) -> str:
+    """Return where two routes part, and what success is behind each."""
+    one, other = (row.record["route"] for row in (a, b))
+    shared = shared_states(one, other)
+    said = []
+    for side, row, states in (("a", a, one), ("b", b, other)):
+        goes = f"goes on to {states[shared]}" if len(states) > shared else "ends"
+        said.append(
+            f"{side} {goes} ({percent(row.record['success_rate'])} of {cells.calls_text(row.record['n'])} succeed)"
+        )
+    return f"{f'They part after {one[shared - 1]}' if shared else 'They part at once'}: {', '.join(said)}."
 
 
 SPEC = ViewSpec(

@@ -120,6 +120,18 @@ def show(query: ViewQuery) -> Table:
     return _counted(query, calls, listed)
 
 
+def of_calls(query: ViewQuery, keys: Sequence[int]) -> Table:
+    """Return the list of some calls, in the order of their keys, the newest of which may be found first."""
+    from riff_store.queries.conversations import calls_of
+    from riff_store.queries.sums import typed_flows
+
+    with query.store.snapshot():
+        typed = typed_flows(query.store)
+        found = calls_of(query.store, keys)
+    rows = [row(call, typed=call.flow in typed) for call in found]
+    return conversations(rows, noted=any(call.notes for call in found))
+
+
 def _counted(query: ViewQuery, calls: Predicate | None, listed: CallList) -> Table:
     with query.store.snapshot():
         listed.settle()
@@ -267,6 +279,7 @@ SPEC = ViewSpec(
     ),
     order=50,
     show=show,
+    of_calls=of_calls,
     columns=COLUMNS,
     filters=Filters(calls=True),
     order_by="run",
@@ -287,7 +300,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("conversation", "conversations"), empty_store=""),
     screen=Screen(
         key="4",
-        help="The conversations behind this place; press again to widen.",
+        help="The conversations behind this place; press again for more.",
         depth=3,
         below="conversation",
         walk=("flow", "agent", "segment", "state"),

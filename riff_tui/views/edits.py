@@ -170,8 +170,10 @@ SPEC = ViewSpec(
     show=show,
     columns=COLUMNS,
     last=("commit", "author", "next_run", "runs", "together"),
-    words=Words(nouns=("edit", "edits"), empty=NO_EDITS, empty_store=NO_EDITS),
+    words=Words(nouns=("edit", "edits"), empty=NO_EDITS, empty_store=NO_EDITS, also="git commits changes"),
     screen=Screen(
-        key="H", help="Who changed the flow when, and its success around it; press again to widen.", below="flows"
+        key="H",
+        help="Who changed the flow when, and its success around it; press again for more.",
+        below="flows",
     ),
 )

@@ -231,7 +231,7 @@ def _left_out(answer: Effects) -> Iterator[str]:
         names = ", ".join(f"{name} {level if level == COMPUTED else f'({level})'}" for name, level in levels)
         yield f"Left out for having one level: {names}."
     for name, count in model.crowded:
-        yield f"Left out for having too many levels: {name} ({count}); narrow the calls with --where."
+        yield f"Left out for having too many levels: {name} ({count}); leave calls out with --where."
     if answer.unmeasured:
         calls = "call has" if answer.unmeasured == 1 else "calls have"
         no_quality = answer.aspect == QUALITY and not model.observations
@@ -264,7 +264,7 @@ SPEC = ViewSpec(
     ),
     screen=Screen(
         key="F",
-        help="What explains quality: judge, agent, flow, persona; compares agents, all else alike; again to widen.",
+        help="What explains quality: judge, agent, flow, persona; compares agents, all else alike; again for more.",
         below=lambda row: _BELOW.get(str(row.record.get("factor")), ""),
     ),
 )

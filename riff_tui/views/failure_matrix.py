@@ -136,7 +136,7 @@ def _notes(answer: FailureMatrix, flows: list[str], grid: FailureGrid | None) ->
         yield f"{flow}: {failed} of {calls} calls failed ({percent(failed / calls)})."
     yield from marked_note(sum(cell.kinds.get(MARKED, 0) for cell in answer.cells), sum(answer.failed.values()))
     if len(flows) > 1:
-        yield "Of several flows there is no grid: narrow to one with flow=F."
+        yield "Of several flows there is no grid: filter by one, flow=F."
     if grid is not None:
         yield GRID
         if grid.left_out:
@@ -165,7 +165,7 @@ SPEC = ViewSpec(
     ),
     screen=Screen(
         key="M",
-        help="Where the failed calls of this place first went wrong: last good by first failed state; again to widen.",
+        help="Where the failed calls of this place first went wrong: last good by first failed state; again for more.",
         below="conversations",
     ),
 )

@@ -1,4 +1,4 @@
-"""Show how each agent does on each flow, the least operable first."""
+"""Show how each agent does on each flow, the least operable first, and how the families of flows do."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
+from riff_store.filters.predicates import Or, Predicate, all_of, conjuncts, terms
 from riff_store.measure import is_thin, mean
 from riff_store.metrics import unit_of
+from riff_store.scoring import FULL
 from riff_store.vocabulary import field_of
+from riff_tui.filters import Filter
 from riff_tui.filters.filter import render
-from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table, in_one_step
+from riff_tui.table import BOUNDS, LATER, Bounds, Column, Row, Severity, Table, in_one_step
+from riff_tui.text.glyphs import UNICODE
+from riff_tui.text.numbers import percent
 from riff_tui.view_query import FilterParts, ViewQuery, matching
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
@@ -20,7 +24,7 @@ from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.measure import Measure
-    from riff_store.queries.flows import FlowCell
+    from riff_store.queries.flows import ArchetypeCell, FlowCell
     from riff_store.queries.worklist import FirstToFix
 
 TITLE = "Evaluation matrix: ({keys}) × aspects (computed) + humanness × judge"
@@ -31,7 +35,7 @@ UNITS = (
 )
 CAPPED = (
     "Capped: {capped} of {rows} operabilities, at 4.0 by a call that was not correct or at 6.0 by one that was not"
-    " complete; success and quality tell such rows apart, and blend orders them."
+    " complete; success and quality tell such rows apart, and blend, their score, orders them."
 )
 _IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", "turn_count")
 LAST_EDIT = Column(
@@ -46,8 +50,10 @@ LOST = replace(
 )
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
 _FAILED = replace(columns.FAILED, pasted=False)
+SCORE = replace(columns.BLEND, title="score", shown=True, pasted=False)
+"""Operability without its caps: where most rows are capped it is what orders them."""
 _OF_CALLS = (
-    columns.SUCCESS, _FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, columns.BLEND, columns.EXCLUDED
+    columns.SUCCESS, _FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, SCORE, columns.EXCLUDED
 )  # fmt: skip
 _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
@@ -79,14 +85,18 @@ def show(query: ViewQuery) -> Table:
     def table(*, trend: bool, whole: bool = True) -> Table:
         found = query.result(wanted, partial(build, trend=trend, edits=whole))
         if not whole:
-            return found
+            return replace(found, headline=f"Fix first: {LATER}")
         # Names in the filter choose rows, and with them the calls behind these.
         scope = all_of([*conjuncts(wanted.calls), *(part for part in conjuncts(wanted.rows) if _names_calls(part))])
-        first = first_to_fix(query.store, scope)
+        first, said = first_to_fix(query.store, scope), render(scope)
         # A filter of rows leaves calls out too: what is to be fixed is in a row that it shows.
         if wanted.rows is not None and not any(first and _fails(row.record, first) for row in found.rows):
-            return found
-        return replace(found, **what_is_first(first, totals(query.store, scope), render(scope)))
+            ways = [way for row in found.rows if (way := Filter(row.where).predicate) is not None]
+            scope = all_of([*conjuncts(scope), Or(tuple(ways)) if len(ways) > 1 else ways[0]]) if ways else scope
+            first, said = first_to_fix(query.store, scope) if ways else None, query.request.where or said
+            if not ways:
+                return found
+        return replace(found, **what_is_first(first, totals(query.store, scope), said))
 
     if request.trend and request.defer and needs(wanted.calls, query.keys) == "base":
         steps = partial(in_one_step, "reading how it went run by run", partial(table, trend=True))
@@ -114,8 +124,10 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
     interaction = columns.interaction_columns(answers)
     errored = cells.errored_marks(answers)
     capped = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
+    bad, warn = (percent(bound / FULL) for bound in bounds)
     return Table(
         view="flows",
+        legend=f"surely {UNICODE.bad} <{bad}  {UNICODE.warn} <{warn}",
         title=TITLE.format(keys=" × ".join(keys)),
         columns=[
             *columns.keys(keys),
@@ -128,7 +140,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
         rows=[
-            _with_marks(_row(cell, keys, judges, aspects, interaction, bounds), marks)
+            _row(cell, keys, judges, aspects, interaction, bounds, marks)
             for cell, marks in zip(answers, errored, strict=True)
         ],
         notes=[
@@ -140,12 +152,6 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *([CAPPED.format(capped=capped, rows=len(answers))] if capped else []),
         ],
     )
-
-
-def _with_marks(row: Row, marks: Mapping[str, Severity]) -> Row:
-    """Return a row with more marks, of which the gravest is its own if nothing graver is."""
-    gravest = cells.worst_of((*marks.values(), row.severity.get("", "ok")))
-    return row if not marks or gravest is None else replace(row, severity={**row.severity, **marks, "": gravest})
 
 
 def _units(aspects: Sequence[Column]) -> str:
@@ -162,6 +168,7 @@ def _row(
     aspects: Sequence[str],
     interaction: Sequence[Column],
     bounds: Bounds,
+    errored: Mapping[str, Severity],
 ) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "measured": cell.success.n}
@@ -196,7 +203,7 @@ def _row(
         where,
         record,
         display,
-        severity=_marks(cell, record, judges, aspects, bounds),
+        severity=cells.with_errored(_marks(cell, record, judges, aspects, bounds), errored),
         thin=is_thin(cell),
         where=where,
         counts=cells.counts_of(cell.n, measures),
@@ -215,6 +222,9 @@ def _marks(
             marks["operability"] = "capped"
         elif cell.operability < bounds.warn:
             marks["operability"] = "bad" if cell.operability < bounds.bad else "warn"
+    latest = next((share for share in reversed(cell.trend or ()) if share is not None), None)
+    if latest is not None and latest * FULL < bounds.warn:
+        marks["trend"] = "bad" if latest * FULL < bounds.bad else "warn"
     for key in () if cell.typed else ("latency_p95", "latency_mean"):
         slow = cells.latency_mark(record[key])
         if slow:
@@ -245,11 +255,114 @@ SPEC = ViewSpec(
     judges="columns",
     columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, *_OF_CALLERS, LAST_EDIT),
     filters=Filters(fields=("humanness",), added_aspects=True),
-    order_by="operability",
-    first=("operability", "success_rate", "success_overall", "failed", "quality", "n"),
+    order_by="blend",
+    first=("success_rate", "success_overall", "failed", "n", "blend"),
     comparable=True,
     regroups=True,
     trend=True,
     words=Words(nouns=("flow", "flows"), summary=_summary),
-    screen=Screen(key="1", help="Every flow and agent, worst first.", depth=0, below="segments"),
+    screen=Screen(
+        key="1",
+        help="Every flow and agent, worst first.",
+        depth=0,
+        below=lambda row: "conversations" if row.leads else "segments",
+    ),
 )
+
+
+# Show archetypes, the families of flows, each with the member that does worst.
+UNITS_OF_FAMILIES = (
+    "Units: success, cohesion shares of calls · quality, operability, correctness, completion 0-10, higher is better."
+)
+_OF_FAMILIES = (
+    columns.ARCHETYPE,
+    Column("flows", "flows", kind="count", help="Flows of the family."),
+    columns.SUCCESS,
+    columns.QUALITY,
+    columns.share(
+        "cohesion", "cohesion", better="lower",
+        help="How far apart its members are: the largest less the smallest success rate of a flow and agent.",
+    ),
+    Column("worst_flow", "worst member", kind="text", help="The flow and agent that a mean would hide."),
+    Column("worst_agent", "worst agent", kind="text", shown=False, help="The agent of the worst member."),
+    columns.share("worst_success_rate", "worst success", better="higher", help="The worst member's success rate."),
+    columns.OPERABILITY,
+    columns.CORRECTNESS,
+    columns.COMPLETION,
+    columns.N,
+    columns.FAILED,
+    columns.EXCLUDED,
+    Column("best_flow", "best flow", kind="text", shown=False, help="The flow of the member with most success."),
+    Column("best_agent", "best agent", kind="text", shown=False, help="The agent of the member with most success."),
+)  # fmt: skip
+
+
+def show_archetypes(query: ViewQuery) -> Table:
+    """Return the families of the flows of such calls."""
+    from riff_store.queries.flows import archetypes as asked
+
+    return query.result(query.parts(), lambda parts: archetypes(asked(query.store, parts.calls), query.bounds))
+
+
+def archetypes(answers: Sequence[ArchetypeCell], bounds: Bounds = BOUNDS) -> Table:
+    """Return one row per archetype, in the order of the answers."""
+    return Table(
+        view="archetypes",
+        title="Archetypes (worst first)",
+        columns=_OF_FAMILIES,
+        rows=[_family_row(cell, bounds) for cell in answers],
+        notes=[UNITS_OF_FAMILIES, *cells.measured_note([cell.family for cell in answers])],
+    )
+
+
+def _family_row(cell: ArchetypeCell, bounds: Bounds) -> Row:
+    family, least, most = cell.family, cell.least, cell.most
+    ends = [end for member in (least, most) if member and (end := member.success.mean) is not None]
+    measures = {
+        "success_rate": family.success,
+        "quality": family.quality,
+        **{key: family.aspects[key] for key in ("correctness", "completion") if key in family.aspects},
+    }
+    record: dict[str, Any] = {
+        "archetype": cell.archetype,
+        "flows": cell.flows,
+        "n": family.n,
+        "failed": family.failed if family.success.n else None,
+        "excluded": family.excluded,
+        "success_rate": family.success.mean,
+        "quality": family.quality.mean,
+        "operability": family.operability,
+        "correctness": mean(family.aspects, "correctness"),
+        "completion": mean(family.aspects, "completion"),
+        "cohesion": max(ends) - min(ends) if ends else None,
+        "worst_flow": least.keys["flow"] if least else None,
+        "worst_agent": least.keys["agent"] if least else None,
+        "worst_success_rate": least.success.mean if least else None,
+        "best_flow": most.keys["flow"] if most else None,
+        "best_agent": most.keys["agent"] if most else None,
+        "intervals": cells.intervals(measures),
+    }
+    marks = cells.success_marks(family, bounds)
+    where = cells.where({"archetype": cell.archetype})
+    display = {"worst_flow": f"{record['worst_flow']} @ {record['worst_agent']}"} if least else {}
+    counts = cells.counts_of(family.n, measures)
+    return Row(where, record, display, severity=marks, thin=cells.is_thin(family.n), where=where, counts=counts)
+
+
+ARCHETYPES = ViewSpec(
+    name="archetypes",
+    title="Archetypes",
+    help=(
+        "Families of flows: booking, dispatch, inquiry and what else the flows say of themselves.",
+        "A family's mean can hide one bad flow, so the worst member stands in the row.",
+        "Drill into a family with flows --where 'archetype=A'.",
+    ),
+    order=160,
+    show=show_archetypes,
+    columns=_OF_FAMILIES,
+    comparable=True,
+    words=Words(nouns=("archetype", "archetypes")),
+    screen=Screen(key="A", help="The families of flows, each with its worst member.", below="flows"),
+)
+
+SPECS = (SPEC, ARCHETYPES)

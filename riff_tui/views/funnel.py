@@ -152,7 +152,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("state", "states"), empty=NO_STATES),
     screen=Screen(
         key="V",
-        help="The funnel of this flow: which states calls come to, and where they fail; press again to widen.",
+        help="The funnel of this flow: which states calls come to, and where they fail; press again for more.",
         below=lambda row: "neighbors" if row.record.get("outcome") is None else "conversations",
         walk=("flow", "agent"),
         of_row=("flow",),

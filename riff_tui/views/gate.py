@@ -17,6 +17,9 @@ RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"
     " p, corrected over the checks of its kind, and that of its flow, corrected over the flows, of at most 5 %."
 )
+COVERED = (
+    "How much of a flow is covered is counted: a check of that fails below what it has to be, whatever chance does."
+)
 UNITS = (
     "Units: success_rate share of correct and complete calls, pp percentage points · latency s{} · else points of 0-10."
 )
@@ -28,7 +31,8 @@ _COLUMNS = (
     Column("judge", "Judge", kind="name", shown=False, help="Whose judgement it is, of humanness."),
     Column(
         "check", "Check", kind="name", shown=False,
-        help="The aspect itself, errored: how many calls errored, or measured: of how many it was not measured.",
+        help="The aspect itself, errored: how many calls errored, measured: of how many it was not measured, or"
+        " covered: how many items of the flow were touched.",
     ),
     Column("standing", "Verdict", kind="text", help="failed, allowed, noise, held, or too few to decide."),
     Column("baseline", "baseline", help="The mean of the baseline's calls."),
@@ -54,7 +58,7 @@ _COLUMNS = (
 
 def gate(decision: Decision) -> Table:
     """Return one row per check, in the order of the decision; `extras` tell the outcome to scripts."""
-    failed = decision.of("failed")
+    failed, covered = decision.of("failed"), any(check.kind == "covered" for check in decision.checks)
     units = UNITS.format(columns.units_of(check.aspect for check in decision.checks))
     return Table(
         view="gate",
@@ -65,7 +69,7 @@ def gate(decision: Decision) -> Table:
         columns=_COLUMNS,
         rows=[_row(check, decision) for check in decision.checks],
         commands=[(messages.fall(check, decision), check.command) for check in failed[:MOST_COMMANDS] if check.command],
-        notes=[*messages.notes(decision), RULE, units],
+        notes=[*messages.notes(decision), RULE, *([COVERED] if covered else []), units],
         extras={
             **cells.values_of(decision, "baseline candidate passed failing"),
             "because": [_told(check) for check in failed],
@@ -79,7 +83,7 @@ def gate(decision: Decision) -> Table:
 
 
 def _told(check: Check) -> dict[str, Any]:
-    """Return a check that failed or recovered as scripts read it; `n` are the calls that its command opens."""
+    """Return a check that failed or recovered as scripts read it; `n` are the rows that its command opens."""
     return {
         **cells.values_of(check, "flow agent aspect judge"),
         "check": check.kind,
@@ -87,9 +91,17 @@ def _told(check: Check) -> dict[str, Any]:
         "after": check.candidate,
         "change": check.change,
         "interval": None if check.interval is None else list(check.interval),
-        "n": check.n_candidate if check.kind == "aspect" else round((check.candidate or 0.0) * check.n_candidate),
+        "n": _opened(check),
+        **({"missing": list(check.missing)} if check.kind == "covered" else {}),
         **cells.values_of(check, "n_baseline n_candidate p_adjusted since command"),
     }
+
+
+def _opened(check: Check) -> int:
+    """Return how many calls, or items, the command of a check opens."""
+    if check.kind == "covered":
+        return len(check.missing)
+    return check.n_candidate if check.kind == "aspect" else round((check.candidate or 0.0) * check.n_candidate)
 
 
 def _row(check: Check, decision: Decision) -> Row:
@@ -128,8 +140,8 @@ SPEC = ViewSpec(
     title="Gate",
     help=(
         "Each aspect of each flow, candidate against baseline, what fails first.",
-        "A check fails where the candidate is worse by more than it may be, and surely so. Errored calls, and calls of"
-        " which an aspect was not measured, are checks as well.",
+        "A check fails where the candidate is worse by more than it may be, and surely so. Errored calls, calls of"
+        " which an aspect was not measured, and what --min-coverage asks for are checks as well.",
         "The exit code is 3 where one fails.",
     ),
     listed=False,

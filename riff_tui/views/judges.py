@@ -276,7 +276,9 @@ SPEC = ViewSpec(
     comparable=True,
     words=Words(nouns=("judge", "judges"), empty=NO_JUDGE_HERE),
     screen=Screen(
-        key="8", help="Who scored these calls and how judges agree; press again to widen.", below="agreement"
+        key="8",
+        help="Who scored these calls and how judges agree; press again for more.",
+        below="agreement",
     ),
 )
 ALIGNMENT = ViewSpec(
@@ -296,7 +298,7 @@ ALIGNMENT = ViewSpec(
     words=Words(nouns=("row", "rows"), empty=NOBODY, empty_store=""),
     screen=Screen(
         key="P",
-        help="How often each judge says what people say, for each code; press again to widen.",
+        help="How often each judge says what people say, for each code; press again for more.",
         below="conversations",
     ),
 )

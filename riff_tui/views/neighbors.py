@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.measure import mean
+from riff_store.vocabulary import DEAD_END
 from riff_tui.charts import histogram
-from riff_tui.charts.ego_graph import of_neighborhood
-from riff_tui.charts.neighbor_figure import LEGEND, WIDTH, EgoFigure
+from riff_tui.charts.ego_graph import ENDED, START, of_neighborhood
+from riff_tui.charts.neighbor_figure import EgoFigure, legend
 from riff_tui.errors import UsageError
 from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import counted, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.latencies import LatencyReading, PooledLatency
-    from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood
+    from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Terminus
     from riff_store.queries.states import StateCell
+    from riff_tui.charts.ego_graph import EgoGraph
 
 
 COUNTING = "counting who starves without it"
@@ -30,18 +32,32 @@ COUNTED_LATER = 10_000
 """Of more calls than these in its flow a screen shows a state before each of them was looked at."""
 QUICK_CALLS = 600
 """So many transcripts are read before anybody notices."""
+LONGER = 1.5
+"""How many times as long as elsewhere a visit takes that is worth a word."""
 SHARES = ("p50", "p95", "p99")
 _TITLE = "Turns by latency, pooled over all {turns:,} of {calls:,} calls"
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
     columns.STATE,
-    Column("count", "count", kind="count", help="How often the step was taken."),
-    columns.share("share", "share", help="Share of all steps into, or out of, the state."),
+    Column("count", "count", kind="count", help="How often the step was taken; 0 where only the flow's files have it."),
+    columns.share(
+        "share", "share",
+        help="Share of the times that calls came to the state, those that begin there counted, or that they left it,"
+        " those that end there counted.",
+    ),
     columns.share(
         "stall", "stall", better="lower", strong=True,
         help="Share of calls that ended in that neighbour, neither completed nor handed over.",
     ),
     columns.N,
+    Column(
+        "suspicion", "suspicion", decimals=2, better="lower", short="susp",
+        help="How much failing goes with the step: 1 where those calls that took it failed and no others (Ochiai).",
+    ),
+    Column(
+        "p", "p", decimals=3, shown=False,
+        help="How likely it is by chance that calls which took the step fail so much more, or less, often (Fisher).",
+    ),
 )  # fmt: skip
 
 
@@ -118,22 +134,14 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
 
     `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """
-    from riff_store.queries.neighbors import Neighbor
-
     graph = of_neighborhood(answer)
-    n, stall = (answer.cell.n, mean(answer.cell.measures, "stall")) if answer.cell else (0, None)
-    loop = Neighbor(answer.state, answer.loops, graph.loops_share, stall, n)
-    rows = [
-        *(_row(answer.flow, "in", step) for step in _ranked(answer.predecessors)),
-        *([_row(answer.flow, "self", loop)] if answer.loops else []),
-        *(_row(answer.flow, "out", step) for step in _ranked(answer.successors)),
-    ]
     return Table(
         view="neighbors",
         title=f"Neighbours of {answer.state} in {answer.flow}",
         columns=_COLUMNS,
-        rows=rows,
-        notes=list(_notes(answer, pooled)),
+        rows=list(_rows(answer, graph)),
+        notes=list(_notes(answer, graph, pooled)),
+        lead=_sentence(answer),
         extras={
             **cells.values_of(answer, "flow state calls"),
             **(_blast_record(answer.blast) if answer.is_whole else {}),
@@ -146,8 +154,64 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
     )
 
 
-def _ranked(steps: Sequence[Neighbor]) -> list[Neighbor]:
-    return sorted(steps, key=lambda step: (-step.count, step.state))
+def _sentence(answer: Neighborhood) -> str:
+    """Return how many calls fail in the state and how, and how long they stay where that is longer than elsewhere."""
+    cell, said = answer.cell, []
+    if cell is None:
+        return ""
+    if cell.failed:
+        ended = answer.ends.count if answer.ends else 0
+        kinds = ", ".join(_kind(kind, n, ended) for kind, n in cell.blames.items())
+        # A step that was never taken is blamed on a state that the call may not have come to.
+        if cell.asks_steps or cell.failed > cell.n:
+            blamed = "is" if cell.failed == 1 else "are"
+            said.append(f"{cells.calls_text(cell.failed, 'failed ')} {blamed} blamed on it: {kinds}.")
+        else:
+            said.append(f"FAILS {percent(cell.failed / cell.n)}: {kinds}.")
+    dwell, elsewhere = mean(cell.measures, "dwell_turns"), answer.elsewhere
+    if not cells.is_thin(cell.n) and dwell and elsewhere and dwell >= max(LONGER * elsewhere, elsewhere + 0.5):
+        said.append(f"{fixed(dwell)} turns a visit (elsewhere {fixed(elsewhere)}).")
+    return " ".join(said)
+
+
+def _kind(kind: str, n: int, ended: int) -> str:
+    if kind == "hand-off":
+        return f"{n:,} handed to a human"
+    if kind == DEAD_END:
+        return f"{n:,} end here" if n == ended else counted(n, "dead end")
+    return f"{kind} {n:,}"
+
+
+def never_reached(blast: Sequence[Mapping[str, Any]]) -> str:
+    """Return which states calls that were lost here did not come to, and how many would have; `blast` as in JSON.
+
+    It is a guess where not all that went on from here came there.
+    """
+    missed = [(victim, fixed(victim["starved"], 0)) for victim in blast if victim["starved"]]
+    said = [f"{victim['state']} {'' if victim['reached'] == 1 else 'about '}{n}" for victim, n in missed if n != "0"]
+    return f"never reached because of it: {' · '.join(said)}" if said else ""
+
+
+def _rows(answer: Neighborhood, graph: EgoGraph) -> Iterator[Row]:
+    from riff_store.queries.neighbors import Neighbor
+
+    before, after = (
+        _ranked([*steps, *([terminus] if terminus else [])])
+        for steps, terminus in ((answer.predecessors, answer.starts), (answer.successors, answer.ends))
+    )
+    for step in before:
+        yield _row(answer, "in", step)
+    if answer.loops:
+        n, stall = (answer.cell.n, mean(answer.cell.measures, "stall")) if answer.cell else (0, None)
+        yield _row(
+            answer, "self", Neighbor(answer.state, answer.loops, graph.loops_share, stall, n, suspicion=answer.loop)
+        )
+    for step in after:
+        yield _row(answer, "out", step)
+
+
+def _ranked(steps: Sequence[Neighbor | Terminus]) -> list[Neighbor | Terminus]:
+    return sorted(steps, key=lambda step: (-step.count, not hasattr(step, "state"), getattr(step, "state", "")))
 
 
 def _blast_record(blast: BlastRadius) -> dict[str, Any]:
@@ -158,24 +222,37 @@ def _blast_record(blast: BlastRadius) -> dict[str, Any]:
     }
 
 
-def _row(flow: str, direction: str, step: Neighbor) -> Row:
+def _row(answer: Neighborhood, direction: str, step: Neighbor | Terminus) -> Row:
+    state: str | None = getattr(step, "state", None)
+    suspicion = getattr(step, "suspicion", None)
     record = {
         "direction": direction,
-        **cells.values_of(step, "state count share stall n"),
+        "state": state,
+        **cells.values_of(step, "count share stall n"),
+        "suspicion": None if suspicion is None else suspicion.ochiai,
+        "p": None if suspicion is None else suspicion.p,
     }
-    if step.outcome is not None:
-        record["outcome"] = step.outcome
+    outcome = getattr(step, "outcome", ENDED if direction == "out" else START)
+    if outcome is not None:
+        record["outcome"] = outcome
+    display = {}
+    if state is None:
+        record["stop_reasons"] = dict(getattr(step, "stop_reasons", {}))
+        display["state"] = "(start)" if direction == "in" else "ends here"
     marks: dict[str, Severity] = {}
-    if step.stall is not None and step.stall >= 0.15:
+    if step.stall is not None and step.stall >= 0.15 and outcome != START:
         marks["stall"] = marks[""] = "bad" if step.stall >= 0.25 else "warn"
     # An outcome is no working state: it has no calls of its own to be few.
-    thin = step.outcome is None and step.n is not None and cells.is_thin(step.n)
+    thin = outcome is None and step.n is not None and cells.is_thin(step.n)
+    way = "came_from" if direction == "in" else "went_to"
     return Row(
-        f"{direction} {step.state}",
+        f"{direction} {state}" if state is not None else f"{direction}:{outcome}",
         record,
+        display,
         severity=marks,
         thin=thin,
-        where="" if step.outcome else cells.where({"flow": flow, "state": step.state}),
+        where="" if outcome else cells.where({"flow": answer.flow, "state": state}),
+        leads=f"{cells.where({'flow': answer.flow})} errored=no ({cells.where({'state': answer.state, way: state})})",
     )
 
 
@@ -184,16 +261,26 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
         return None
     means = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
     asked = {} if cell.steps is None else cells.step_record(cell.steps)
-    return {"segment": cell.segment, "n": cell.n, **means, **asked, "intervals": cells.intervals(cell.measures)}
+    return {
+        "segment": cell.segment,
+        "n": cell.n,
+        "failed": cell.failed,
+        **means,
+        **asked,
+        "intervals": cells.intervals(cell.measures),
+    }
 
 
-def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
-    if answer.predecessors or answer.successors:
-        yield f"Graph: {LEGEND}"
+def _notes(answer: Neighborhood, graph: EgoGraph, pooled: PooledLatency | None) -> Iterator[str]:
+    n = answer.cell.n if answer.cell else 0
+    times = [sum(one.count for one in side) + graph.loops for side in (graph.predecessors, graph.successors)]
+    once = n in times or not any(times)
+    if said := legend(graph, "calls that came in" if once else "times that calls were in it"):
+        yield f"Graph: {said}."
     if answer.cell is None or answer.cell.n == 0:
         yield f"No call has been in {answer.state}."
     else:
-        yield from _measured(answer.cell)
+        yield from _measured(answer.state, answer.cell)
         yield from cells.typed_note([answer.cell])
         if pooled is not None:
             yield latency_text(pooled, answer.cell.n)
@@ -221,8 +308,8 @@ def _blast_notes(answer: Neighborhood) -> Iterator[str]:
         )
 
 
-def _measured(cell: StateCell) -> Iterator[str]:
-    yield f"{cell.segment}, n {cell.n}{'~' if cells.is_thin(cell.n) else ''}, with 95 % intervals:"
+def _measured(state: str, cell: StateCell) -> Iterator[str]:
+    yield f"{state}, n {cell.n}{'~' if cells.is_thin(cell.n) else ''}, with 95 % intervals:"
     intervals = cells.intervals(cell.measures)
     for column in columns.STATE_METRICS:
         measure = cell.measures.get(column.key)
@@ -242,13 +329,13 @@ class StateFigure(EgoFigure):
 
     pooled: PooledLatency | None = None
 
-    def draw(self, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
-        """Return the lines of all of it, none wider than `width` cells or 78."""
+    def draw(self, *, ascii_only: bool = False, width: int | None = None) -> list[str]:
+        """Return the lines of all of it, none wider than `width` cells."""
         lines = EgoFigure.draw(self, ascii_only=ascii_only, width=width)
         if self.pooled is None or not self.pooled.buckets:
             return lines
         title = _TITLE.format(turns=self.pooled.turns, calls=self.pooled.calls)
-        columns = histogram.draw(self.pooled.buckets, ascii_only=ascii_only, width=width)
+        columns = histogram.draw(self.pooled.buckets, ascii_only=ascii_only, **({"width": width} if width else {}))
         return [*lines, "", title[:width], *columns]
 
 
@@ -267,7 +354,9 @@ def latency_reason(pooled: PooledLatency) -> str:
         return f"pooled over all turns: not read for more than {pooled.kept - 1:,} calls; narrow the filter"
     if not pooled.kept:
         return "pooled over all turns: not available, no transcripts were kept"
-    return "pooled over all turns: not measured, the kept transcripts hold no latency"
+    if not pooled.spoken:
+        return "pooled over all turns: not measured, the agent never speaks in this state"
+    return "pooled over all turns: not measured, no turn in this state has a latency"
 
 
 def latency_extras(pooled: PooledLatency | None) -> Mapping[str, Any]:
@@ -289,6 +378,7 @@ SPEC = ViewSpec(
         "The blast radius lists the states that starve if it breaks, with the calls that each would have seen more.",
     ),
     order=170,
+    aliases=("neighbours",),
     show=show,
     columns=_COLUMNS,
     # The filter names the state in the middle, and its metrics choose calls.
@@ -299,7 +389,7 @@ SPEC = ViewSpec(
         kind="state",
         key="v",
         help="The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
-        " conversations alone, all of it.",
+        " conversations alone, all of it; in a call, its whole timeline, or less of it.",
         depth=3,
         below="conversation",
         walk=("flow", "agent", "segment", "state"),

@@ -213,12 +213,12 @@ SAMPLE = ViewSpec(
         nouns=("call", "calls"),
         # The beginning has to do where there is little room.
         summary=lambda table: " · ".join(progress(table.extras)[:2]),
-        empty="No call of a reading list here: U widens, and riff-tui sample --n 100 draws a list.",
+        empty="No call of a reading list here: U shows all of it, and riff-tui sample --n 100 draws a list.",
         empty_store="",
     ),
     screen=Screen(
         key="U",
-        help="The reading list, as far as it is of this place; press again to widen.",
+        help="The reading list, as far as it is of this place; press again for more.",
         depth=2,
         below="conversation",
     ),
@@ -345,7 +345,7 @@ CODES = ViewSpec(
     words=Words(nouns=("code", "codes"), empty=NO_CODE, empty_store=""),
     screen=Screen(
         key="#",
-        help="What people say went wrong in the calls of this place, the most first; again to widen.",
+        help="What people say went wrong in the calls of this place, the most first; again for more.",
         below="conversations",
     ),
 )

@@ -190,6 +190,8 @@ SPEC = ViewSpec(
         empty="There are no repeats here: these have the same flow, agent, scenario and persona.", empty_store=""
     ),
     screen=Screen(
-        key="T", help="Whether repeats of a call come out the same way; press again to widen.", below="conversations"
+        key="T",
+        help="Whether repeats of a call come out the same way; press again for more.",
+        below="conversations",
     ),
 )

@@ -46,9 +46,10 @@ class Filters:
 class Words:
     """Hold what people read: what the view is called, its rows, and why there are none.
 
-    `noun` is in the breadcrumb and `label` among the actions (else the view's name), `nouns` are for one row and for
-    several, `summary` stands instead of a plain count, `empty` where the explorer has no rows to show, `empty_store`
-    where a dump has none. Rows are `ranked` by something that is said in words and so cannot be sorted.
+    `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
+    `also` as well. `nouns` are for one row and for several, `summary` stands instead of a plain count, `empty` where
+    the explorer has no rows to show, `empty_store` where a dump has none, `unopened` why Enter opens nothing from some
+    rows. Rows are `ranked` by something that is said in words and so cannot be sorted.
     """
 
     noun: str = ""
@@ -56,7 +57,9 @@ class Words:
     nouns: tuple[str, str] = ("row", "rows")
     summary: Callable[[Table], str] | None = None
     empty: str = ""
+    also: str = ""
     empty_store: str = EMPTY_STORE
+    unopened: str = ""
     ranked: str = ""
 
 
@@ -90,6 +93,7 @@ class ViewSpec:
 
     Where it comes from: `show` asks the store and returns the table. `keys` name its rows, of which `limit` are listed
     unless it is said. A filter can choose among `judges` where it says so, be it `columns` or `rows`.
+    Where rows are calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
 
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name;
     `filters` says what else a filter can speak of. `order_by` is the column (`-` before it for downwards) that the
@@ -112,6 +116,7 @@ class ViewSpec:
     show: Callable[[ViewQuery], Table] | None = None
     keys: tuple[str, ...] = ()
     limit: int | None = None
+    of_calls: Callable[[ViewQuery, Sequence[int]], Table] | None = None
     judges: Literal["", "columns", "rows"] = ""
 
     columns: Sequence[Column] = ()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin, mean
-from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import excluded_text, fixed
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
@@ -39,7 +39,12 @@ def show(query: ViewQuery) -> Table:
     from riff_store.queries.sums import takes_long
 
     def build(whole: bool, parts: FilterParts) -> Table:
-        return states(state_cells(query.store, parts.calls, by=query.keys, whole=whole), query.keys)
+        named = {
+            str(term.value)
+            for term in _terms_that_hold(query.predicate)
+            if (term.field, term.operator) == ("flow", "=")
+        }
+        return states(state_cells(query.store, parts.calls, by=query.keys, whole=whole), query.keys, flows=named)
 
     def table(whole: bool) -> Table:
         found = query.result(query.parts(), partial(build, whole))
@@ -87,10 +92,15 @@ def _terms_that_hold(predicate: Predicate | None) -> list[Term]:
     return [part for part in conjuncts(predicate) if isinstance(part, Term)]
 
 
-def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
-    """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
+def states(
+    answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows", flows: Collection[str] = ()
+) -> Table:
+    """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about.
+
+    Steps have columns where tasks of these flows ask for some; without any it is of all.
+    """
     keys = ["flow", "state", *(key for key in by if key not in ("flow", "state"))]
-    has_steps = any(cell.steps is not None for cell in answers)
+    has_steps = any(cell.steps is not None and (not flows or cell.keys["flow"] in flows) for cell in answers)
     return Table(
         view="states",
         title=TITLE.format(scope=scope),
@@ -111,6 +121,16 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
 def record_of(cell: StateCell | SegmentCell) -> dict[str, Any]:
     """Return a cell's means by metric, unrounded."""
     return {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
+
+
+def segment_marks(cell: SegmentCell, record: Mapping[str, Any]) -> dict[str, Severity]:
+    """Mark the metrics of a segment and its worst state, which marks the row as well."""
+    marks = cells.state_marks(record, typed=cell.typed)
+    ill = cells.stall_mark(mean(cell.worst.measures, "stall")) if not is_thin(cell.worst) else None
+    if ill:
+        marks["worst_state"] = ill
+        marks[""] = cells.worst_of([ill, marks.get("", ill)]) or ill
+    return marks
 
 
 def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
@@ -184,7 +204,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("state", "states")),
     screen=Screen(
         key="3",
-        help="The states of this flow or segment; press again to widen.",
+        help="The states of this flow or segment; press again for more.",
         depth=2,
         below=lambda row: "conversations" if row.leads else "neighbors",
         walk=("flow", "agent", "segment"),
@@ -246,16 +266,12 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         "intervals": cells.intervals(cell.measures),
     }
     where = cells.where(names)
-    marks = cells.state_marks(record, typed=cell.typed)
-    ill = cells.stall_mark(stall) if not is_thin(cell.worst) else None
-    if ill:
-        marks["worst_state"] = ill
-        marks[""] = cells.worst_of([ill, marks.get("", ill)]) or ill
     return Row(
         where,
         record,
-        display={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
-        severity=marks,
+        display={"worst_state": f"{worst} (stall {percent(stall)}, n {cell.worst.n})"},
+        posted={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
+        severity=segment_marks(cell, record),
         thin=is_thin(cell),
         where=where,
         counts=cells.counts_of(cell.n, cell.measures),
@@ -282,7 +298,10 @@ SEGMENTS = ViewSpec(
     splits=True,
     words=Words(nouns=("segment", "segments")),
     screen=Screen(
-        key="2", help="The segments of this flow; press again to widen.", below="states", walk=("flow", "agent")
+        key="2",
+        help="The segments of this flow; press again for more.",
+        below="states",
+        walk=("flow", "agent"),
     ),
 )
 SPECS = (SPEC, SEGMENTS)

@@ -161,7 +161,9 @@ SPEC = ViewSpec(
     comparable=True,
     words=Words(nouns=("run", "runs")),
     screen=Screen(
-        key="5", help="Success and quality run by run, a column for each judge; press again to widen.", below="flows"
+        key="5",
+        help="Success and quality run by run, a column for each judge; press again for more.",
+        below="flows",
     ),
 )
 
@@ -234,9 +236,11 @@ RUNS = ViewSpec(
     last=("excluded", "label", "commit", "branch", "written_by"),
     row_kind="run",
     comparable=True,
-    words=Words(nouns=("run", "runs")),
+    words=Words(nouns=("run", "runs"), also="history builds nights"),
     screen=Screen(
-        key="7", help="What was evaluated when: every run of these calls; press again to widen.", below="flows"
+        key="7",
+        help="What was evaluated when: every run of these calls; press again for more.",
+        below="flows",
     ),
 )
 SPECS = (SPEC, RUNS)

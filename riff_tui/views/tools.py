@@ -147,7 +147,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("tool", "tools"), empty=NO_TOOLS, empty_store=""),
     screen=Screen(
         key="X",
-        help="The tools of this place, those that failed calls blame first; again to widen.",
+        help="The tools of this place, those that failed calls blame first; again for more.",
         below="conversations",
     ),
 )

@@ -24,12 +24,13 @@ from riff_store.measure import (
 )
 from riff_store.vocabulary import NONE_FOUND
 from riff_tui.filters.filter import render
-from riff_tui.table import DRILL, NOT_MEASURED, Column, Row, Section, Table, in_one_step
+from riff_tui.table import BOUNDS, DRILL, NOT_MEASURED, Bounds, Column, Row, Section, Severity, Table, in_one_step
 from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
+from riff_tui.views.states import record_of, segment_marks
 
 if TYPE_CHECKING:
     from riff_store.filters.dimensions import Names
@@ -79,7 +80,8 @@ def show(query: ViewQuery) -> Table:
 
     def table(whole: bool) -> Table:
         def build(parts: FilterParts) -> Table:
-            return worklist(asked(query.store, parts.calls, _ALL, whole=whole), parts.calls, query.request.store)
+            answer = asked(query.store, parts.calls, _ALL, whole=whole)
+            return worklist(answer, parts.calls, query.request.store, query.bounds)
 
         return query.result(query.parts(), build)
 
@@ -97,12 +99,12 @@ def show(query: ViewQuery) -> Table:
     return table(True)
 
 
-def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "") -> Table:
+def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "", bounds: Bounds = BOUNDS) -> Table:
     """Return three ranked lists, as the query ranked and cut them (docs/metrics.md, section 6).
 
     `scope` is the filter of the calls, and `store` is named by the command that leads further down.
     """
-    flows = [_flow(rank, cell, answer.blamed) for rank, cell in enumerate(answer.flows, 1)]
+    flows = [_flow(rank, cell, answer.blamed, bounds) for rank, cell in enumerate(answer.flows, 1)]
     segments = [_segment(rank, cell, answer.measured) for rank, cell in enumerate(answer.segments, 1)]
     states = [_state(rank, cell) for rank, cell in enumerate(answer.states, 1)]
     segments += [
@@ -225,7 +227,7 @@ def _percent(cell: StateCell, metric: str) -> str:
     return percent(mean(cell.measures, metric)).replace("%", " %")
 
 
-def _flow(rank: int, cell: FlowCell, blamed: Mapping[Names, Mapping[str, int]]) -> Row:
+def _flow(rank: int, cell: FlowCell, blamed: Mapping[Names, Mapping[str, int]], bounds: Bounds) -> Row:
     names = {key: cell.keys.get(key) for key in ("flow", "agent")}
     correctness, success = mean(cell.aspects, "correctness"), cell.success.mean
     of_states = list(blamed.get(tuple(cell.keys.values()), {}).items())[:1]
@@ -243,6 +245,7 @@ def _flow(rank: int, cell: FlowCell, blamed: Mapping[Names, Mapping[str, int]]) 
         {"correctness": correctness, "success_rate": success},
         n=cell.success.n,
         display={"success_rate": percent(success)},
+        severity=cells.with_errored(cells.success_marks(cell, bounds), *cells.errored_marks([cell])),
         place=names["flow"] or "",
         summary=f"{reasons[0]}  ({by}n {_count(cell)})  {cell.failed:,} failed"
         + "".join(f", {reason}" for reason in reasons[1:]),
@@ -260,6 +263,11 @@ def _segment(rank: int, cell: SegmentCell, measured_calls: Mapping[str, int]) ->
         for key, word in (("stall", "stall"), ("escalation", "escal"), ("progress", "progress"))
         if measured[key] is not None
     ]
+    shares_in_percent = [
+        f"{word} {percent(measured[key])}"
+        for key, word in (("stall", "stall"), ("escalation", "handed over"), ("progress", "move on"))
+        if measured[key] is not None
+    ]
     kinds = [f"{kind} {n:,}" for kind, n in cell.blames.items() if kind not in _ENDS]
     thin = f", n {_count(cell)}" if is_thin(cell) else ""
     return _row(
@@ -273,7 +281,9 @@ def _segment(rank: int, cell: SegmentCell, measured_calls: Mapping[str, int]) ->
         display={
             **{key: percent(value) for key, value in measured.items() if value is not None},
             "worst_state": f"{worst} (stall {percent(stall)}{thin})" if stall is not None else str(worst),
+            "why": " · ".join((f"worst {worst}", *(shares_in_percent), *kinds)),
         },
+        severity=segment_marks(cell, record_of(cell)),
         place=f"{flow}/{segment}",
         summary="  ".join((*shares, *kinds)) + f"  (worst: {worst}{thin})" + _failed(cell.failed, n),
     )
@@ -303,6 +313,7 @@ def _state(rank: int, cell: StateCell) -> Row:
         failed=failed,
         n=max(n, failed),
         display={"why": " · ".join({**found, **_pasted(cell, found)}.values()) or NOT_MEASURED},
+        severity=cells.state_marks(record_of(cell) | cells.step_record(cell.steps), typed=cell.typed),
         place=f"{flow}/{state}",
         summary=" · ".join(found.values()) + thin + ("" if lacks else _failed(failed, n)),
         leads=(cells.missed_step_filter({"flow": flow, "state": state}, cell.steps) if lacks else "")
@@ -319,7 +330,6 @@ def _nowhere(kind: str, rank: int, flow: str, failed: int) -> Row:
         f"{kind}s: {where}",
         record,
         display={"place": f"{flow}/{NONE_FOUND}", "summary": f"{said}{_failed(failed, failed)}", "reasons": said},
-        severity={"": "warn"},
         where=cells.where({"flow": flow}),
         leads=where,
     )
@@ -344,6 +354,7 @@ def _row(
     failed: int | None = None,
     leads: str = "",
     display: Mapping[str, str],
+    severity: Mapping[str, Severity],
 ) -> Row:
     failed = cell.failed if failed is None else failed
     record = {"list": listed, "rank": rank, **names, "failed": failed, "n": n, "share": failed / n if n else None}
@@ -354,7 +365,7 @@ def _row(
         f"{listed}: {where}",
         {**record, "reasons": texts, **measured},
         display={"place": place, "summary": summary, "reasons": "; ".join(texts), **display},
-        severity={"": "bad"} if rank <= 3 and failed else {"": "warn"},
+        severity=severity,
         thin=n < THIN,
         where=where,
         leads=leads,
@@ -404,6 +415,7 @@ SPEC = ViewSpec(
     words=Words(
         nouns=("entry", "entries"),
         empty="Nothing to fix here.",
+        also="todo fix first",
         empty_store="",
         ranked="by what to fix first",
     ),

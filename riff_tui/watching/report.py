@@ -185,7 +185,7 @@ def _width_of(names: Iterator[str]) -> int:
 
 def _cell(name: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     """Return a name in so many cells; of a long one its ends tell it from others."""
-    text = NameCut(width, tail=width // 2).text(one_line(name), glyphs.ellipsis)
+    text = NameCut(width, tail=width // 2, ellipsis=glyphs.ellipsis).text(one_line(name))
     return padded(text, width)
 
 

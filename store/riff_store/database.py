@@ -43,6 +43,7 @@ class Store:
         self._listens = False
         self._lock = threading.RLock()
         self._kept: dict[object, Any] | None = None
+        self._lasting: tuple[object, dict[object, Any]] = (None, {})
 
     @property
     def address(self) -> str:
@@ -94,6 +95,17 @@ class Store:
         """Return what was made for a key within the snapshot that is in force, `None` where nothing was."""
         with self._lock:
             return None if self._kept is None else self._kept.get(key)
+
+    def lasting(self, key: object, make: Callable[[], Made]) -> Made:
+        """Return what was made for a key since anybody wrote to the store, in whatever snapshot."""
+        with self._lock:
+            written = self.engine, self.change_counter()
+            if self._lasting[0] != written:
+                self._lasting = written, {}
+            if key not in self._lasting[1]:
+                self._lasting[1][key] = make()
+            made: Made = self._lasting[1][key]
+            return made
 
     @contextmanager
     def writing(self) -> Iterator[None]:

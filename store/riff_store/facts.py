@@ -6,11 +6,16 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from riff_store.interaction import Interaction
+from riff_store.vocabulary import step_text
+
+if TYPE_CHECKING:
+    from riff_store.vocabulary import CoverageKind
 
 Time = TypeVar("Time")
 
@@ -107,13 +112,26 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
     in_order: bool = True
 
     @property
-    def route(self) -> str | None:
-        """Return the states and outcomes in the order of the first visits as text, `None` where it is not known."""
-        return ROUTE.join(self.names[: self.visited]) if self.in_order and self.visited else None
+    def states(self) -> tuple[str, ...]:
+        """Return the states and outcomes in the order of the first visits, none where it is not known."""
+        return tuple(self.names[: self.visited]) if self.in_order else ()
+
+    def steps(self) -> Iterator[tuple[str, str]]:
+        """Yield the steps that the call took, each as the names of both its ends."""
+        places = iter(self.edges)
+        return ((self.names[start], self.names[end]) for start, end in zip(places, places, strict=True))
+
+    def of_field(self, field: str) -> list[str]:
+        """Return what a field of filters names of it (`vocabulary.TOUCHED_FIELDS`): `edge` as the states of a step."""
+        if field == "visited":
+            return self.names[: self.visited]
+        if field == "edge":
+            return [step_text(*step) for step in self.steps()]
+        found: list[str] = getattr(self, f"{field}s")
+        return found
 
 
-ROUTE = " > "
-"""What stands between the states of a route."""
+as_touched = msgspec.json.Decoder(Touched).decode
 
 
 class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
@@ -244,14 +262,59 @@ class DescribedState(msgspec.Struct, gc=False):
     required_slots: tuple[str, ...] = ()
 
 
+Item: TypeAlias = "tuple[CoverageKind, str]"
+"""What calls of a flow can touch: its kind and name, of an edge both states, of a guard how it turns out before it."""
+
+
+class _PromisedState(msgspec.Struct, gc=False):
+    required_slots: list[str] = []
+    tool: str | list[str] | None = None
+
+
+class _Promised(msgspec.Struct, gc=False):
+    """Hold the parts of a contract that name slots and tools, and what a file names besides."""
+
+    required_slots: list[str] | None = None
+    completion_slots: list[str] | None = None
+    required_tools: list[str] | None = None
+    changing_tools: list[str] | None = None
+    reading_tools: list[str] | None = None
+    functions: list[str] | None = None
+    guards: list[str] = []
+    states: dict[str, _PromisedState] = {}
+
+
+_promised = msgspec.json.Decoder(_Promised).decode
+
+
 class DescribedFlow(msgspec.Struct, gc=False):
-    """Describe a flow as its file describes it, apart from any conversation; `contract` is its JSON form."""
+    """Describe a flow as its file describes it, apart from any conversation.
+
+    `contract` is that as JSON, beside the `guards` of its states and the `functions` that it offers.
+    """
 
     flow: str
     archetype: str | None
     states: list[DescribedState]
     edges: list[tuple[str, str]]
     contract: str = "{}"
+
+    def items(self) -> Iterator[Item]:
+        """Yield what it declares that calls can touch; a guard can pass and fail."""
+        for state in self.states:
+            yield "state" if state.outcome is None else "terminal", state.name
+        for start, end in self.edges:
+            yield "edge", step_text(start, end)
+        told = _promised(self.contract)
+        for slots in (told.required_slots, told.completion_slots):
+            yield from (("slot", slot) for slot in slots or ())
+        for tools in (told.required_tools, told.changing_tools, told.reading_tools, told.functions):
+            yield from (("tool", tool) for tool in tools or ())
+        for part in told.states.values():
+            yield from (("slot", slot) for slot in part.required_slots)
+            yield from (("tool", tool) for tool in ([part.tool] if isinstance(part.tool, str) else part.tool or ()))
+        for guard in told.guards:
+            yield from (("guard", f"{outcome} {guard}") for outcome in ("passed", "failed"))
 
 
 class FlowEdit(msgspec.Struct, gc=False):

@@ -24,16 +24,32 @@ class Transcripts:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._dictionaries: dict[int, zstandard.ZstdCompressionDict] = {}
+        self._engines: dict[int | None, zstandard.ZstdDecompressor] = {}
 
     def document(self, body: object, dictionary: int | None) -> dict[str, Any]:
         """Return a transcript as an object of turns, events and what else it has; raises `ValueError` for damage."""
+        return parsed(self.text(body, dictionary))
+
+    def text(self, body: object, dictionary: int | None) -> bytes:
+        """Return the text of a transcript, however that is spelled; raises `ValueError` for damage."""
+        import zstandard
+
         if not isinstance(body, bytes):
             raise ValueError("no bytes")
         known = None if dictionary is None else self._dictionary(dictionary)
         try:
-            return read_text(unpack_transcript(body, dictionary=known))
-        except RecursionError as error:
-            raise ValueError("nested too deeply") from error
+            if 0 <= zstandard.frame_content_size(body) <= _PIECE:
+                return self._engine(dictionary, known).decompress(body)
+        except zstandard.ZstdError as error:
+            raise ValueError(f"damaged: {error}") from error
+        return unpack_transcript(body, dictionary=known)
+
+    def _engine(self, key: int | None, known: zstandard.ZstdCompressionDict | None) -> zstandard.ZstdDecompressor:
+        import zstandard
+
+        if key not in self._engines:
+            self._engines[key] = zstandard.ZstdDecompressor(dict_data=known, max_window_size=LARGEST)
+        return self._engines[key]
 
     def _dictionary(self, key: int) -> zstandard.ZstdCompressionDict:
         import zstandard
@@ -45,6 +61,14 @@ class Transcripts:
                 raise ValueError("compressed by a dictionary that the store does not have")
             self._dictionaries[key] = zstandard.ZstdCompressionDict(body)
         return self._dictionaries[key]
+
+
+def parsed(text: bytes) -> dict[str, Any]:
+    """Return the text of a transcript as an object; raises `ValueError` for damage."""
+    try:
+        return read_text(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def unpack_transcript(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import metrics
@@ -47,9 +48,30 @@ class Field(NamedTuple):
 TOOL_FIELDS = ("tool", "tool_error")
 """The names of tools: those that were called, those of which a call failed; `STATE/TOOL` is one in a state."""
 
+SAID_FIELDS = {"said": None, "agent_said": "agent", "caller_said": "caller"}
+"""What was said in a call, by anybody or by one side: the transcripts are searched for it."""
+
 STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 """The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
 
+
+WAYS = {"went_to": ("from_state", "to_state"), "came_from": ("to_state", "from_state")}
+"""The states that a call went to from a state, or came from: which end of a step is that state, and which the other.
+
+`went_to=·` is where it ended there, and `came_from=·` where it began there: it was in it once more than it took steps.
+"""
+
+TOUCHED_FIELDS = ("visited", "edge", "slot", "guard")
+"""The names of what a call touched of its flow: states and outcomes that it came to, steps (`A > B`), slots, guards.
+
+A guard has how it turned out before its name: `passed`, `failed` or `error`.
+"""
+
+CoverageKind: TypeAlias = Literal["state", "edge", "slot", "guard", "terminal", "tool"]
+FIELD_OF_KIND: Mapping[CoverageKind, str] = {
+    "state": "visited", "edge": "edge", "slot": "slot", "guard": "guard", "terminal": "visited", "tool": "tool"
+}  # fmt: skip
+"""The field that names the calls that touched an item of a flow, by the kind of the item."""
 
 NOTE_FIELDS = ("code", "verdict", "noted_by")
 """The names that people gave a call: codes, pass or fail, and who gave them."""
@@ -65,22 +87,26 @@ def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[F
 
 _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
-    *_fields("call", "name", "stop_reason final_state final_status route judge"),
+    *_fields("call", "name", "stop_reason final_state final_status route beginning judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error failed_tool who"),
     *_fields("call", "name", STEP_FIELDS),
     *_fields("call", "name", TOOL_FIELDS),
+    *_fields("call", "name", TOUCHED_FIELDS),
     *_fields("call", "name", NOTE_FIELDS),
+    *_fields("call", "name", SAID_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
     *_fields("call", "flag", "completed errored caller_ok success failed noted"),
     *_fields("call", "time", "started_at"),
     Field("humanness", "number", "call", spreads=True),
     Field("quality", "number", "call", spreads=True),
-    *_fields("state", "name", "state segment"),
+    *_fields("state", "name", ("state", "segment", *WAYS)),
     *_fields("state", "number", (name for name in metrics.OF_STATES if name not in metrics.OF_CALLS)),
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),
     *_fields("row", "name", "path kind aspect"),
+    *_fields("row", "number", "off suspicion"),
+    *_fields("row", "flag", "new"),
     *_fields("row", "number", "n measured excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", metrics.OF_TURNS),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
@@ -225,3 +251,23 @@ def field_of(name: str) -> Field:
     base = split_name(name)[0]
     known = FIELDS.get(base)
     return known if known is not None else _added(metrics.plugins().metrics[base])
+
+
+# Write routes as text: the states and outcomes of a call in the order in which it first came to them.
+ROUTE = " > "
+"""What stands between the states of a route."""
+
+
+def route_text(states: Collection[str]) -> str | None:
+    """Return states as one text, another one for every other route whatever they are called; `None` of no state."""
+    return ROUTE.join(state.replace(">", "\\>") for state in states) if states else None
+
+
+def step_text(start: str, end: str) -> str:
+    """Return a step from one state to another as text, as it stands in routes."""
+    return f"{route_text((start,))}{ROUTE}{route_text((end,))}"
+
+
+def beginnings(route: str) -> list[str]:
+    """Return the routes that one begins with, the shortest first and itself last."""
+    return list(accumulate(route.split(ROUTE), f"{{}}{ROUTE}{{}}".format))

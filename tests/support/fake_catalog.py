@@ -21,6 +21,7 @@ SCORES = (
     Column("latency_p95", "lat_p95", unit="s", better="lower"),
     Column("turn_count", "turn_count", unit="turns"),
     Column("n", "n", kind="count", thin=True),
+    Column("blend", "score", better="higher"),
     Column("hum:codex", "hum:codex", better="higher", path=("humanness", "codex")),
     Column("hum:dashscope", "hum:dashscope", better="higher", path=("humanness", "dashscope")),
     Column("hum:gemini", "hum:gemini", better="higher", path=("humanness", "gemini")),
@@ -43,6 +44,7 @@ def flow_row(index: int) -> Row:
         "latency_p95": (index * 13 % 150) / 10,
         "turn_count": (index * 11 % 90) / 10,
         "n": index % 40 + 1,
+        "blend": oper,
         "humanness": {"codex": 1.1, "dashscope": None if index % 3 else 0.8, "gemini": 2.2},
     }
     return Row(f"r{index}", record, severity=severity, thin=index % 40 < 4, where=f"flow={flow}")
@@ -154,6 +156,7 @@ def _flows(_: Request) -> Table:
         ("weather", "qwen", 10.0, 3),
     ):
         record = {"flow": flow, "agent": agent, "operability": oper, "correctness": oper, "n": n, "turn_count": 5.0}
+        record["blend"] = oper
         marks: dict[str, Severity] = {"": "bad", "operability": "bad"} if oper < 4 else {}
         rows.append(Row(f"{flow} {agent}", record, severity=marks, thin=n < 5, where=f"flow={flow} agent={agent}"))
     return Table("flows", "Flows", COLUMNS, rows, notes=["Units: 0-10, higher is better."])

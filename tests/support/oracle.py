@@ -414,6 +414,20 @@ def steps(calls: Iterable[Call], flow: str) -> Counter[tuple[str, str]]:
     )
 
 
+def ways(calls: Iterable[Call], flow: str, state: str) -> tuple[int, int, Counter[str]]:
+    """Count how often calls of a flow came to a state, how many began there, and how those stopped that ended there."""
+    came = began = 0
+    stopped: Counter[str] = Counter()
+    for call in (call for call in counted(calls) if call["flow"] == flow):
+        seen = visits(call)
+        came += sum(visit["state"] == state for visit in seen)
+        began += bool(seen) and seen[0]["state"] == state
+        handed_over = call.get("final_state") in escalation_terminals(call)
+        if seen and seen[-1]["state"] == state and seen[-1]["to"] is None and not handed_over:
+            stopped[call["stop_reason"]] += 1
+    return came, began, stopped
+
+
 def blast(calls: Iterable[Call], flow: str, state: str) -> dict[str, Row]:
     """What lies behind a state: the share of calls that had been there, and those that there would have been more."""
     own = [call for call in counted(calls) if call["flow"] == flow]
@@ -500,6 +514,73 @@ def outcome_places(call: Call) -> dict[str, int]:
     return found
 
 
+# 21. coverage
+
+
+def outcomes(call: Call) -> set[str]:
+    """The terminals that a call came to, was sent to, or says that it ended in."""
+    ends = success_terminals(call) | escalation_terminals(call)
+    return {name for name in ends if call["events"] and name in touched(call)}
+
+
+def items(call: Call) -> Iterable[tuple[str, str]]:
+    """What a call touched of its flow, states and terminals alike called `name`."""
+    for row in state_rows(call):
+        yield "name", row["state"]
+        yield from (("edge", f"{row['state']} > {to}") for to in row["to_states"])
+    yield from (("name", outcome) for outcome in outcomes(call))
+    yield from (("slot", slot) for slot, _ in filled(call))
+    yield from (("slot", slot) for slot, value in (call.get("slots") or {}).items() if value is not None)
+    for event in call["events"]:
+        if event["type"] == "guard_evaluated":
+            erred = event.get("error") not in (None, False, 0, "")
+            went = "error" if erred else "passed" if event.get("result") else "failed"
+            yield "guard", f"{went} {event['guard']}"
+    for tool in call.get("tool_calls") or ():
+        yield "tool", tool["name"] if tool.get("by", "agent") == "agent" else f"user:{tool['name']}"
+
+
+def coverage(calls: Sequence[Call], files: Iterable[Row] = ()) -> dict[tuple[str, str, str], tuple[int, int, int]]:
+    """How many calls touched each item, were served and failed: of what files declare, and else of what was touched."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    ends = {(call["flow"], name) for call in calls for name in outcomes(call)}
+    described: dict[str, set[tuple[str, str]]] = {file["flow"]: set(declared(file)) for file in files}
+    ends |= {(flow, name) for flow, of in described.items() for kind, name in of if kind == "terminal"}
+    for flow, of in described.items():
+        found |= {(flow, kind, name): [0, 0, 0] for kind, name in of}
+    for call in counted(calls):
+        flow, well = call["flow"], success(call)
+        kinds = {kind for kind, _ in described.get(flow, ())} - {"guard"}
+        for kind, name in set(items(call)):
+            if kind == "name":
+                kind = "terminal" if (flow, name) in ends else "state"
+            if kind not in kinds or (kind, name) in described[flow]:
+                row = found.setdefault((flow, kind, name), [0, 0, 0])
+                row[0] += 1
+                row[1] += well is True
+                row[2] += well is False
+    return {names: (row[0], row[1], row[2]) for names, row in found.items()}
+
+
+def declared(file: Row) -> Iterable[tuple[str, str]]:
+    """What a native flow file declares."""
+    ends = {*file["success_terminals"], *file["escalation_terminals"]}
+    states, scripts = file["states"], file["simulate"]["states"]
+    for name in {*states, *scripts, *ends, *(end for edge in file["edges"] for end in edge)}:
+        yield "terminal" if name in ends else "state", name
+    yield from (("edge", " > ".join(edge)) for edge in file["edges"])
+    for slots in (
+        file.get("required_slots"),
+        file.get("completion_slots"),
+        *(s.get("required_slots") for s in states.values()),
+    ):
+        yield from (("slot", slot) for slot in slots or ())
+    yield from (("tool", tool) for tool in file.get("required_tools") or ())
+    for part in (*states.values(), *scripts.values()):
+        yield from [("tool", part["tool"])] if part.get("tool") else []
+        yield from (("guard", f"{went} {part['guard']}") for went in ("passed", "failed") if part.get("guard"))
+
+
 def wilson(share: float, n: int) -> tuple[float, float]:
     z = 1.959963984540054
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -509,3 +590,54 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 def picked(row: Mapping[str, Any], keys: Iterable[str]) -> Row:
     return {key: row[key] for key in keys}
+
+
+def route_of(call: Call) -> tuple[str, ...]:
+    """The states and outcomes in the order in which the call first came to them."""
+    return tuple(first_visits(call))
+
+
+def steps_of(call: Call) -> set[tuple[str, str]]:
+    """The steps that a call took from its working states."""
+    return {(row["state"], target) for row in state_rows(call) for target in row["to_states"]}
+
+
+def routes(calls: Iterable[Call], declared: Mapping[str, set[tuple[str, str]]]) -> dict[tuple[str, Any], Row]:
+    """How many calls of a flow took each route, how they ended, and how many left the steps that are declared."""
+    found: dict[tuple[str, Any], list[Call]] = defaultdict(list)
+    for call in counted(calls):
+        found[call["flow"], route_of(call) or None].append(call)
+    of_flow = Counter(call["flow"] for call in counted(calls))
+    rows = {}
+    for (flow, route), own in found.items():
+        ends = [success(call) for call in own]
+        steps = declared.get(flow)
+        rows[flow, route] = {
+            "n": len(own),
+            "share": len(own) / of_flow[flow],
+            "success_rate": mean(ends),
+            "failed": ends.count(False),
+            "off": None if steps is None else sum(not steps_of(call) <= steps for call in own),
+        }
+    return rows
+
+
+def suspicions(calls: Iterable[Call], flow: str) -> dict[tuple[str, str], tuple[float, float]]:
+    """Of each step: failed calls that took it against all failed ones and all that took it, and the chance of that."""
+    known = [call for call in counted(calls) if call["flow"] == flow and success(call) is not None]
+    failed = [call for call in known if not success(call)]
+    found = {}
+    for step in {step for call in known for step in steps_of(call)} if failed else ():
+        took = [call for call in known if step in steps_of(call)]
+        both = len([call for call in failed if step in steps_of(call)])
+        found[step] = both / math.sqrt(len(failed) * len(took)), _fisher(both, len(took), len(failed), len(known))
+    return found
+
+
+def _fisher(both: int, took: int, failed: int, known: int) -> float:
+    """The chance of a table as unlikely as this one or more so, its margins given."""
+    ways = math.comb(known, failed)
+    chances = [math.comb(took, at) * math.comb(known - took, failed - at) / ways for at in range(min(took, failed) + 1)
+               if failed - at <= known - took]  # fmt: skip
+    seen = math.comb(took, both) * math.comb(known - took, failed - both) / ways
+    return min(1.0, sum(chance for chance in chances if chance <= seen * (1 + 1e-7)))

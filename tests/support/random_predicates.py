@@ -37,6 +37,14 @@ call_numbers = st.sampled_from(
 )  # fmt: skip
 state_numbers = st.sampled_from(["progress", "stall", "revisit", "dwell_turns", "guard_error", "slot_fill_rate"])
 numbers = st.sampled_from([0.0, 0.3, 0.5, 1.0, 1 / 3, 2.0, 4.2, 5.5, 10.0])
+said_fields = st.sampled_from(["said", "agent_said", "caller_said"])
+spoken = st.sampled_from(
+    ["STRASSE", "straße", "ß", "İ", "i̇stanbul", "ı", "日本", "で お", "ולם", '"NO"', "\\", "S\nlin", "\x01", "\t", "k",
+     "K", "ſO", "so", "dental", "É", "e", "%_", "/", "l", ""]
+)  # fmt: skip
+spoken_patterns = st.sampled_from(
+    ["^d", "(?i)^D", "(?i)k", "ü|É", "a.*l$", r"(e|s)+\W", "n[oe]s?", "x{0}é", "本語+", r"\\s", "(wo)?d"]
+)
 orders = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
 known = st.sampled_from(["missing", "measured"])
 terms = st.one_of(
@@ -49,10 +57,16 @@ terms = st.one_of(
         st.sampled_from(["=", "!=", "contains"]),
         st.sampled_from(["greet", "collect", "co"]),
     ),
+    st.builds(Term, said_fields, st.sampled_from(["contains", "=", "!="]), spoken),
+    st.builds(Term, said_fields, st.just("matches"), spoken_patterns),
     st.builds(Term, call_numbers | state_numbers, orders, numbers),
     st.builds(
         Term,
-        name_fields | call_numbers | state_numbers | st.sampled_from(["completed", "caller_ok", "started_at"]),
+        name_fields
+        | said_fields
+        | call_numbers
+        | state_numbers
+        | st.sampled_from(["completed", "caller_ok", "started_at"]),
         known,
     ),
     st.builds(

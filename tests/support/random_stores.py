@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -12,10 +13,13 @@ from typing import Any
 import pytest
 
 from tests.support.facts import call, fresh, grouped_by, put, state, verdict
+from tests.surface.ingest import Turn
 from tests.surface.store import (
     CALL_NAMES,
+    SAID_FIELDS,
     And,
     ConversationFacts,
+    EventColumns,
     ExpectedStep,
     InState,
     JudgedScore,
@@ -29,6 +33,8 @@ from tests.surface.store import (
     field_of,
     matches,
     open_store,
+    read_text,
+    spell,
 )
 from tests.surface.store import VOCABULARY_COMPUTED as COMPUTED
 
@@ -43,6 +49,11 @@ SHOWN = ("codex", "gemini#aaaaaa1", "gemini#aaaaaa2", "gemini#b7")
 ASPECTS = ("correctness", "completion", "errors", "latency_p95", "turn_count")
 TOOLS = ("find", "user:pay", "book/now")
 LABELS = (None, "terminal", "max_turns")
+SAID = (
+    "", "My STRASSE is straße 50%_\\", "İstanbul, ıŞIK", "日本語で お願いします", "שלום, über alles", 'she said "no"',
+    "back\\slash/es", "two\nlines\tand \x01 more", "300 \N{KELVIN SIGN}, \N{LATIN SMALL LETTER LONG S}o", "Dental",
+    "é", "ÉÉ",
+)  # fmt: skip
 
 
 class World:
@@ -122,7 +133,26 @@ def _call(chance: random.Random, number: int) -> ConversationFacts:
         tools=_tools(random.Random(number)),
         terminals={"booked": "success"},
         expected=[_step(chance) for _ in range(chance.randrange(3))],
+        transcript=_transcript(random.Random(number)),
     )
+
+
+def _transcript(chance: random.Random) -> bytes | None:
+    """What was said, spelled in one of the ways that stores have; of some calls it is not kept."""
+    turns = [
+        {"role": chance.choice(("agent", "caller", "narrator")), "text": chance.choice(SAID)}
+        for _ in range(chance.randrange(4))
+    ]
+    way = chance.randrange(5)
+    if way < 2:
+        return None if way else json.dumps({"turns": turns, "events": []}).encode()
+    return spell([Turn(**turn) for turn in turns], EventColumns(), {})
+
+
+def said_by(facts: ConversationFacts, role: str | None) -> list[str]:
+    """What one side, or anybody, said in a call."""
+    turns = [] if facts.transcript is None else read_text(facts.transcript)["turns"]
+    return [turn["text"] for turn in turns if turn["text"] and role in (None, turn["role"])]
 
 
 def _state(chance: random.Random, name: str) -> StateAspects:
@@ -180,6 +210,7 @@ def record_of(facts: ConversationFacts, judged: Mapping[str, float | None]) -> d
         "error_count": facts.error_count,
         "tool": _placed(row for row in facts.tools if row.n),
         "tool_error": _placed(row for row in facts.tools if row.errors),
+        **{name: said_by(facts, role) for name, role in SAID_FIELDS.items()},
         **facts.aspects,
         "humanness": judged,
         "judge": [name for shown in judged for name in {shown, shown.partition("#")[0]}],

@@ -48,6 +48,5 @@ class Screen(pyte.Screen):
     def display(self) -> list[str]:
         """All lines as text."""
         columns = range(self.columns)
-        lines = ["".join([line[x].data for x in columns]) for line in map(self.buffer.__getitem__, range(self.lines))]
-        narrow = self._cells.setdefault(self.default_char, _Cells(self.default_char))
-        return lines if all(map(narrow.__getitem__, set().union(*lines))) else super().display
+        # The second cell of a wide sign is empty.
+        return ["".join([line[x].data for x in columns]) for line in map(self.buffer.__getitem__, range(self.lines))]

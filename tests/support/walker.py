@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import unicodedata
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,18 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from tests.support.fake_catalog import FakeCatalog
-from tests.surface.explorer import START, Backend, Controls, Explorer, ExplorerScreen, InputParser, NotesOfCalls, Stack
+from tests.surface.explorer import (
+    BY_ID,
+    START,
+    Action,
+    Backend,
+    Controls,
+    Explorer,
+    ExplorerScreen,
+    InputParser,
+    NotesOfCalls,
+    Stack,
+)
 from tests.surface.tui import Notebook, case_text_at, catalog, open_to_read
 
 LONGEST_S = 300.0
@@ -127,10 +138,14 @@ class Walker:
 
 @asynccontextmanager
 async def walking(
-    start: Stack = START, *, size: tuple[int, int] = (100, 30), catalog: FakeCatalog | None = None
+    start: Stack = START,
+    *,
+    size: tuple[int, int] = (100, 30),
+    catalog: FakeCatalog | None = None,
+    actions: Mapping[str, Action] = BY_ID,
 ) -> AsyncIterator[Walker]:
     catalog = catalog or FakeCatalog()
-    app = Explorer(Backend(catalog.show, lambda: "3 min ago"), start=start)
+    app = Explorer(Backend(catalog.show, lambda: "3 min ago", place="/tmp/a store.db"), start=start, actions=actions)
     async with app.run_test(size=size) as pilot:
         at = Walker(app, pilot, catalog)
         await at.settle()

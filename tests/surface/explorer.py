@@ -8,7 +8,8 @@ from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, copy, markdown
 from riff_tui.tui.actions.help import HINTS, SCREEN_KEYS, error_lines, help_lines, hints, screen_keys
 from riff_tui.tui.actions.listing import offering
 from riff_tui.tui.actions.noting import spot_at
-from riff_tui.tui.actions.registry import ACTIONS, action
+from riff_tui.tui.actions.own import arguments, listing, name_of, with_own
+from riff_tui.tui.actions.registry import ACTIONS, BY_ID, action
 from riff_tui.tui.actions.writing import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
 from riff_tui.tui.app import Explorer, detect_capabilities
 from riff_tui.tui.controllers import detail, prompt, refresh
@@ -48,6 +49,7 @@ from riff_tui.tui.navigation.location import (
     Stack,
     about_calls,
     below,
+    calls_of_step,
     center_on,
     crumbs,
     descend,
@@ -56,6 +58,7 @@ from riff_tui.tui.navigation.location import (
     is_within,
     keep_steps,
     narrow,
+    recentred,
     scope_of,
     sides_of,
     state_of,
@@ -74,6 +77,7 @@ from riff_tui.tui.navigation.stacks import (
     place_of,
     row_at,
     set_name,
+    take_off,
     widening,
     without_field,
 )
@@ -96,7 +100,6 @@ from riff_tui.tui.render.headers import (
     Canvas,
     Fold,
     LanesHeader,
-    blast_lines,
     conversation_lines,
     next_fold,
     pooled_of,
@@ -107,7 +110,8 @@ from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, Line, next_palette
 from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal import textual_internals
 from riff_tui.tui.terminal.textual_internals import InputParser, PasteFilter
+from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.field import LONGEST, EditedLine, Field, printable
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.menu import Menu
-from riff_tui.tui.widgets.pane import Pane
+from riff_tui.tui.widgets.pane import Pane, Reader

@@ -98,6 +98,7 @@ from riff_runner.run.agents.command import CommandAgent, CommandSession, Command
 from riff_runner.run.agents.model import ModelAgent
 from riff_runner.run.agents.python import as_agent
 from riff_runner.run.call import Call, CallSetting, MadeCall, spoken_numbers
+from riff_runner.run.callers.agenda import touchable
 from riff_runner.run.callers.command import MOST_MESSAGES as CALLER_MOST_MESSAGES
 from riff_runner.run.callers.command import CommandCaller
 from riff_runner.run.callers.frozen import FrozenCaller, refuse_unrecorded

@@ -48,12 +48,15 @@ from riff_store.facts import (
     SourceFile,
     StateAspects,
     ToolAspects,
+    Touched,
 )
+from riff_store.filters import said as transcripts_said
 from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_order, unique_names
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
-from riff_store.filters.matching import matches
+from riff_store.filters.matching import fold, matches, satisfies
 from riff_store.filters.notes import Note, marks, notes_by_call, notes_on
 from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, terms
+from riff_store.filters.said import Heard, Patterns, Search, heard_of, probe, said_in, undecided
 from riff_store.filters.sql import Scope, needs
 from riff_store.health import Health, examine
 from riff_store.interaction import KINDS, SUMS, Interaction, panel
@@ -96,11 +99,11 @@ from riff_store.queries.edits import edit_effects
 from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
 from riff_store.queries.failures import FailureCell, FailureMatrix, failure_matrix, failure_shifts, failures
 from riff_store.queries.flows import ArchetypeCell, FlowCell, archetypes, flow_cells
-from riff_store.queries.funnel import Funnel, FunnelRow, funnels
+from riff_store.queries.funnel import FlowRoutes, Funnel, FunnelRow, Route, Suspicion, funnels, routes, suspicions
 from riff_store.queries.judges import Alignments, JudgeSummary, alignment, judges
 from riff_store.queries.last_edits import Edits, Histories, LastEdit
 from riff_store.queries.latencies import MOST, Bucket, LatencyReading, PooledLatency, buckets
-from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Victim, neighborhood
+from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Terminus, Victim, neighborhood
 from riff_store.queries.quality import (
     ChangeVerdict,
     FlowChange,
@@ -124,7 +127,7 @@ from riff_store.queries.states import (
     tool_cells,
     worst_first,
 )
-from riff_store.queries.steps import StepCounts, is_handover
+from riff_store.queries.steps import Coverage, CoveredItem, StepCounts, coverage, is_handover
 from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,
@@ -179,9 +182,12 @@ from riff_store.vocabulary import (
     FAILURE_KINDS,
     FIELDS,
     NONE_FOUND,
+    SAID_FIELDS,
     aspect_named,
+    beginnings,
     field_named,
     field_of,
+    route_text,
 )
 from riff_store.vocabulary import COMPUTED as VOCABULARY_COMPUTED
 from riff_store.voice import NOISES, SOUNDS, Mark, Span, Task, TraceEntry, Voice, VoiceTurn, voice_of

@@ -13,7 +13,7 @@ from riff_tui.charts.histogram import draw as histogram_draw
 from riff_tui.charts.lane_marks import HEARD_S, Scale, common, glossary, latency_severity, shares
 from riff_tui.charts.lane_marks import merged as lane_marks_merged
 from riff_tui.charts.lanes import Lanes
-from riff_tui.charts.neighbor_figure import LEGEND, EgoFigure, blast, drawing, to_dot, to_mermaid
+from riff_tui.charts.neighbor_figure import EgoFigure, blast, drawing, legend, to_dot, to_mermaid
 from riff_tui.charts.neighbor_figure import draw as neighbor_graph_draw
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.charts.transcript import transcript_lines
@@ -26,7 +26,6 @@ from riff_tui.commands.judge import _reasons as reasons
 from riff_tui.commands.judge import _stopped as stopped
 from riff_tui.commands.notes import PARTS
 from riff_tui.commands.run_session import run_cost
-from riff_tui.commands.shell_completion import SCRIPTS, install, split_line
 from riff_tui.commands.watch import LiveLines
 from riff_tui.errors import ExitCode, FilterError, OutputError, OutputFull, UsageError, ViewFailed, describe, trace
 from riff_tui.filters import Filter, parser, quote, split, take_judges
@@ -74,7 +73,10 @@ from riff_tui.settings import (
     store_location,
     wants_color,
 )
+from riff_tui.settings import commands as settings_commands
 from riff_tui.settings import judges as settings_judges
+from riff_tui.settings import keys as settings_keys
+from riff_tui.shell_completion import SCRIPTS, install, split_line
 from riff_tui.table import (
     LATER,
     PAGE,
@@ -95,7 +97,18 @@ from riff_tui.table import (
 )
 from riff_tui.text.column_fit import LEAST, NameCut, abbreviated, fitted, name_cut, shared_prefix, wrap
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs, glyphs, in_ascii
-from riff_tui.text.numbers import cell_text, fixed, interval_text, is_right, percent, utc
+from riff_tui.text.numbers import (
+    answered_text,
+    cell_text,
+    fixed,
+    interval_text,
+    is_right,
+    percent,
+    points_text,
+    utc,
+    value_text,
+)
+from riff_tui.text.palette import ANSI, DARK, LIGHT, MONO, ROLES, THEMES, Theme, inked, rgb
 from riff_tui.text.redaction import LIMITS, Redactor
 from riff_tui.text.safe_text import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
 from riff_tui.text.word_diff import MOST_WORDS, differing, hunks, length, parts, without_labels
@@ -105,24 +118,24 @@ from riff_tui.view_registry import resolve, spec_of, views
 from riff_tui.views import conversations as views_conversations
 from riff_tui.views import neighbors as views_neighbors
 from riff_tui.views.agreement import AGAINST_CORRECTNESS, LISTED, NO_DISPUTES, NO_JUDGES, NONE_HERE, agreement, disputes
-from riff_tui.views.archetypes import archetypes
 from riff_tui.views.causes import causes, phrase
 from riff_tui.views.compare import RULE, side_by_side
 from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
 from riff_tui.views.conversations import COLUMNS as CONVERSATIONS_COLUMNS
 from riff_tui.views.conversations import conversations as conversations_conversations
 from riff_tui.views.conversations import failure_text, row
+from riff_tui.views.coverage import coverage as coverage_table
 from riff_tui.views.edits import NO_EDITS, NO_PROOF, NO_RUNS, TOGETHER
 from riff_tui.views.effects import NO_CALL, effects
 from riff_tui.views.export import COLUMNS as EXPORT_COLUMNS
 from riff_tui.views.export import batch_of
 from riff_tui.views.failure_matrix import failure_matrix
-from riff_tui.views.flows import UNITS, flows
+from riff_tui.views.flows import UNITS, archetypes, flows
 from riff_tui.views.funnel import funnel
 from riff_tui.views.gate import gate
 from riff_tui.views.judges import flow_table, rate_marks, shortfalls
 from riff_tui.views.judges import judges as judges_judges
-from riff_tui.views.neighbors import StateFigure, named_state
+from riff_tui.views.neighbors import StateFigure, named_state, never_reached
 from riff_tui.views.neighbors import neighbors as neighbors_neighbors
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import call_where, step_record, where
@@ -132,6 +145,7 @@ from riff_tui.views.parts.voice_call import DEEPEST, LONGEST_VALUE, MOST_DIFFERE
 from riff_tui.views.reading import codes
 from riff_tui.views.reading import progress as sample_progress
 from riff_tui.views.repeats import NO_REPEATS, repeats
+from riff_tui.views.routes import routes as routes_routes
 from riff_tui.views.skipped import skipped
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ScreenKind, ViewSpec
 from riff_tui.views.states import NO_STATES, segments, states, successors

@@ -152,7 +152,7 @@ def test_a_request_that_makes_no_sense_is_refused(store: Store, request_: Reques
 
 
 def test_a_view_whose_rows_cannot_be_split_says_which_can(store: Store) -> None:
-    able = "those of flows, segments, states, funnel, tools, repeats can"
+    able = "those of flows, segments, states, funnel, routes, coverage, tools, repeats can"
     with pytest.raises(UsageError, match=f"the rows of runs cannot be split; {able}"):
         show(store, "runs", Request(by=("agent",)))
 
@@ -262,7 +262,7 @@ def test_what_is_said_of_states_beside_a_named_one_is_said_of_it(store: Store, w
     assert (table.extras["metrics"] or {"n": 0})["n"] == n
     if where == "stall=1":
         assert table.extras["metrics"]["stall"] == 1.0
-        assert names(table, "direction", "state", "n") == [("in", "greet", 3)]
+        assert names(table, "direction", "state", "n") == [("in", "greet", 3), ("out", None, 3)]
 
 
 def test_a_large_cell_leaves_its_latencies_to_those_who_can_wait(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -375,3 +375,13 @@ def test_a_window_fetches_only_the_pages_that_are_looked_at() -> None:
     assert list(window) == rows
     with pytest.raises(IndexError):
         window[1000]
+
+
+def test_every_row_around_a_state_leads_to_the_calls_that_it_counts(store: Store) -> None:
+    for state in ("greet", "collect_details", "confirm"):
+        for row in show(store, "neighbors", Request(where=f"flow=viewing state={state}")).rows:
+            listed = show(store, "conversations", Request(where=row.leads)).rows
+            # No call of the sample takes a step twice.
+            assert len(listed) == row.record["count"]
+            if row.record["state"] is None:
+                assert len(listed) == row.record["n"] == sum(row.record["stop_reasons"].values())

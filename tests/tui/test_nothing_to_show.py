@@ -37,6 +37,8 @@ def shown(folder: Path, view: str, calls: Sequence[dict[str, Any]], **asked: Any
         "segments",
         "states",
         "funnel",
+        "routes",
+        "coverage",
         "conversations",
         "runs",
         "judges",
@@ -55,7 +57,7 @@ def test_the_worklist_of_an_empty_store_says_so_first(tmp_path: Path) -> None:
     assert (table.lead, list(table.notes)) == ("No calls yet.", [EMPTY_STORE])
 
 
-@pytest.mark.parametrize("view", ["flows", "segments", "states", "funnel", "runs"])
+@pytest.mark.parametrize("view", ["flows", "segments", "states", "funnel", "routes", "coverage", "runs"])
 def test_a_filter_is_not_blamed_for_an_empty_store(view: str, tmp_path: Path) -> None:
     notes = list(shown(tmp_path, view, [], where="flow=viewing").notes)
     assert notes[0] == "flow=viewing: no flow of that name."
@@ -66,7 +68,7 @@ def test_where_nothing_was_skipped_that_is_said(tmp_path: Path) -> None:
     assert list(shown(tmp_path, "skipped", [WELL]).notes) == ["No input was skipped."]
 
 
-@pytest.mark.parametrize("view", ["segments", "states", "funnel"])
+@pytest.mark.parametrize("view", ["segments", "states", "funnel", "routes", "coverage"])
 @pytest.mark.parametrize("asked", [{}, {"by": ("agent",)}, {"where": "flow=viewing"}, {"limit": 1}])
 def test_where_every_call_was_errored_the_calls_are_counted(view: str, asked: dict[str, Any], tmp_path: Path) -> None:
     table = shown(tmp_path, view, [BROKEN, {**BROKEN, "conversation_id": "c-2"}], **asked)

@@ -56,14 +56,15 @@ def asked(store: Store, view: str, where: str, by: tuple[str, ...] = (), limit: 
 
 
 @pytest.mark.parametrize(
-    "view", ["worklist", "flows", "segments", "states", "funnel", "tools", "timeline", "runs", "archetypes", "edits"]
+    "view",
+    ["worklist", "flows", "segments", "states", "funnel", "routes", "tools", "timeline", "runs", "archetypes", "edits"],
 )
 @pytest.mark.parametrize("where", ["", "persona=hurried", "duration_s>1", "humanness<5", "run=night-1 scenario=s1"])
 def test_views_of_sums_look_through_no_table_of_calls(view: str, where: str, store: Store) -> None:
     assert scanned(store, asked(store, view, where)) == {}
 
 
-@pytest.mark.parametrize("view", ["flows", "states", "funnel", "tools"])
+@pytest.mark.parametrize("view", ["flows", "states", "funnel", "routes", "tools"])
 def test_nor_do_they_where_they_are_split_by_what_only_calls_have(view: str, store: Store) -> None:
     assert scanned(store, asked(store, view, "", ("scenario", "persona"))) == {}
 

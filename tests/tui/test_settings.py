@@ -20,7 +20,9 @@ from tests.surface.tui import (
     store_location,
     wants_color,
 )
+from tests.surface.tui import settings_commands as commands
 from tests.surface.tui import settings_judges as judges
+from tests.surface.tui import settings_keys as keys
 
 
 @pytest.fixture
@@ -58,6 +60,7 @@ def test_an_environment_variable_that_makes_no_sense_is_named(environ: dict[str,
     [
         ("stroe = 'x'", "unknown key 'stroe'; known are store"),
         ("jobs = '2'", "jobs must be a whole number"),
+        ("[stroe]", "unknown key 'stroe'"),
         ("ascii = 1", "ascii must be true or false"),
         ("store", "settings.toml"),
     ],
@@ -67,6 +70,18 @@ def test_a_settings_file_that_makes_no_sense_is_named(tmp_path: Path, text: str,
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=complaint):
         load({"RIFF_TUI_CONFIG": str(path)})
+
+
+def test_keys_and_commands_are_tables_and_other_commands_do_not_mind_them(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    environ = {"RIFF_TUI_CONFIG": str(path)}
+    path.write_text("[keys]\nworklist = 'w'\n[[commands]]\ntitle = 'x'\n", encoding="utf-8")
+    assert (load(environ), keys(environ), commands(environ)) == (Settings(), {"worklist": "w"}, [{"title": "x"}])
+    path.write_text("keys = 'w'\n[commands]\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="keys must be a table, such as"):
+        keys(environ)
+    with pytest.raises(UsageError, match="commands must be tables"):
+        commands(environ)
 
 
 def test_a_settings_file_that_is_no_text_is_named(tmp_path: Path) -> None:

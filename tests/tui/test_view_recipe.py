@@ -121,7 +121,7 @@ def test_it_is_known_to_help_and_errors_and_the_readme(added: tuple[Path, tuple[
     assert ", personas, " in missed.stderr
     written = python(tree, "-c", "from tests.readme import *; print(view_rows(), key_rows())", path=path).stdout
     assert "| `personas` | Who called, and how many of their calls were errored. |" in written
-    assert "| `Y` | Who called, and how often that went wrong; press again to widen. |" in written
+    assert "| `Y` | Who called, and how often that went wrong; press again for more. |" in written
 
 
 def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]) -> None:
@@ -132,7 +132,7 @@ def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]
     assert (first, count) == ("('Y',) Go personas", "0 personas"), done.stderr
     text = " ".join(" ".join(helped).split())
     assert "Drill into a persona" in text
-    assert " Y Who called, and how often that went wrong; press again to widen." in text
+    assert " Y Who called, and how often that went wrong; press again for more." in text
 
 
 def test_a_dump_of_another_view_loads_no_distribution(tiny: Path, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class Grid:
         """Yield a line for each row."""
         for place, (row, mark) in enumerate(zip(self._rows, self._marks, strict=True)):
             marked = [Piece(0, 1, mark, "thin" if row.thin else row_severity(row))] if self._starts[0] else []
-            yield marked + self._line([each.shown(place, self._glyphs.ellipsis) for each in self.fit.columns], row)
+            yield marked + self._line([each.shown(place) for each in self.fit.columns], row)
 
     def _line(self, cells: Sequence[str], row: Row | None) -> list[Piece]:
         return [
@@ -176,11 +176,11 @@ class CellColumn:
         self.width = width
         if self.is_name and width < self.widest:
             self.cut = name_cut(self._names(), width, ellipsis)
-            self.width = min(width, max(cell_width(self.title), *map(cell_width, map(self.cut.text, self.cells))))
+            self.width = min(width, max(cell_width(self.title), *map(cell_width, map(self.cut.usual, self.cells))))
 
-    def shown(self, place: int, ellipsis: str) -> str:
+    def shown(self, place: int) -> str:
         """Return the text of a cell, a name cut where it has no room."""
-        return self.cells[place] if self.cut is None else self.cut.text(self.cells[place], ellipsis)
+        return self.cells[place] if self.cut is None else self.cut.text(self.cells[place])
 
     def _names(self) -> list[str]:
         return [name for name in self.cells if name not in NOT_MEASURED_SIGNS]

@@ -113,7 +113,7 @@ def _grid(columns: Sequence[Column], rows: Iterable[Row], options: Options) -> l
 def _marked_grid(columns: Sequence[Column], rows: Sequence[Row], options: Options) -> list[str]:
     """Return a table whose first column has the sign of each row."""
     signs = [options.glyphs.mark(row_severity(row), thin=row.thin).strip() for row in rows]
-    width = max(map(cell_width, signs), default=0)
+    width = max([1, *map(cell_width, signs)])
     head, rule, *body = _grid(columns, rows, options)
     signed = [f"| {padded(escape(sign), width)} {line}" for sign, line in zip(signs, body, strict=True)]
     return [f"| {' ' * width} {head}", f"|{'-' * (width + 2)}{rule}", *signed]

@@ -37,7 +37,9 @@ def figure_lines(table: Table, options: Options, width: int | None = None) -> li
     """Return the drawing above the rows, safe line by line."""
     if table.figure is None:
         return []
-    lines = table.figure.draw(ascii_only=options.ascii_only, width=width or FIGURE_WIDTH)
+    # Where there is no width each drawing has its own.
+    room = {} if width is None else {"width": width}
+    lines = table.figure.draw(ascii_only=options.ascii_only, **room)
     return [options.line(line) for line in lines]
 
 

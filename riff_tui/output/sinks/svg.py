@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Grid, Piece, listed
 from riff_tui.output.sinks.parts import FIGURE_WIDTH, Options, closing, figure_lines, folded, shown_columns, wrapped
 from riff_tui.table import Table
+from riff_tui.text.palette import DARK, LIGHT, Role, Theme, page_color
 from riff_tui.text.safe_text import cell_width
 
 CELL = 9
 LINE = 18
 MARGIN = 16
 _BASELINE = 14
-# Each colour stands out from its ground by more than 4.5 to 1.
-_STYLE = """\
-text{font:15px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1f2328}
-.ground{fill:#fff}.rule{stroke:#d1d9e0}.strong{font-weight:700}
-.bad{fill:#cf222e}.warn{fill:#9a6700}.good{fill:#1a7f37}.thin{fill:#59636e}
-@media (prefers-color-scheme:dark){text{fill:#f0f6fc}.ground{fill:#0d1117}.rule{stroke:#3d444d}
-.bad{fill:#ff7b72}.warn{fill:#d29922}.good{fill:#3fb950}.thin{fill:#9198a1}}
+_CLASSES: Mapping[str, Role] = {"bad": "bad", "warn": "warn", "good": "good", "thin": "quiet"}
+
+
+def _inks(theme: Theme) -> str:
+    return "".join(f".{name}{{fill:{page_color(theme.inks[role])}}}" for name, role in _CLASSES.items())
+
+
+_STYLE = f"""\
+text{{font:15px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1f2328}}
+.ground{{fill:#fff}}.rule{{stroke:#d1d9e0}}.strong{{font-weight:700}}
+{_inks(LIGHT)}
+@media (prefers-color-scheme:dark){{text{{fill:#f0f6fc}}.ground{{fill:#0d1117}}.rule{{stroke:#3d444d}}
+{_inks(DARK)}}}
 """
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _RUN = re.compile(r"[^ ]+(?: [^ ]+)*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TextIO
 
@@ -10,10 +10,13 @@ from riff_tui.output.sinks.grid import Fit, Grid, Piece, listed
 from riff_tui.output.sinks.parts import Options, closing, figure_lines, folded, shown_columns, wrapped
 from riff_tui.table import Prose, Table
 from riff_tui.text.column_fit import hanging
+from riff_tui.text.palette import ANSI, Role, inked
 from riff_tui.text.safe_text import cell_width, fit
 
 _INDENT = 8
-_COLORS = {"bad": 31, "warn": 33, "thin": 90, "capped": 90, "faint": 90, "accent": 36}
+_ROLES: Mapping[str, Role] = {
+    "bad": "bad", "warn": "warn", "thin": "quiet", "capped": "quiet", "faint": "quiet", "accent": "place"
+}  # fmt: skip
 PROSE_WIDTH = 100
 MANY = 10_000
 """More rows than these are laid out in blocks, so that the first ones are printed at once."""
@@ -101,7 +104,7 @@ def _sentences(texts: Sequence[str], width: int, options: Options) -> list[str]:
 def _toned(line: Sequence[tuple[str, str | None]], options: Options) -> str:
     if not options.color:
         return "".join(text for text, _ in line)
-    return "".join(_in_color(text, _COLORS.get(tone) if tone else None) for text, tone in line)
+    return "".join(_in_color(text, tone) for text, tone in line)
 
 
 def _lists(table: Table, options: Options) -> list[list[str]]:
@@ -120,14 +123,14 @@ def _joined(pieces: Sequence[Piece], options: Options) -> str:
     parts: list[str] = []
     at = 0
     for piece in pieces:
-        color = _COLORS.get(piece.tone) if options.color and piece.tone is not None else None
-        parts += " " * (piece.start - at), _in_color(piece.text, color)
+        parts += " " * (piece.start - at), _in_color(piece.text, piece.tone) if options.color else piece.text
         at = piece.start + piece.width
     return "".join(parts)
 
 
-def _in_color(text: str, code: int | None) -> str:
-    return text if code is None or not text or text.isspace() else f"\x1b[{code}m{text}\x1b[39m"
+def _in_color(text: str, tone: str | None) -> str:
+    role = _ROLES.get(tone or "")
+    return text if role is None else inked(text, ANSI.inks[role])
 
 
 def _cost(columns: Fit, shortened: int, options: Options) -> list[str]:

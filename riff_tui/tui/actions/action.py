@@ -35,9 +35,9 @@ IN_LISTS: tuple[ScreenKind, ...] = ("list", "state")
 IN_CALLS: tuple[ScreenKind, ...] = ("conversation",)
 NOT_READ = "the rows are not read yet"
 
-Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Note", "Look", "Leave"]
+Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Note", "Look", "Own", "Leave"]
 
-_TEXTUAL_NAMES = {
+NAMED_KEYS = {
     "↓": "down",
     "↑": "up",
     "←": "left",
@@ -56,6 +56,7 @@ _TEXTUAL_NAMES = {
     "!": "exclamation_mark",
     "?": "question_mark",
     "#": "number_sign",
+    "%": "percent_sign",
     "-": "minus",
     "=": "equals_sign",
     "<": "less_than_sign",
@@ -63,11 +64,12 @@ _TEXTUAL_NAMES = {
     ",": "comma",
     ".": "full_stop",
 }
+"""The names that Textual has for keys, by how people read them."""
 
 
 def textual_keys(keys: Sequence[str]) -> str:
     """Return keys as people read them as a binding of Textual names them."""
-    return ",".join(_TEXTUAL_NAMES.get(key, key) for key in keys)
+    return ",".join(NAMED_KEYS.get(key, key) for key in keys)
 
 
 class ControlsHost(Host, Protocol):
@@ -183,8 +185,8 @@ class Action:
 
     `title` is what the hint line says, unless `label` finds a better word for what is shown. `run` does it; `enabled`
     returns the reason why it does not apply, an empty text where it does. `hinted` returns the same for the hint line
-    where that would change with every move of the cursor. Actions may share a key where no screen is in the `kinds` of
-    both. The registry says which `group` each belongs to.
+    where that would change with every move of the cursor. The palette finds it by the words in `also` as well. Actions
+    may share a key where no screen is in the `kinds` of both. The registry says which `group` each belongs to.
     """
 
     id: str
@@ -196,6 +198,7 @@ class Action:
     label: Callable[[Controls], str] | None = None
     kinds: tuple[ScreenKind, ...] = KINDS
     hinted: Condition | None = None
+    also: str = ""
     group: Group = "Look"
 
     def label_in(self, controls: Controls) -> str:
@@ -250,7 +253,7 @@ def needs_siblings(controls: Controls) -> str:
 
 
 def needs_unpaired(controls: Controls) -> str:
-    return "a comparison of two rows cannot be narrowed; Esc goes back to the list" if controls.here.pair else ""
+    return "a comparison of two rows cannot be filtered; Esc goes back to the list" if controls.here.pair else ""
 
 
 def needs_order(controls: Controls) -> str:

@@ -26,7 +26,7 @@ from riff_tui.settings import state_directory
 from riff_tui.table import Row, Table, run_steps
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.safe_text import block
-from riff_tui.tui.actions.action import Controls
+from riff_tui.tui.actions.action import Controls, textual_keys
 from riff_tui.tui.navigation.stacks import link_to
 from riff_tui.tui.render.columns import shown, text_of, visible_columns
 from riff_tui.tui.widgets.bars import BottomLine
@@ -64,6 +64,9 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self._line.hint([("copy:", ""), *_CHOICES])
+
+    def on_bottom_line_pressed(self, event: BottomLine.Pressed) -> None:
+        self.app.simulate_key(textual_keys([event.key]))
 
     def action_copy(self, part: str) -> None:
         """Copy a part of the screen and say where it went."""

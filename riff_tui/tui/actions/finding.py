@@ -1,4 +1,4 @@
-"""Find: filter or search, narrow a place to a name from a list, choose what is explained, or find any action."""
+"""Find: filter or search, filter a place by a name from a list, choose what is explained, or find any action."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ FILTER = Action(
     lambda controls: controls.prompt_controller.open(),
     needs_unpaired,
     lambda controls: "search" if controls.is_call else "filter",
+    also="search find where grep query",
 )
 
 
 def _pick(key: str, field: str, name: str, kinds: tuple[ScreenKind, ...]) -> Action:
-    """Return the key that chooses a name of a field, to which the location is narrowed."""
+    """Return the key that chooses a name of a field, which the location is then of."""
 
     def run(controls: Controls) -> None:
         controls.opening.begin(partial(_pick_name, controls, field), f"{field}s")
 
-    about = f"Narrow this place to {name} from a list."
+    about = f"Filter this place by {name}, from a list."
     return Action(f"pick_{field}", (key,), f"pick {name}", about, run, _needs_calls, kinds=kinds)
 
 
@@ -47,7 +48,7 @@ async def _pick_name(controls: Controls, field: str) -> None:
         history = host.history
         host.visit(history.go(pick(history.stack, field, found[index - 1][0] if index else None)))
 
-    menu.ask(MenuRequest(f"{field}s", items, take, verb="narrow to it", at=at, uncounted=1))
+    menu.ask(MenuRequest(f"{field}s", items, take, verb="filter", at=at, uncounted=1))
 
 
 def _needs_calls(controls: Controls) -> str:
@@ -105,8 +106,15 @@ def _item(action: Action, reason: str, label: str) -> MenuItem:
     more = f"not now: {reason}" if reason else action.help
     keys = " ".join(action.keys)
     lead = keys if len(keys) <= _MAX_KEYS_WIDTH else action.keys[0]
-    found_by = f"{action.title} {action.help} {keys}"
+    found_by = f"{action.title} {action.help} {action.also} {action.id} {keys}"
     return MenuItem(label or action.title, more, lead, found_by, reason)
 
 
-ANY_ACTION = Action("palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", _pick_action)
+ANY_ACTION = Action(
+    "palette",
+    ("ctrl+p",),
+    "everything",
+    "Find an action by its name and do it.",
+    _pick_action,
+    also="commands actions menu",
+)

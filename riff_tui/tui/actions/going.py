@@ -24,9 +24,10 @@ from riff_tui.tui.navigation.location import (
     name_term,
     narrow,
     noun,
+    recentred,
     state_of,
 )
-from riff_tui.tui.navigation.stacks import choose, since_last_run, widening
+from riff_tui.tui.navigation.stacks import choose, since_last_run, take_off, whole_store, widening
 from riff_tui.tui.render.headers import Fold
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import ViewSpec
@@ -38,11 +39,13 @@ def _open(controls: Controls) -> None:
     host = controls.host
     loaded, row = host.loaded, host.body.row
     if controls.header.focused_graph:
-        neighbor, reason = controls.header.chosen(host.location)
-        if neighbor is None:
+        chosen, reason = controls.header.chosen(host.location)
+        if chosen is None:
             host.say(reason, "warn")
+        elif chosen.view == host.location.view:
+            host.visit(host.history.go(recentred(host.history.stack, chosen)))
         else:
-            host.visit(host.history.instead(neighbor))
+            host.visit(host.history.down(chosen))
     elif loaded and is_voice(loaded.main):
         controls.detail.toggle()
     elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
@@ -80,7 +83,8 @@ def _below(controls: Controls) -> str:
 def _needs_below(controls: Controls) -> str:
     if not controls.has_rows:
         return NOT_READ if controls.is_loading else "there is no row to open"
-    return "" if _below(controls) else f"nothing lies below a row of {noun(controls.here.view)}"
+    nothing = controls.spec.words.unopened or f"nothing lies below a row of {noun(controls.here.view)}"
+    return "" if _below(controls) else nothing
 
 
 def _close(controls: Controls) -> None:
@@ -105,8 +109,22 @@ def _close(controls: Controls) -> None:
         host.visit(host.history.up())
 
 
+def _take_off(controls: Controls) -> None:
+    host = controls.host
+    left = None if _is_over(controls) or host.location.filter else take_off(host.history.stack)
+    if left is None:
+        _close(controls)
+    else:
+        host.visit(host.history.go(left))
+
+
+def _is_over(controls: Controls) -> bool:
+    """Return whether something is under way or open that goes before the place is left."""
+    return controls.is_loading or controls.detail.is_in_the_way or controls.header.focused_graph
+
+
 def _needs_something_to_close(controls: Controls) -> str:
-    is_begun = controls.is_loading or controls.detail.is_in_the_way or controls.header.focused_graph
+    is_begun = _is_over(controls)
     is_searching = controls.is_call and controls.searched
     if is_begun or controls.here.filter or is_searching or len(controls.host.history.stack) > 1:
         return ""
@@ -125,19 +143,28 @@ UP_AND_DOWN: tuple[Action, ...] = (
         "open",
         ("Enter",),
         "open",
-        "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
+        "Go down to what lies below the row; in the neighbour graph, put that state in the middle, or list the calls"
+        " that took that step.",
         _open,
         _needs_below,
-        lambda controls: "centre" if controls.header.focused_graph else _below(controls),
+        lambda controls: controls.header.enter or "centre" if controls.header.focused_graph else _below(controls),
     ),
     Action(
         "close",
-        ("Esc", "Backspace"),
+        ("Esc",),
         "up",
         "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
         _close,
         _needs_something_to_close,
         lambda controls: "clear filter" if controls.here.filter else "up",
+    ),
+    Action(
+        "take_off",
+        ("Backspace",),
+        "take off",
+        "Take the last name off the place in the title bar; where it has none, do what Esc does.",
+        _take_off,
+        _needs_something_to_close,
     ),
 )
 
@@ -178,6 +205,7 @@ STEPS: tuple[Action, ...] = (
 def to_view(spec: ViewSpec) -> Action:
     """Return the key of a view; the one about a state needs a row about one."""
     title = spec.words.label or spec.name
+    also = " ".join((spec.words.noun, *spec.aliases, spec.words.also))
     if spec.screen.kind == "state":
         return Action(
             action_of(spec),
@@ -187,12 +215,17 @@ def to_view(spec: ViewSpec) -> Action:
             _neighbors,
             _needs_state,
             partial(_label_of_state, title),
+            also=also,
         )
 
     def label(controls: Controls) -> str:
-        return "wider" if controls.here.scope and controls.here.view == spec.name else title
+        if not controls.here.scope or controls.here.view != spec.name:
+            return title
+        scope = choose(controls.host.history.stack, spec.name)[-1].scope.predicate
+        return whole_store(scope)
 
-    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, _view(spec.name), always, label)
+    go = _view(spec.name)
+    return Action(action_of(spec), (spec.screen.key,), title, spec.screen.help, go, always, label, also=also)
 
 
 def _label_of_state(title: str, controls: Controls) -> str:
@@ -325,8 +358,11 @@ OUT: tuple[Action, ...] = (
         _quit_or_back,
         always,
         lambda controls: "back" if len(controls.host.history.stack) > 1 or controls.header.focused_graph else "quit",
+        also="exit leave close",
     ),
-    Action("quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave()),
+    Action(
+        "quit", ("Q",), "quit", "Quit from anywhere.", lambda controls: controls.host.leave(), also="exit leave end"
+    ),
     Action(
         "suspend",
         ("ctrl+z",),
@@ -334,5 +370,6 @@ OUT: tuple[Action, ...] = (
         "Go back to the shell for a while; fg there comes back to the same place.",
         lambda controls: controls.host.suspend(),
         _needs_shell,
+        also="suspend stop background terminal",
     ),
 )

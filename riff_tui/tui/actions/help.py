@@ -10,7 +10,7 @@ from riff_tui.errors import describe, trace
 from riff_tui.table import Column
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.safe_text import cell_width, padded
+from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.actions.action import Action, Controls, reason_against
 from riff_tui.tui.navigation.history import is_folded
 from riff_tui.tui.navigation.location import noun
@@ -64,6 +64,13 @@ def hints(controls: Controls) -> list[tuple[str, str]]:
     found = [controls.actions[id] for id in dict.fromkeys(ids)]
     chosen = [each for each in found if each.keys and not _reason_against_hint(each, controls)]
     return [(each.keys[0], each.label_in(controls)) for each in chosen[:HINTS]]
+
+
+def first_words(controls: Controls) -> str:
+    """Return what to say to somebody who opens a store for the first time."""
+    wanted = {"open": "goes into a row", "view:worklist": "what to fix first", "help": "help"}
+    said = [f"{key} {wanted[id]}" for id in wanted for key in controls.actions[id].keys[:1]]
+    return f"New here: {' · '.join(said)}"
 
 
 def _reason_against_hint(each: Action, controls: Controls) -> str:
@@ -142,23 +149,30 @@ _TYPING = (
     ("ctrl+w ctrl+u ctrl+k", "delete the word before the cursor, everything before it, everything after it"),
     ("Enter Esc", "apply it, cancel"),
 )
+_MOST_ABOUT = 3
+"""So many lines say what a screen is, so that its keys and signs are on the first page with them."""
 _ASCII_KEYS = {"↓": "Down", "↑": "Up", "←": "Left", "→": "Right"}
 _WIDEST = 24
 
 
 def help_lines(controls: Controls, width: int) -> list[Line]:
-    """Return the whole help of what is shown in lines of at most `width` cells."""
+    """Return the whole help of what is shown in lines of at most `width` cells.
+
+    The first 24 say what it is, the ten keys that matter and the signs.
+    """
     table, glyphs, loaded = controls.shown, controls.table.glyphs, controls.host.loaded
     writer = _HelpWriter(width, glyphs, controls.table.palette)
-    writer.head(noun(controls.here.view), "Esc closes, j and k scroll")
-    writer.paragraphs([*controls.spec.help, *(_IN_STATE if controls.here.kind == "state" else ())])
+    writer.head(noun(controls.here.view), "/ finds, j and k scroll, Esc closes")
+    about = [*controls.spec.help, *(_IN_STATE if controls.here.kind == "state" else ())]
+    first, rest = _first_of(about, width - 3)
+    writer.paragraphs([first])
     writer.head("Keys of this screen")
-    writer.pairs(
-        [
-            (writer.keys_of(each), f"{shown(each.label_in(controls), glyphs)}: {each.help}")
-            for each in screen_keys(controls)
-        ]
-    )
+    keys = [(writer.keys_of(each, most=1), each.label_in(controls), each.help) for each in screen_keys(controls)]
+    short = [(key, shown(f"{word}: {_in_short(told, controls.here.kind)}", glyphs)) for key, word, told in keys]
+    writer.pairs(short, short=True)
+    writer.head("Signs")
+    writer.row(_signs(controls.here.kind, glyphs))
+    writer.section("More about this screen", rest)
     if table is not None and loaded is not None:
         if controls.here.kind == "state":
             writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
@@ -176,6 +190,48 @@ def help_lines(controls: Controls, width: int) -> list[Line]:
     return writer.lines
 
 
+def _first_of(sentences: Sequence[str], width: int) -> tuple[str, Sequence[str]]:
+    """Return the first sentences, as many as a few lines have room for, in one text; and the others."""
+    count = len(sentences)
+    while count > 1 and len(wrap(" ".join(sentences[:count]), width)) > _MOST_ABOUT:
+        count -= 1
+    return " ".join(sentences[:count]), sentences[count:]
+
+
+_HERE: dict[ScreenKind, tuple[str, ...]] = {
+    "list": ("In a list, ",),
+    "state": ("in a state, ", "In a list, "),
+    "conversation": ("in a call, ", "In a call, ", "in a conversation, ", "From a call, "),
+}
+"""What begins the part of a sentence that is about a screen."""
+
+
+def _in_short(help: str, kind: ScreenKind) -> str:
+    """Return what a sentence says of a screen, else what it says first; the whole of it is among all keys."""
+    parts = help.removesuffix(".").split("; ")
+    found = ((part, begin) for part in parts for begin in _HERE[kind] if part.startswith(begin))
+    part, begin = next(found, (parts[0], ""))
+    words = part.removeprefix(begin)
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _signs(kind: ScreenKind, glyphs: Glyphs) -> list[str]:
+    """Return what the signs on a screen stand for."""
+    marks = {glyphs.bad: "bad", glyphs.warn: "warning", glyphs.not_measured: "not measured", glyphs.thin: "few calls"}
+    if kind == "conversation":
+        more = {glyphs.event: "slot filled", glyphs.arrow: "tool", glyphs.noted: "note"}
+    else:
+        more = {
+            glyphs.capped: "capped",
+            glyphs.marked: "marked with m",
+            f"{glyphs.rising} {glyphs.falling}": "the order",
+            glyphs.crumb.strip(): "more columns",
+        }
+    if kind == "state":
+        more |= {glyphs.success: "success", glyphs.escalation: "to a human", glyphs.both_sides: "on both sides"}
+    return [f"{sign} {meaning}" for sign, meaning in (marks | more).items()]
+
+
 def error_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     """Return what went wrong and where it came from, without values that could hold callers' words."""
     writer = _HelpWriter(width, glyphs, palette)
@@ -190,7 +246,7 @@ class _HelpWriter(LineWriter):
         """Write a heading, after a blank line unless it is the first."""
         if self.lines:
             self.lines.append(())
-        self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.faint)))
+        self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.quiet)))
 
     def paragraphs(self, texts: Sequence[str]) -> None:
         """Write raw texts, each from a new line."""
@@ -204,13 +260,30 @@ class _HelpWriter(LineWriter):
             self.head(head)
             self.paragraphs(texts)
 
-    def pairs(self, pairs: Sequence[tuple[str, str]], faint: frozenset[int] = frozenset()) -> None:
-        """Write safe words at the left and what they mean at the right; `faint` says which do not apply."""
+    def row(self, pieces: Sequence[str]) -> None:
+        """Write safe pieces one behind the other, as many as a line has room for."""
+        line = ""
+        for piece in pieces:
+            longer = f"{line}   {piece}" if line else f"  {piece}"
+            if cell_width(longer) > self._width - 1:
+                self.lines.append(((line, None),))
+                longer = f"  {piece}"
+            line = longer
+        self.lines.append(((line, None),))
+
+    def pairs(
+        self, pairs: Sequence[tuple[str, str]], faint: frozenset[int] = frozenset(), *, short: bool = False
+    ) -> None:
+        """Write safe words at the left and what they mean at the right, in a line each where they are to be `short`.
+
+        `faint` says which do not apply.
+        """
         room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
         for number, (left, right) in enumerate(pairs):
-            style = self._palette.faint if number in faint else None
+            style = self._palette.quiet if number in faint else None
+            right = fit(right, self._width - room - 5, self._glyphs.ellipsis) if short else right
             first, *more = wrap(right, self._width - room - 5)
-            self.lines.append(((f"  {padded(left, room)}  ", self._palette.accent), (first, style)))
+            self.lines.append(((f"  {padded(left, room)}  ", self._palette.place), (first, style)))
             self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
 
     def glossary(self, head: str, columns: Sequence[Column]) -> None:
@@ -241,6 +314,6 @@ class _HelpWriter(LineWriter):
             faint = frozenset(number for number, reason in enumerate(reasons) if reason)
             self.pairs([*zip(spelled, (shown(text, self._glyphs) for text in said), strict=True)], faint)
 
-    def keys_of(self, each: Action) -> str:
-        """Return the keys of an action."""
-        return " ".join(_ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key for key in each.keys)
+    def keys_of(self, each: Action, most: int | None = None) -> str:
+        """Return the keys of an action, or the first ones."""
+        return " ".join(_ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key for key in each.keys[:most])

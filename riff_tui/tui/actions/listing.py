@@ -13,6 +13,7 @@ from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.data.loader import pair_ids, pair_location, swapped, tested_location
 from riff_tui.tui.navigation.location import fixed_columns, noun
 from riff_tui.tui.render.columns import all_columns, has_order, has_values, shown, title, visible_columns
+from riff_tui.tui.widgets.line_table import FIRST
 from riff_tui.tui.widgets.menu import CheckItem, CheckRequest
 from riff_tui.view_registry import spec_of
 
@@ -93,6 +94,7 @@ ORDERS: tuple[Action, ...] = (
         partial(_sort, other_way=False),
         _needs_column,
         kinds=IN_LISTS,
+        also="order rank",
     ),
     Action(
         "reverse",
@@ -116,6 +118,9 @@ ORDERS: tuple[Action, ...] = (
 
 def _mark(controls: Controls) -> None:
     host, table, row = controls.host, controls.table, controls.table.row
+    if table.cursor == FIRST:
+        host.say("what to fix first is no row of the list, and is not marked", "warn")
+        return
     if row is None or not row.id:
         host.say("the row is still being read", "warn")
         return
@@ -188,7 +193,7 @@ def _needs_two(controls: Controls) -> str:
 def _needs_two_at_cursor(controls: Controls) -> str:
     """Return why there are no two rows to compare, of which the one under the cursor may be one."""
     marks, row = controls.marks, controls.host.body.row
-    is_at_mark = len(marks) == 1 and row is not None and row.id in marks
+    is_at_mark = len(marks) == 1 and row is not None and (row.id in marks or controls.table.cursor == FIRST)
     return _needs_two(controls) or (_ONE_MARK if is_at_mark and not _is_compared(controls) else "")
 
 
@@ -205,6 +210,7 @@ MARKS: tuple[Action, ...] = (
         "Mark the row, or take its mark back.",
         _mark,
         lambda controls: _needs_markable(controls) or needs_rows(controls),
+        also="select tag",
     ),
     Action("next_mark", ("u",), "next mark", "Go to the next marked row.", _next_mark, _needs_marks, kinds=IN_LISTS),
     Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", _clear_marks, _needs_marks),
@@ -218,6 +224,7 @@ MARKS: tuple[Action, ...] = (
         _needs_two_at_cursor,
         lambda controls: "change sides" if _is_compared(controls) else "compare",
         hinted=_needs_two,
+        also="diff difference against versus",
     ),
 )
 
@@ -283,6 +290,8 @@ def _needs_choice(controls: Controls) -> str:
 
 
 COLUMNS: tuple[Action, ...] = (
-    Action("columns", ("c",), "columns", "Choose the columns to show.", _choose_columns, _needs_choice),
+    Action(
+        "columns", ("c",), "columns", "Choose the columns to show.", _choose_columns, _needs_choice, also="hide fields"
+    ),
     Action("wide", ("w",), "wide", "Show columns at their full width, or fitted to the line.", _wide, _needs_columns),
 )

@@ -29,6 +29,7 @@ from riff_tui.tui.widgets.line_table import LineTable
 def _move(controls: Controls, rows: int) -> None:
     if controls.header.focused_graph:
         controls.header.move(rows, 0)
+        controls.host.update_lines()
     else:
         controls.host.body.move(rows)
 
@@ -38,6 +39,7 @@ def _sideways(columns: int) -> Run:
         body = controls.host.body
         if controls.header.focused_graph:
             controls.header.move(0, columns)
+            controls.host.update_lines()
         elif isinstance(body, LineTable):
             body.sideways(columns)
 

@@ -59,7 +59,7 @@ def _needs_dump(controls: Controls) -> str:
 def _error(controls: Controls) -> None:
     error, glyphs, palette = controls.host.last_error, controls.table.glyphs, controls.table.palette
     if error is not None:
-        controls.host.push(Reader(lambda width: error_lines(error, width, glyphs, palette)))
+        controls.host.push(Reader(lambda width: error_lines(error, width, glyphs, palette), palette, glyphs))
 
 
 def _theme(controls: Controls) -> None:
@@ -70,8 +70,22 @@ def _theme(controls: Controls) -> None:
 
 
 LOOKS: tuple[Action, ...] = (
-    Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", _copy),
-    Action("write", ("o",), "write", "Write what this screen shows into a file.", _write),
+    Action(
+        "copy",
+        ("y",),
+        "copy",
+        "Copy the row, the cell, the table as Markdown, a command or a link.",
+        _copy,
+        also="clipboard yank share",
+    ),
+    Action(
+        "write",
+        ("o",),
+        "write",
+        "Write what this screen shows into a file.",
+        _write,
+        also="save export markdown csv json svg picture",
+    ),
     Action(
         "case",
         ("W",),
@@ -88,6 +102,7 @@ LOOKS: tuple[Action, ...] = (
         "Show the command that prints this screen; press again for a link, the command that opens it.",
         _dump,
         _needs_dump,
+        also="print share cli",
     ),
     Action(
         "refresh",
@@ -95,6 +110,7 @@ LOOKS: tuple[Action, ...] = (
         "refresh",
         "Read the store again; the cursor stays on its row.",
         lambda controls: controls.auto_refresh.refresh(),
+        also="reload update",
     ),
     Action(
         "pause",
@@ -115,14 +131,17 @@ LOOKS: tuple[Action, ...] = (
         _error,
         lambda controls: "" if controls.host.last_error is not None else "nothing went wrong so far",
     ),
-    Action("theme", ("t",), "theme", "Take the next set of colours.", _theme),
+    Action("theme", ("t",), "theme", "Take the next set of colours.", _theme, also="colors dark light scheme"),
 )
 HELP = Action(
     "help",
     ("?",),
     "help",
     "What this screen is for, its keys and its columns.",
-    lambda controls: controls.host.push(Reader(lambda width: help_lines(controls, width))),
+    lambda controls: controls.host.push(
+        Reader(lambda width: help_lines(controls, width), controls.table.palette, controls.table.glyphs)
+    ),
+    also="keys shortcuts manual glossary signs",
 )
 
 

@@ -76,7 +76,15 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
         return _with_columns(source, choice, form)
     sort = (place.chosen_order or None) if source is reading.main else None
     posted = Format(form).is_posted
-    request = replace(place.request, where=source.filter, predicate=None, sort=sort, text=True, redact=posted)
+    request = replace(
+        place.request,
+        where=source.filter,
+        predicate=None,
+        sort=sort,
+        text=True,
+        redact=posted,
+        outline=posted or form == Format.TEXT,
+    )
     return _with_columns(show(source.view, request), choice, form)
 
 

@@ -169,7 +169,7 @@ class DetailController:
             found = None if isinstance(preview, str) else preview
             lines = detail_lines(table, row, width, glyphs, pane.palette, found)
             if isinstance(preview, str):
-                lines += [(), ((f" {shown(preview, glyphs)}", palette.faint),)]
+                lines += [(), ((f" {shown(preview, glyphs)}", palette.quiet),)]
             return heading(table, row, glyphs), lines
 
         pane.show(make, keep=keep)

@@ -48,16 +48,19 @@ class DeferredLoad:
         self._worker: Worker[Any] | None = None
         self._loaded: LoadedView | None = None
         self._left: LoadedView | None = None
+        self._begun: Table | None = None
         self._step = ""
         self._said = ""
         self._said_at = 0.0
 
     def begin(self, loaded: LoadedView) -> None:
         """Load what a view left for later, if anything, and nothing else any more."""
+        if loaded is self._loaded and self.is_loading:
+            return  # rows that came on the way
         self.cancel()
         if loaded.deferred is not None:
             self._loaded = loaded
-            self._said_at = time.monotonic()
+            self._said_at, self._begun = time.monotonic(), None
             self._worker = self._host.run(partial(self._load, loaded), "deferred")
             self._host.set_timer(_MIN_INTERVAL_S, self._say_step)
 
@@ -89,12 +92,13 @@ class DeferredLoad:
 
     def stop(self) -> None:
         """Load no further because the user wants that, and say how to load it after all."""
+        how_far = self._step
         self.cancel()
         loaded = self._host.loaded
         if loaded is not None and loaded.neighbors is not None:
             missing = "latencies are" if "blast" in loaded.neighbors.extras else "latencies and who starves are"
             self._header.set_progress(f"{missing} not read: r reads them")
-        self._host.say("stopped; r reads it again")
+        self._host.say(f"stopped{f', {how_far}' if how_far else ''}; r reads it again")
 
     async def _load(self, loaded: LoadedView) -> None:
         assert loaded.deferred is not None
@@ -104,10 +108,13 @@ class DeferredLoad:
             self._host.fail(error)
         else:
             self._say("")
-            if self._host.loaded is loaded:
+            if self._loaded is not None and self._host.loaded is self._loaded:
                 self._host.renew(loaded.completed(table), changed=False)
 
-    def _progress(self, step: str) -> None:
+    def _progress(self, step: str | Table) -> None:
+        if not isinstance(step, str):
+            self._begun = step
+            return
         self._step = step
         if time.monotonic() - self._said_at >= _MIN_INTERVAL_S:
             self._say_step()
@@ -116,10 +123,18 @@ class DeferredLoad:
         """Show how far it is, unless all is there by now."""
         if self._step and self.is_loading:
             self._said_at = time.monotonic()
+            self._show_begun()
             self._say(f"{self._step} · Esc stops it")
             loaded = self._host.loaded
             if loaded is not None and loaded.neighbors is not None and "blast" in loaded.neighbors.extras:
                 self._header.set_progress(self._step)
+
+    def _show_begun(self) -> None:
+        """Show the rows that came so far, if their location is still shown."""
+        begun, self._begun, before = self._begun, None, self._loaded
+        if begun is not None and before is not None and self._host.loaded is before:
+            self._loaded = before.completed(replace(begun, deferred=before.deferred))
+            self._host.renew(self._loaded, changed=False)
 
     def _say(self, text: str) -> None:
         """Show something in the bottom line unless something else stands there."""

@@ -13,7 +13,8 @@ from riff_tui.filters import Filter
 from riff_tui.filters.parser import parse
 from riff_tui.table import Table, run_steps
 from riff_tui.tui.controllers.search import count_matches, moment_test
-from riff_tui.tui.data.loader import is_begun, load_all_rows
+from riff_tui.tui.data.lists import PagedRows
+from riff_tui.tui.data.loader import load_all_rows
 from riff_tui.tui.navigation.location import Location, keep_steps
 from riff_tui.tui.render.columns import nouns
 from riff_tui.tui.widgets.menu import Menu, MenuItem, MenuRequest
@@ -177,7 +178,7 @@ class PromptController:
 
     async def _unfiltered(self, location: Location) -> Table:
         cached = self._navigator.cached(location)
-        if cached is not None and (cached.deferred is None or is_begun(cached)):
+        if cached is not None and (cached.deferred is None or isinstance(cached.rows, PagedRows)):
             return cached
         show_view = self._host.show_view
         return await self._host.worker.ask(lambda: load_all_rows(show_view, replace(location, sort=None)))
@@ -192,8 +193,9 @@ class PromptController:
 
         def count() -> int:
             found = show_view(view, request)
-            # Of rows that stand in sections only the first ones may be there.
-            whole = run_steps(found.deferred()) if found.sections and found.deferred is not None else found
+            # Of rows that stand in sections only the first ones may be there, and none as long as calls are searched.
+            is_part = bool(found.sections) or not len(found.rows)
+            whole = run_steps(found.deferred()) if is_part and found.deferred is not None else found
             return len(whole.rows)
 
         try:

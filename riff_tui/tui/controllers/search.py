@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.filters.matching import compile_predicate
-from riff_store.filters.predicates import all_of, conjuncts, terms
-from riff_store.vocabulary import split_name
+from riff_store.filters.predicates import And, Or, Predicate, Term, all_of, conjuncts, terms
+from riff_store.vocabulary import SAID_FIELDS, split_name
 from riff_tui.errors import FilterError
-from riff_tui.filters import split
+from riff_tui.filters import render, split
 from riff_tui.filters.parser import parse
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.lists import PAGE, PagedRows, all_loaded, is_loaded
@@ -133,6 +133,7 @@ class Search:
         self._transcript = transcript
         self._last_filter = ""
         self._from_end = False
+        self._is_of_list = False
 
     # In a list
 
@@ -162,7 +163,7 @@ class Search:
         rows = transcript.table.rows
         test = moment_test(expression, transcript.table)
         matching = [index for index, row in enumerate(rows) if test(row)]
-        self.expression = expression
+        self.expression, self._is_of_list = expression, False
         self.earlier = [*(each for each in self.earlier if each != expression), expression]
         transcript.mark(match_patterns(parse(expression)))
         self._host.update_lines()
@@ -185,12 +186,20 @@ class Search:
         self._from_end = True
 
     def arrived(self, location: Location, *, again: bool) -> None:
-        """Mark the matches of the conversation shown; in one that is new, go to the first of them."""
+        """Mark the matches of the conversation shown; in one that is new, go to the first of them.
+
+        Where nothing was typed to search for, that is what the list was filtered by that was said.
+        """
         from_end, self._from_end = self._from_end, False
+        if not again and (self._is_of_list or not self.expression):
+            stack = self._host.history.stack
+            self.expression = said_in_filter(stack[-2].where.predicate) if len(stack) > 1 else ""
+            self._is_of_list = bool(self.expression)
         self._transcript.mark(match_patterns(parse(self.expression)))
         if self.expression and not again and not location.row:
             found = self._match(len(self._transcript.table.rows), -1) if from_end else self._match(-1, 1)
-            self._transcript.cursor = 0 if found is None else found
+            if found is not None or not self._is_of_list:
+                self._transcript.cursor = found or 0
 
     def end(self) -> None:
         """Search for nothing any more."""
@@ -249,13 +258,35 @@ def moment_test(expression: str, table: Table) -> RowTest:
 
     Raises `FilterError`, also for a field that moments do not have.
     """
-    calls, moments = split(parse(expression), {column.key for column in table.columns})
+    calls, moments = split(parse(expression), {*(column.key for column in table.columns), *SAID_FIELDS})
     for term in terms(calls):
         raise FilterError(f"what is said in a conversation has no {term.field}", term.position)
     if moments is None:
         return lambda row: False
     holds = compile_predicate(moments, [column.key for column in table.columns if column.kind in ("name", "text")])
-    return lambda row: holds(row.record)
+    return lambda row: holds({**row.record, **_said(row.record)})
+
+
+def _said(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a moment says to a filter of what was said, nothing where it is no turn."""
+    if record.get("kind") != "turn":
+        return {}
+    return {name: record.get("text") for name, role in SAID_FIELDS.items() if role in (None, record.get("role"))}
+
+
+def said_in_filter(predicate: Predicate | None) -> str:
+    """Return an expression for the moments by which a filter of what was said finds a call."""
+    found = dict.fromkeys(_heard(predicate))
+    return render(Or(tuple(found)) if len(found) > 1 else next(iter(found), None))
+
+
+def _heard(predicate: Predicate | None) -> Iterator[Predicate]:
+    match predicate:
+        case Term(field, "contains" | "matches" | "=") if field in SAID_FIELDS:
+            yield predicate
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _heard(part)
 
 
 def _names(table: Table) -> Sequence[str]:

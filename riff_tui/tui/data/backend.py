@@ -222,7 +222,8 @@ class Backend:
     `show_view`, `case_text`, `names` and `notes` query the store, `notebook` writes notes into it; all of them belong
     on the `worker`. `age` returns how old the data are, in a few words, and `notice` is to be said once. `growing`
     knows of the run that is being made. `watcher` sees the store change, which is shown at once unless `paused`;
-    `store` is what a command has to name to find it, empty for the default one; `send` writes an escape sequence to
+    `store` is what a command has to name to find it, empty for the default one, `place` what opens it in any case,
+    both without secrets; `send` writes an escape sequence to
     the terminal. On a page `deliver` hands a file to the browser, and `told` gets the address and the name of where one
     is.
     """
@@ -238,6 +239,7 @@ class Backend:
     watcher: StoreWatcher | None = None
     paused: bool = False
     store: str = ""
+    place: str = ""
     session: SessionFile = field(default_factory=SessionFile)
     worker: QueryWorker = field(default_factory=QueryWorker)
     send: Callable[[str], None] = lambda sequence: None

@@ -108,8 +108,10 @@ def load_all_rows(show: ShowView, location: Location) -> Table:
 
 
 def is_begun(table: Table) -> bool:
-    """Return whether these are the first calls of a list whose others are still counted."""
-    return table.deferred is not None and isinstance(table.rows, PagedRows)
+    """Return whether rows are still to come: these are the first calls of a list, or none was found so far."""
+    if table.deferred is None:
+        return False
+    return not len(table.rows) or isinstance(table.rows, PagedRows) or spec_of(table.view).row_kind == "call"
 
 
 def load_again(show: ShowView, location: Location, before: LoadedView) -> LoadedView:
@@ -213,9 +215,11 @@ def load_pair(show: ShowView, location: Location) -> Table:
 
 def _load_row(show: ShowView, location: Location, row_id: str) -> tuple[Table, Row]:
     scope, aspect = location.scope.predicate, location.aspect or None
-    # A level of a factor is what it is among all others; the id of any other row is a filter that finds it.
-    where = Filter.of(scope if spec_of(location.of).aspects else narrow(scope, Filter(row_id).predicate))
-    asked = Request(where=where.text, predicate=where.predicate, by=location.by, aspect=aspect)
+    spec = spec_of(location.of)
+    # A level of a factor, or a route, is what it is among all others; any other row is found by its id, a filter.
+    is_among_others = spec.aspects or (spec.filters.calls and spec.row_kind == "cell")
+    where = Filter.of(scope if is_among_others else narrow(scope, Filter(row_id).predicate))
+    asked = Request(where=where.text, predicate=where.predicate, by=location.by, aspect=aspect, outline=True)
     table = show(location.of, asked)
     row = next((row for row in table.rows if row.id == row_id), None)
     if row is None:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from riff_store.interruption import Interruption
 
 T = TypeVar("T")
+Step = TypeVar("Step")
 Work: TypeAlias = Callable[[], Coroutine[Any, Any, Any]]
 """What is done in the background: a function, since one that is given up before it begins is then never called."""
 # A statement that was just beginning did not notice that it was interrupted.
@@ -60,11 +61,11 @@ class QueryWorker:
         self._jobs.put(job)
         return job
 
-    async def follow(self, steps: Generator[str, None, T], progress: Callable[[str], None]) -> T:
+    async def follow(self, steps: Generator[Step, None, T], progress: Callable[[Step], None]) -> T:
         """Run a query in steps, other queries between them; pass what each step yields on, and return the result."""
         while True:
-            step, is_last, result = await self.ask(partial(_next, steps))
-            if is_last:
+            step, result = await self.ask(partial(_next, steps))
+            if step is None:
                 return cast(T, result)
             progress(step)
 
@@ -118,9 +119,9 @@ def _end(job: _Job) -> None:
         asyncio.get_running_loop().call_later(_INSISTS_AFTER_S, _end, job)
 
 
-def _next(steps: Generator[str, None, T]) -> tuple[str, bool, T | None]:
-    """Return what one more step yields, whether it was the last one, and the result of that."""
+def _next(steps: Generator[Step, None, T]) -> tuple[Step | None, T | None]:
+    """Return what one more step yields, or nothing and the result where there is no more of them."""
     try:
-        return next(steps), False, None
+        return next(steps), None
     except StopIteration as end:
-        return "", True, end.value
+        return None, end.value

@@ -50,7 +50,7 @@ class SessionState:
     `stack` is the location one was at, below those above it, and empty where there is none to go back
     to. `sorts` (a column, `-` before it for downwards), `columns` (keys) and `marks` (ids of rows) go
     by view. `filters` are those that were applied, the latest last. `theme` is the one that was chosen, `preview` says
-    whether wide screens show beside a list what its row leads to.
+    whether wide screens show beside a list what its row leads to, `greeted` that the store was opened before.
     """
 
     stack: Stack = ()
@@ -60,6 +60,7 @@ class SessionState:
     filters: tuple[str, ...] = ()
     theme: str | None = None
     preview: bool = True
+    greeted: bool = False
 
 
 NOTHING = SessionState()
@@ -138,6 +139,7 @@ def _bounded(lasting: SessionState) -> SessionState:
         marks={view: ids[-MOST_MARKS:] for view, ids in lasting.marks.items() if ids},
         filters=tuple(each for each in lasting.filters if len(each) <= LONGEST and _is_filter(each))[-MOST_FILTERS:],
         theme=lasting.theme,
+        greeted=lasting.greeted,
     )
 
 
@@ -231,6 +233,13 @@ class SessionFile:
     def set_preview(self, shown: bool) -> None:
         """Keep whether wide screens show what a row leads to."""
         self._change("preview", "", preview=shown)
+
+    def greets(self) -> bool:
+        """Return whether nobody opened the store before, which is kept from then on; without a file nobody is new."""
+        is_new = self.path is not None and not self.state.greeted
+        if is_new:
+            self._change("greeted", "", greeted=True)
+        return is_new
 
     def _by_view(self, name: str, view: str, value: Any) -> None:
         self._change(name, view, **{name: with_view(getattr(self.state, name), view, value)})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from riff_store.filters.predicates import And, Predicate, Term, conjuncts, terms
+from riff_store.filters.predicates import And, Predicate, Term, asks_states, conjuncts, terms
 from riff_tui.catalog import Request
 from riff_tui.errors import FilterError
 from riff_tui.filters import Filter, split
@@ -114,6 +114,7 @@ class Location:
             sort=self.chosen_order or None,
             sides=self.between,
             aspect=self.aspect or None,
+            outline=True,
             predicate=self.where.predicate,
         )
 
@@ -181,6 +182,27 @@ def center_on(location: Location, state: str) -> Location:
     return Location("neighbors", state, Filter.of(narrow(scope, name_term("state", state))), graph=True)
 
 
+def recentred(stack: Stack, location: Location) -> Stack:
+    """Return a stack with another state on top, below those locations alone that it lies in: not another's segment."""
+    return (*locations_above(stack[:-1], location.view, location.scope.predicate), location)
+
+
+def calls_of_step(location: Location, row: Row) -> Location:
+    """Return the list of the calls that took the step that a row of a neighbour graph is about."""
+    way = conjuncts(_parsed(row.leads).predicate)
+    typed = without_bare_words(location.filter.predicate)
+    rest = [*conjuncts(keep_steps(location.scope.predicate, ("flow", "agent"))), *conjuncts(typed)]
+    # What is said of rows of states is said of that of the state in the middle.
+    of_rows = [part for part in rest if asks_states(part) and not isinstance(part, And)]
+    (step,) = (part for part in way if isinstance(part, And))
+    kept = conjunction([part for part in rest if part not in of_rows])
+    names_of_calls = conjunction([part for part in way if part is not step])
+    scope = narrow(narrow(kept, names_of_calls), And((And((*step.parts, *of_rows)),)))
+    here, other = fixed_value(step, "state"), row.record["state"]
+    names = (other or "(start)", here) if row.record["direction"] == "in" else (here, other or "end")
+    return Location("conversations", " → ".join(map(str, names)), Filter.of(scope))
+
+
 def locations_above(stack: Stack, view: str, scope: Scope) -> Stack:
     """Return those locations of a stack that a view in some scope can lie below."""
     depth = spec_of(view).screen.depth
@@ -216,7 +238,8 @@ def _other_names(table: Table, row: Row, scope: Scope) -> list[str]:
     if not keys and not _NAMES & row.record.keys():
         keys = [column.key for column in table.columns if column.kind == "name"]
     said = _NAMES | fixed_fields(scope)
-    return [row.display.get(key) or str(row.record[key]) for key in keys if key not in said and row.record.get(key)]
+    named = (key for key in keys if key not in said and row.record.get(key))
+    return [(row.display.get(key) or str(row.record[key])).strip() for key in named]
 
 
 Sides = tuple[str, ...]

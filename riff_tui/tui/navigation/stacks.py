@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from riff_store.filters.predicates import Term, conjuncts
+from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_tui.browser import link_address
 from riff_tui.catalog import ui_command
 from riff_tui.filters import Filter
@@ -38,6 +38,9 @@ _OF_A_CALL = ("conversation",)
 SINCE_LAST_RUN = "since the last run"
 _LAST_TWO = ("previous", "latest")
 _ON_THE_WAY = ("flow", "agent", "segment", "state")
+_CHIPPED = ("flow", "agent", "run", "segment", "state")
+CHIPS = "  "
+"""What stands between two chips."""
 
 
 def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
@@ -57,9 +60,28 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
     if spec.screen.depth == 0 and scope is None:
         return START
     above = locations_above(stack, view, scope) or START
-    name = place_name(scope, above[-1].scope.predicate)
-    crumb = f"{name} › {noun(view)}" if name else ""
-    return (*above, Location(view, crumb, Filter.of(scope), reason=here.reason))
+    return (*above, Location(view, _chip_crumb(view, scope, above), Filter.of(scope), reason=here.reason))
+
+
+def take_off(stack: Stack) -> Stack | None:
+    """Return the stack without the last of the chips that the breadcrumb of its view has, `None` where it has none."""
+    *above, here = stack
+    scope = here.scope.predicate
+    found = chips(scope, above[-1].scope.predicate) if above else []
+    if not found or here.crumb != _chip_crumb(here.view, scope, above):
+        return None
+    part = found[-1][1]
+    scope = conjunction([each for each in conjuncts(scope) if each != part])
+    if spec_of(here.view).screen.depth == 0 and scope is None:
+        return START
+    crumb = _chip_crumb(here.view, scope, above)
+    return (*above, replace(here, crumb=crumb, scope=Filter.of(scope), row="", index=0))
+
+
+def _chip_crumb(view: str, scope: Scope, above: Sequence[Location]) -> str:
+    """Return the part of the breadcrumb for a view that a key chose: what it is of, then the view."""
+    found = [text for text, _ in chips(scope, above[-1].scope.predicate)]
+    return f"{CHIPS.join(found)} › {noun(view)}" if found else ""
 
 
 def since_last_run(stack: Stack, conditions: Scope = None) -> Stack:
@@ -74,31 +96,40 @@ def since_last_run(stack: Stack, conditions: Scope = None) -> Stack:
     again = here.sides == _LAST_TWO
     scope = next((scope for scope in scopes if not again or not is_within(scope, before)), scopes[-1])
     above = locations_above(stack, "compare", scope) or START
-    crumb = " › ".join(filter(None, (place_name(scope, above[-1].scope.predicate), SINCE_LAST_RUN)))
+    found = CHIPS.join(text for text, _ in chips(scope, above[-1].scope.predicate))
+    crumb = " › ".join(filter(None, (found, SINCE_LAST_RUN)))
     return (*above, Location("compare", crumb, Filter.of(scope), sides=_LAST_TWO))
 
 
-def place_name(scope: Scope, above: Scope = None) -> str:
-    """Return what a scope is narrowed to beyond the one above, in the words of the breadcrumb; nothing if it is not."""
-    said = fixed_fields(above)
-    names = {field: fixed_value(scope, field) or "·" for field in sorted(fixed_fields(scope) - said)}
-    parts = [" @ ".join(filter(None, (names.pop("flow", ""), names.pop("agent", ""))))]
-    parts += [names.pop(field) for field in ("run", "segment", "state") if field in names]
-    parts += names.values()
+def chips(scope: Scope, above: Scope = None) -> list[tuple[str, Predicate]]:
+    """Return what a scope says beyond the one above, such as `flow viewing`, each with its part of the scope."""
+    said, parts = fixed_fields(above), conjuncts(scope)
+    fixing = {field: part for part in parts for field in fixed_fields(part) if field not in said}
+    order = sorted(fixing, key=lambda field: (_CHIPPED.index(field) if field in _CHIPPED else len(_CHIPPED), field))
+    named = [(f"{field} {fixed_value(fixing[field], field) or '·'}", fixing[field]) for field in order]
     _, rest = split_by_field(scope, fixed_fields(scope))
-    parts += [Filter.of(part).text for part in conjuncts(rest) if part not in conjuncts(above)]
-    return " › ".join(filter(None, parts))
+    return named + [(Filter.of(part).text, part) for part in conjuncts(rest) if part not in conjuncts(above)]
+
+
+def place_name(scope: Scope, above: Scope = None) -> str:
+    """Return in words what a scope says beyond the one above; nothing where it is the whole store."""
+    return ", ".join(text for text, _ in chips(scope, above))
+
+
+def whole_store(scope: Scope) -> str:
+    """Return what a key leads to that leaves some of the place out: the whole store, or what is left of the place."""
+    return place_name(scope) or "whole store"
 
 
 def widening(before: Stack, after: Stack) -> str:
-    """Return what the key of the view that is shown widened, an empty text where it is another view."""
+    """Return what the key of the view that is shown led to, an empty text where it is another view."""
     was, now = before[-1], after[-1]
     if was.view != now.view:
         return ""
-    words = noun(now.view)
+    words, place = noun(now.view), place_name(now.scope.predicate)
     if is_within(now.scope.predicate, was.scope.predicate):
-        return f"{words}: this is as wide as it gets"
-    return f"{words} widened to {place_name(now.scope.predicate) or 'everything'}; [ goes back"
+        return f"{words}: already all of {place}" if place else f"{words}: already the whole store"
+    return f"{words} of {place or 'the whole store'}; [ goes back"
 
 
 def _accepted(spec: ViewSpec, scope: Scope) -> Scope:

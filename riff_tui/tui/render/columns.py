@@ -15,16 +15,17 @@ from riff_tui.charts.sparklines import WHOLE
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import ELASTIC_KINDS, NameCut, fitted, name_cut, shrink
 from riff_tui.text.glyphs import Glyphs, in_ascii
-from riff_tui.text.numbers import cell_text, ends_text, fixed, is_right
+from riff_tui.text.numbers import BAR, cell_text, ends_text, is_right, percent
 from riff_tui.text.safe_text import cell_width, one_line
 from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, all_loaded, is_ranked, stays, with_intervals
 from riff_tui.tui.navigation.location import Location
-from riff_tui.view_registry import spec_of
+from riff_tui.view_registry import find, spec_of
 from riff_tui.views.spec import ViewSpec
 
 TREND = Column(
     "trend",
-    "runs",
+    "last 10 runs",
+    short="runs",
     kind="object",
     unit="share",
     decimals=2,
@@ -33,7 +34,7 @@ TREND = Column(
 )
 PLACE = Column("place", "Place", kind="name", help="The flow, and the segment or state of it.")
 WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
-LONGEST_TREND = 8
+LONGEST_TREND = 10
 # In more rows than these, no column is searched for values.
 _LOOKED_AT = 2_000
 _SHORT = {
@@ -47,6 +48,11 @@ _SHORT = {
     "final state A": "ended A",
     "final state B": "ended B",
 }
+
+
+def is_trend(column: Column) -> bool:
+    """Return whether a column shows how rows went run by run."""
+    return column.key == TREND.key
 
 
 def shown(text: str, glyphs: Glyphs) -> str:
@@ -65,7 +71,7 @@ def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
 
 def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
     """Return the text of a cell: as in a dump, but a trend as a sparkline and nothing that other cells say."""
-    if column is TREND:
+    if is_trend(column):
         values = column.value(row.record)
         return glyphs.sparkline(values[-LONGEST_TREND:], WHOLE) if values else ""
     if column.key.startswith(INTERVAL):
@@ -74,10 +80,9 @@ def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
     if column is PLACE and row.record.get("list") == "flows" and row.record.get("agent"):
         return shown(f"{row.display.get('place', '')} @ {row.record['agent']}", glyphs)
     if column is WHY and row.record.get("reasons"):
-        worst = row.record.get("worst_state")
-        return shown(" · ".join([*([f"worst {worst}"] if worst else []), *row.record["reasons"]]), glyphs)
+        return shown(row.display.get("why") or " · ".join(row.record["reasons"]), glyphs)
     if column.key == "worst_state" and row.record.get("worst_stall") is not None:
-        return shown(f"{fixed(row.record['worst_stall'], 2, trim=True)} {row.record['worst_state']}", glyphs)
+        return shown(f"{percent(row.record['worst_stall'])} {row.record['worst_state']}", glyphs)
     return cell_text(column, row, glyphs)
 
 
@@ -104,11 +109,18 @@ def _place(column: Column, spec: ViewSpec) -> tuple[int, int]:
     """Return where a column stands: names, what decides, everything else, and what comes last."""
     if column.key in spec.first:
         return 1, spec.first.index(column.key)
-    if column is TREND and spec.first:
+    if is_trend(column) and spec.first:
         return 1, len(spec.first)
     if column.key in spec.last:
         return 3, spec.last.index(column.key)
     return (0 if column.kind == "name" and spec.first else 2), 0
+
+
+def home_of(columns: Sequence[Column], view: str, sort: str) -> int:
+    """Return the column that the cursor begins on: of those that decide, what rows are sorted by, else the first."""
+    key, numbers = sort.removeprefix("-"), [at for at, each in enumerate(columns) if each.kind not in ("name", "text")]
+    decides = find(view) is not None and key in spec_of(view).first
+    return next((at for at in numbers if decides and columns[at].key == key), numbers[0] if numbers else 0)
 
 
 def all_columns(table: Table) -> list[Column]:
@@ -117,9 +129,11 @@ def all_columns(table: Table) -> list[Column]:
     found = with_intervals(table.columns, known)
     # Rows carry a trend, or will once the deferred part of the table is loaded.
     is_awaited = spec_of(table.view).trend and table.deferred is not None
-    if is_awaited or any(row.record.get(TREND.key) for row in known):
+    longest = LONGEST_TREND if is_awaited else max((len(row.record.get(TREND.key) or ()) for row in known), default=0)
+    if longest:
         after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
-        found.insert(after, TREND)
+        runs = "last run" if longest == 1 else f"last {min(longest, LONGEST_TREND)} runs"
+        found.insert(after, replace(TREND, title=runs))
     return found
 
 
@@ -145,22 +159,22 @@ def _is_wanted(column: Column, table: Table, known: Sequence[Row], choice: Colum
     if not column.shown or (column.key in choice.hidden and not stays(column)):
         return False
     # What is drawn above the rows need not stand in each of them.
-    return table.figure is None if column is TREND else not known or _is_measured(column, known)
+    return table.figure is None if is_trend(column) else not known or _is_measured(column, known)
 
 
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
     # A trend that is not there yet will be.
-    if column is TREND or column.kind == "bar":
+    if is_trend(column) or column.kind == "bar":
         return True
     return any(column.key in row.display or column.value(row.record) is not None for row in rows)
 
 
 NARROWEST = 10
 NARROWEST_NAME = 12
-NARROWEST_FIRST = 18
+NARROWEST_FIRST = 24
 NARROWEST_TEXT = 20
-_WIDEST_NAME = 80
-_WIDEST = 200
+_WIDEST = 1_000
+LEAST_BAR, LEAST_TREND = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +246,9 @@ class ColumnWidths:
                 length = cell_width(text)
                 if column.kind == "name" and text != self._glyphs.not_measured:
                     self._names[index][text] = None
-                if length > self._needed[index]:
-                    narrow = column.kind == "name" and not self._wide
-                    self._needed[index] = min(length, _WIDEST_NAME if narrow else _WIDEST)
+                if column.graded:
+                    length += BAR + len(" ") + len("!")
+                self._needed[index] = max(self._needed[index], min(length, _WIDEST))
         is_wider = self._needed != before
         if is_wider:
             self._cuts.clear()
@@ -243,13 +257,19 @@ class ColumnWidths:
     def cell(self, slot: Slot, text: str) -> str:
         """Return the text of a cell in the cells of its slot."""
         if self._columns[slot.index].kind == "name":
-            text = self._cut(slot).text(text, self._glyphs.ellipsis)
+            text = self._cut(slot).text(text)
         return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)
+
+    def graded(self, slot: Slot, share: float | None, text: str) -> str:
+        """Return a bar for a share, and its text at the right of what the widest text leaves."""
+        room = max(0, min(BAR, slot.width - self._needed[slot.index] + BAR))
+        bar = " " * room if share is None or room < LEAST_BAR else self._glyphs.bar(share, room)
+        return bar + fitted(text, slot.width - room, self._glyphs.ellipsis, right=True)
 
     def head(self, slot: Slot) -> str:
         """Return a title in the cells of its slot, with what the names below begin with where that is left out."""
         title, prefix = self.titles[slot.index], self._cut(slot).prefix
-        text = f"{title} {prefix}{self._glyphs.ellipsis}" if prefix else title
+        text = f"{title} ({prefix})" if prefix else title
         return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)
 
     def _cut(self, slot: Slot) -> NameCut:
@@ -257,7 +277,9 @@ class ColumnWidths:
         if place not in self._cuts:
             # A name without letters begins like no other.
             names = [*self._names[slot.index], *([] if self._whole else [""])]
-            self._cuts[place] = name_cut(names, slot.width, self._glyphs.ellipsis) if names else NameCut(slot.width)
+            # A beginning is left out only where the title has room to name it.
+            most = slot.width - cell_width(self.titles[slot.index]) - len(" ()")
+            self._cuts[place] = name_cut(names, slot.width, self._glyphs.ellipsis, most)
         return self._cuts[place]
 
     def layout(self, width: int, first: int, wanted: int) -> ColumnLayout:
@@ -269,15 +291,25 @@ class ColumnWidths:
 
     def _titled_layout(self, width: int, first: int, wanted: int, *, short: bool) -> tuple[ColumnLayout, bool]:
         """Return a layout with titles of one kind, and whether a column is cut or left out."""
-        self.titles = [title(each, self._glyphs, short=short) + self._arrow(each) for each in self._columns]
+        self.titles = [self._title(index, short=short) for index in range(len(self._columns))]
         widths = [max(cell_width(text), needed) for text, needed in zip(self.titles, self._needed, strict=True)]
         found = scroll_to_column(self._columns, widths, width, first, wanted, wide=self._wide)
         shrunk = any(slot.width < widths[slot.index] for slot in found.slots)
         return found, found.more_left or found.more_right or shrunk
 
+    def _title(self, index: int, *, short: bool) -> str:
+        """Return a title with its arrow; a short one only where the cells below have no room for the long one."""
+        column = self._columns[index]
+        full = title(column, self._glyphs, short=False) + self._arrow(column)
+        if not short or cell_width(full) <= self._needed[index] - (BAR - LEAST_BAR if column.graded else 0):
+            return full
+        return title(column, self._glyphs, short=True) + self._arrow(column)
+
     def _arrow(self, column: Column) -> str:
-        arrows = {column.key: self._glyphs.rising, f"-{column.key}": self._glyphs.falling}
-        return arrows.get(self._sort or "", "")
+        arrows = {column.key: self._glyphs.ascending, f"-{column.key}": self._glyphs.descending}
+        arrow = arrows.get(self._sort or "", "")
+        # A letter would be taken for one of the title.
+        return f" {arrow}" if arrow and self._glyphs.ascii_only else arrow
 
 
 def layout_columns(
@@ -310,7 +342,7 @@ def _laid_out(columns: Sequence[Column], widths: Sequence[int], total: int, firs
         width = min(widths[index], room) if column.kind in ELASTIC_KINDS else widths[index]
         if width > room or width < 1 or (width < widths[index] and width < NARROWEST // 2):
             break
-        slots.append(Slot(index, x + gap, gap, width, is_right(column)))
+        slots.append(Slot(index, x + gap, gap, width, is_right(column) and not column.graded))
         x += gap + width
     last = slots[-1].index if slots else -1
     more = last < len(columns) - 1 or (wide and bool(slots) and slots[-1].width < widths[last])
@@ -347,11 +379,17 @@ def _pinned_count(columns: Sequence[Column], widths: Sequence[int], total: int) 
 
 
 def _shrunk(columns: Sequence[Column], widths: Sequence[int], total: int) -> list[int]:
-    """Return widths with which a line holds all columns, if names and texts can give that much."""
+    """Return widths with which a line holds all columns: what is drawn gives way before names and texts do."""
+    room = total - 1 - sum(_gap(column) for column in columns[1:])
+    drawn = [
+        width - (BAR - LEAST_BAR) if column.graded else min(width, LEAST_TREND) if is_trend(column) else width
+        for column, width in zip(columns, widths, strict=True)
+    ]
+    widths = shrink(widths, drawn, sum(widths) - room)
     floors = {"name": NARROWEST_NAME, "text": NARROWEST_TEXT, "object": NARROWEST}
     least = [floors.get(column.kind, width) for column, width in zip(columns, widths, strict=True)]
     least[:1] = [NARROWEST_FIRST if column.kind == "name" else least[0] for column in columns[:1]]
-    return shrink(widths, least, 1 + sum(widths) + sum(_gap(column) for column in columns[1:]) - total)
+    return shrink(widths, least, sum(widths) - room)
 
 
 def _widened(slots: Sequence[Slot], natural: Sequence[int], total: int) -> list[Slot]:

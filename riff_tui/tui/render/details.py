@@ -14,10 +14,10 @@ from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Column, Row, Severity, Table, label
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
+from riff_tui.text.numbers import answered_text, fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.data.lists import INTERVAL
-from riff_tui.tui.render.columns import TREND, shown, text_of
+from riff_tui.tui.render.columns import TREND, is_trend, shown, text_of
 from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette, Piece, colored, cut, transcript_lines
 from riff_tui.views.parts.cells import (
     ALIGNED,
@@ -76,7 +76,7 @@ def funnel_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> 
         lines.append(
             (
                 (f" {fitted(name, column, glyphs.ellipsis)} ", None),
-                (padded(f"{row.record.get('reached'):,}", 6, right=True), palette.faint),
+                (padded(f"{row.record.get('reached'):,}", 6, right=True), palette.quiet),
                 (f" {whole}", None),
                 (drawn[len(whole) :], palette.bad),
                 (figure, palette.of(row.severity.get("failed"))),
@@ -122,7 +122,7 @@ class _DetailWriter(LineWriter):
         for (severity, why), titles in found.items():
             self._text(f"{self._glyphs.mark(severity)} {', '.join(titles)}: {why}", self._palette.of(severity))
         if thinness(row):
-            self._text(f"{self._glyphs.thin} thin: {thinness(row)}", self._palette.faint)
+            self._text(f"{self._glyphs.thin} thin: {thinness(row)}", self._palette.quiet)
         if self.lines:
             self.lines.append(())
 
@@ -142,11 +142,11 @@ class _DetailWriter(LineWriter):
     def rule(self, word: str) -> None:
         """Write a rule with a word in it."""
         rule = self._glyphs.box["ew"]
-        self.lines.append(((f"{rule * 2} {word} {rule * (self._width - len(word) - 4)}", self._palette.faint),))
+        self.lines.append(((f"{rule * 2} {word} {rule * (self._width - len(word) - 4)}", self._palette.quiet),))
 
     def _value(self, column: Column, row: Row, interval: Sequence[float] | None) -> None:
         value = column.value(row.record)
-        if column is TREND:
+        if is_trend(column):
             shares = " ".join(percent(share) for share in value)
             self._words(column, [f"{text_of(column, row, self._glyphs)} {shares}"], None)
         elif column.kind in ("number", "count", "flag") and not isinstance(value, str):
@@ -162,14 +162,14 @@ class _DetailWriter(LineWriter):
         severity = row.severity.get(column.key)
         said = self._mark(severity) + self._figure(column, row, value)
         line: list[Piece] = [
-            (f" {self._title(column)} ", self._palette.faint),
+            (f" {self._title(column)} ", self._palette.quiet),
             (padded(said, _FIGURE, right=True), self._palette.of(severity)),
         ]
         if value is not None and (column.unit or interval):
-            line.append((f" {padded(shown(column.unit, self._glyphs), _UNIT)}", self._palette.faint))
+            line.append((f" {padded(shown(column.unit, self._glyphs), _UNIT)}", self._palette.quiet))
         if interval:
             ends = shown(interval_text(interval, max(2, column.decimals), trim=True), self._glyphs)
-            line.append((f" {ends}", self._palette.faint))
+            line.append((f" {ends}", self._palette.quiet))
         self.lines.append(tuple(line))
 
     def _figure(self, column: Column, row: Row, value: Any) -> str:
@@ -179,7 +179,7 @@ class _DetailWriter(LineWriter):
 
     def _words(self, column: Column, texts: Sequence[str], severity: Severity | None) -> None:
         """Write raw texts at the right of a title, each from a new line."""
-        title: Piece = (f" {self._title(column)}  ", self._palette.faint)
+        title: Piece = (f" {self._title(column)}  ", self._palette.quiet)
         indent = cell_width(title[0])
         pieces = [piece for text in texts for piece in wrap(shown(text, self._glyphs), self._width - indent - 1)]
         for number, piece in enumerate(pieces):
@@ -258,7 +258,7 @@ class _TurnWriter(LineWriter):
         for name, lines in sides:
             for number, line in enumerate(lines):
                 title = padded("" if number else name, _TURN_ROOM)
-                self.lines.append(((f" {title}", self._palette.faint), *colored(line, self._palette)))
+                self.lines.append(((f" {title}", self._palette.quiet), *colored(line, self._palette)))
 
     def timing(self, turn: Mapping[str, Any], rows: Sequence[Row]) -> None:
         """Write the score of turn-taking with its reason, and the figures that it comes from."""
@@ -271,7 +271,7 @@ class _TurnWriter(LineWriter):
             said = f"{fixed(score, 2, trim=True)} of 1" + (f", for {reason}" if reason else "")
             self.words("score", said, marks[0] if marks else None)
         if turn.get("latency") is not None:
-            self.words("latency", f"{fixed(turn['latency'], 3, trim=True)} s")
+            self.words("latency", answered_text(turn["latency"], 3, trim=True))
         evidence = turn.get("evidence")
         for name, value in evidence.items() if isinstance(evidence, Mapping) else ():
             self._figure(str(name), value)
@@ -298,7 +298,7 @@ class _TurnWriter(LineWriter):
         mark = self._glyphs.mark(severity).strip()
         pieces = wrap(f"{mark}{shown(text, self._glyphs)}", self._width - (_TURN_ROOM if title else 0) - 2)
         for number, piece in enumerate(pieces):
-            head = (f" {padded('' if number else title, _TURN_ROOM)}" if title else " ", self._palette.faint)
+            head = (f" {padded('' if number else title, _TURN_ROOM)}" if title else " ", self._palette.quiet)
             self.lines.append((head, (piece, self._palette.of(severity))))
 
     def _figure(self, name: str, value: object) -> None:
@@ -307,7 +307,7 @@ class _TurnWriter(LineWriter):
         else:
             said = fixed(value, 3, trim=True) if isinstance(value, int | float) else str(value)
         figure = (padded(shown(said, self._glyphs), _TURN_FIGURE, right=True), None)
-        line = (figure, (f" {shown(name.replace('_', ' '), self._glyphs)}", self._palette.faint))
+        line = (figure, (f" {shown(name.replace('_', ' '), self._glyphs)}", self._palette.quiet))
         self.lines.append(cut(line, self._width, self._glyphs))
 
     def _rule(self, word: str) -> None:

@@ -5,7 +5,8 @@ If there is no room for all of it, what the fold names comes first and the rest 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -17,12 +18,12 @@ from riff_tui.charts.lanes import Lanes, Tone
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import hanging, wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.numbers import SHARE, ends_text, fixed, interval_text, percent
 from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown, title
-from riff_tui.tui.render.styled_lines import Line, Palette, Piece, cut, width_of
+from riff_tui.tui.render.styled_lines import Line, Palette, Piece, add_style, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
-from riff_tui.views.neighbors import SHARES, StateFigure, latency_reason
+from riff_tui.views.neighbors import SHARES, StateFigure, latency_reason, never_reached
 from riff_tui.views.parts import cells, columns, moment_details, notes
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
 _TALL = 5
 _TALLEST = 12
-_BLAST = 2
+_PART, _OF_ROOM = 2, 3
+"""The part of what may stand above the rows of a state that does, where its graph is not looked at."""
+_DECIDING = ("n", "stall", "escalation", "slow", "slot_fill_rate", "guard_error", "revisit", "dwell_turns", "progress")
+"""The metrics of a state in the order in which they are told where there is little room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +69,48 @@ def pooled_of(table: Table | None) -> PooledLatency | None:
 
 
 def state_header_lines(
-    fold: Fold, graph: Sequence[Line], table: Table, pooled: PooledLatency | None, doing: str, canvas: Canvas
+    fold: Fold,
+    graph: Callable[[int], Sequence[Line]],
+    table: Table,
+    pooled: PooledLatency | None,
+    doing: str,
+    canvas: Canvas,
 ) -> list[Line]:
-    """Return the lines that fit; `doing` says that latencies are being loaded, if they are."""
+    """Return the lines that fit; `graph` draws itself in some lines, `doing` says that latencies are being loaded."""
     if fold == "list":
         return []
-    metrics = state_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[: canvas.room]
+    width, glyphs, palette = canvas.width, canvas.glyphs, canvas.palette
     about = _LatencyLines(table.extras, pooled, doing, canvas)
-    left = canvas.room - len(metrics)
     if fold == "latencies":
-        return [*metrics, *about.latencies(min(left, _TALLEST))]
-    if fold == "graph":
-        # The cursor is in it.
-        shown = list(graph[: canvas.room])
-        metrics = metrics[: canvas.room - len(shown)]
-    else:
-        # Half a graph tells nothing.
-        shown = list(graph) if len(graph) <= left - about.least else []
-    left = canvas.room - len(shown) - len(metrics)
-    blast = blast_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[:_BLAST]
-    kept = 1 if blast and left > about.least else 0
-    latencies = about.latencies(min(left - kept, _TALL + 1))
-    return [*shown, *metrics, *latencies, *blast[: left - len(latencies)]]
+        metrics = state_lines(table.extras, width, glyphs, palette)[: canvas.room]
+        return [*metrics, *about.latencies(min(canvas.room - len(metrics), _TALLEST))]
+    said = _said_lines(table.lead, table.extras, width, glyphs, palette)
+    missed = _missed_lines(table.extras, width, glyphs, palette)
+    short = state_lines(table.extras, width, glyphs, palette, first=_DECIDING)[:1]
+    # Rows keep most of the screen, unless the cursor is in the graph.
+    room = canvas.room if fold == "graph" else canvas.room * _PART // _OF_ROOM
+    found: dict[str, Sequence[Line]] = dict.fromkeys(("said", "graph", "missed", "metrics", "latencies"), ())
+
+    def left() -> int:
+        return room - sum(map(len, found.values()))
+
+    # What decides comes first, and half a graph tells nothing.
+    ranked = {"graph": graph(room)} if fold == "graph" else {}
+    ranked |= {"metrics": short, "said": said} if fold == "all" else {"said": said, "metrics": short}
+    for part, lines in ranked.items():
+        found[part] = lines[: left()] if len(lines) <= left() or part == "graph" else ()
+    least = about.latencies(about.least)
+    if fold == "all":
+        drawn = graph(left() - len(least) - len(missed))
+        drawn = drawn if len(drawn) <= left() - len(least) else graph(left() - len(least))
+        found["graph"] = drawn if len(drawn) <= left() - len(least) else ()
+    found["latencies"] = least if len(least) <= left() else ()
+    found["missed"] = missed if len(missed) <= left() else ()
+    whole = state_lines(table.extras, width, glyphs, palette)
+    if fold == "all" and found["metrics"] and left() >= len(whole) - 1 + _TALL:
+        found["metrics"] = whole
+        found["latencies"] = about.latencies(min(left() + len(least), _TALL + 1))
+    return [line for part in found.values() for line in part]
 
 
 class _LatencyLines:
@@ -109,7 +133,7 @@ class _LatencyLines:
         """Return the percentiles and, if there is room, a histogram below them."""
         if room < self.least or not self.least:
             return []
-        faint = self._canvas.palette.faint
+        faint = self._canvas.palette.quiet
         if self._pooled is None or not self._pooled.turns:
             said = self._doing if self._pooled is None else f"latency {latency_reason(self._pooled)}"
             # Columns will come, and what stands below them shall not jump then.
@@ -124,16 +148,16 @@ class _LatencyLines:
         for share in SHARES:
             seconds = getattr(pooled, share)
             severity = None if self._typed else cells.latency_mark(seconds)
-            figures += [(f"  {share} ", palette.faint)]
+            figures += [(f"  {share} ", palette.quiet)]
             figures += [(f"{glyphs.mark(severity).strip()}{fixed(seconds, 1)}", palette.of(severity))]
-        figures.append((" s", palette.faint))
+        figures.append((" s", palette.quiet))
         if spark:
-            figures.append((f"   {histogram.sparkline(pooled.buckets, glyphs)}", palette.accent))
+            figures.append((f"   {histogram.sparkline(pooled.buckets, glyphs)}", palette.place))
         calls = f"{pooled.kept:,} of {self._n:,} calls" if pooled.kept < self._n else f"{self._n:,} calls"
         said = [f" latency of all {pooled.turns:,} turns of {calls}", f" {pooled.turns:,} turns of {calls}"]
         room = self._canvas.width - 1 - width_of(figures)
         words = next((each for each in said if len(each) <= room), said[-1])
-        return cut([(words, palette.faint), *figures], self._canvas.width - 1, glyphs)
+        return cut([(words, palette.quiet), *figures], self._canvas.width - 1, glyphs)
 
     def _columns(self, height: int) -> list[Line]:
         """Return a histogram in the colours of what latencies mean to a caller."""
@@ -144,51 +168,64 @@ class _LatencyLines:
         placed = histogram.bars(self._pooled.buckets, width)
         if not placed:
             return []
-        lines: list[Line] = [((f" {drawn[0]}", palette.faint),)]
+        lines: list[Line] = [((f" {drawn[0]}", palette.quiet),)]
         for text in drawn[1:-1]:
             pieces: list[Piece] = [(" ", None)]
             done = 0
             for bar in placed:
                 mark = None if self._typed else cells.latency_mark(bar.bucket.low)
-                style = palette.of(mark) or palette.accent
+                style = palette.of(mark) or palette.place
                 pieces += [(text[done : bar.start], None), (text[bar.start : bar.end], style)]
                 done = bar.end
             lines.append(pieces)
-        return [*lines, ((f" {drawn[-1]}", palette.faint),)]
+        return [*lines, ((f" {drawn[-1]}", palette.quiet),)]
 
 
-def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+def state_lines(
+    known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette, first: Sequence[str] = ()
+) -> list[Line]:
     """Return the metrics of a state with their intervals; `known` are the extras of its `neighbors` table.
 
-    Of a state that no call has been in they are those of the step that tasks ask for, if they do.
+    Of a state that no call has been in they are those of the step that tasks ask for, if they do. Those that are named
+    `first` come first.
     """
     metrics, step = known.get("metrics"), known.get("step")
     if not isinstance(metrics, Mapping):
         if not isinstance(step, Mapping):
             return []
         row = Row("", step, severity=cells.step_marks(step))
-        said: list[Piece] = [(f"no call took this step of the {step['by']}", palette.faint)]
+        said: list[Piece] = [(f"no call took this step of the {step['by']}", palette.quiet)]
         return _flowed([said, *_metrics(columns.STEPS, row, glyphs, palette)], width - 1)
     row = Row(
         "", metrics, severity=cells.state_marks(metrics, typed="typed" in known), thin=cells.is_thin(metrics["n"])
     )
-    return _flowed(_metrics([columns.N, *columns.STATE_METRICS, *columns.STEPS], row, glyphs, palette), width - 1)
+    some = [columns.N, *columns.STATE_METRICS, *columns.STEPS]
+    some.sort(key=lambda column: first.index(column.key) if column.key in first else len(first))
+    return _flowed(_metrics(some, row, glyphs, palette), width - 1)
 
 
-def blast_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return what starves if the state breaks, with the calls that each would have seen more."""
-    blast = known.get("blast")
-    if not blast:
-        return []
-    said = "  ".join(f"{shown(str(victim['state']), glyphs)} {_starved(victim, glyphs)}" for victim in blast)
-    return [((f" {piece}", palette.faint),) for piece in wrap(f"if it breaks, calls starve: {said}", width - 2)]
+def _said_lines(lead: str, known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return the sentence to read first, with how many calls fail in the colour of that."""
+    said: list[str] = []
+    # A sentence that has no room beside the one before it begins a line.
+    for sentence in re.split(r"(?<=\.) ", shown(lead, glyphs)) if lead else ():
+        if said and len(said[-1]) + len(sentence) + 2 <= width:
+            said[-1] += f" {sentence}"
+        else:
+            said += wrap(sentence, width - 1)
+    lines: list[Line] = [((f" {line}", palette.head),) for line in said]
+    metrics = known.get("metrics")
+    fails, colon, _ = lead.partition(":")
+    if lines and colon and isinstance(metrics, Mapping):
+        style = add_style(palette.head, palette.of(cells.stall_mark(metrics["failed"] / max(1, metrics["n"]))))
+        lines[0] = ((f" {fails}", style), (lines[0][0][0][len(fails) + 1 :], palette.head))
+    return lines
 
 
-def _starved(victim: Mapping[str, Any], glyphs: Glyphs) -> str:
-    """Return how many calls a state would have seen more, and how many of its own come this way."""
-    if victim["starved"] is None:
-        return glyphs.not_measured
-    return f"+{fixed(victim['starved'], 0)} ({percent(victim['through'])} this way)"
+def _missed_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return which states calls that were lost did not come to, in a line, cut at its end."""
+    said = shown(never_reached(known.get("blast") or ()), glyphs)
+    return [((f" {fit(said, width - 2, glyphs.ellipsis)}", palette.quiet),)] if said else []
 
 
 def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palette) -> list[list[Piece]]:
@@ -203,11 +240,13 @@ def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palet
         text = f"{glyphs.mark(severity).strip()}{_figure(column, value, glyphs)}"
         if column.thin and row.thin:
             text += glyphs.thin
-        pieces: list[Piece] = [(f"{title(column, glyphs, short=True)} ", palette.faint), (text, palette.of(severity))]
+        pieces: list[Piece] = [(f"{title(column, glyphs, short=True)} ", palette.quiet), (text, palette.of(severity))]
         if column.key in intervals:
-            low, high = (_figure(column, end, glyphs) for end in intervals[column.key])
-            if low != high:
-                pieces.append((f" [{low} {high}]", palette.faint))
+            found_ends = intervals[column.key]
+            ends = ends_text(column, found_ends) if column.unit == SHARE else ""
+            ends = ends.removesuffix("%") or interval_text(found_ends, column.decimals, trim=column.trim)
+            if len(set(re.split(" to |–", ends))) > 1:
+                pieces.append((f" [{shown(ends, glyphs)}]", palette.quiet))
         found.append(pieces)
     return found
 
@@ -215,6 +254,8 @@ def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palet
 def _figure(column: Column, value: object, glyphs: Glyphs) -> str:
     if not isinstance(value, int | float):
         return shown(str(value), glyphs)
+    if column.unit == SHARE:
+        return percent(value)
     return fixed(value, 0 if column.kind == "count" else column.decimals, trim=column.trim)
 
 
@@ -355,13 +396,13 @@ class LanesHeader:
     def lines(self, width: int, glyphs: Glyphs, palette: Palette, *, is_short: bool = False) -> list[Line]:
         """Return the lanes in lines of at most `width` cells, with a legend of one line on short screens."""
         styles: Mapping[Tone, Style | None] = {
-            "faint": palette.faint,
-            "caller": palette.accent,
-            "agent": palette.good,
+            "faint": palette.quiet,
+            "caller": palette.caller,
+            "agent": palette.agent,
             "both": palette.bad,
             "bad": palette.bad,
             "warn": palette.warn,
-            "tool": palette.head,
+            "tool": palette.tool,
             "here": palette.cursor,
         }
         drawn = self.lanes.painted(
@@ -415,19 +456,19 @@ def _judged(verdicts: Iterable[Mapping[str, Any]], glyphs: Glyphs, palette: Pale
         names = names if names and judge == before else [judge, *names]
         before = judge
         score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
-        pieces += [(f"{shown(' '.join(names), glyphs)} ", palette.faint), (f"{score}  ", None)]
+        pieces += [(f"{shown(' '.join(names), glyphs)} ", palette.quiet), (f"{score}  ", None)]
     return pieces
 
 
 def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:
     pieces: list[Piece] = []
     for key, word in _ASPECTS:
-        pieces += [(f"{word} ", palette.faint), (f"{fixed(computed.get(key), 1)}  ", None)]
+        pieces += [(f"{word} ", palette.quiet), (f"{fixed(computed.get(key), 1)}  ", None)]
     for metric in _OPTIONAL:
         value = computed.get(metric.key)
         if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is no news
             pieces += [
-                (f"{metric.short or metric.title} ", palette.faint),
+                (f"{metric.short or metric.title} ", palette.quiet),
                 (f"{fixed(value, metric.decimals)}  ", None),
             ]
     return pieces

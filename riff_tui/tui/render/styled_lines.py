@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -17,6 +18,7 @@ from textual.strip import Strip
 from riff_store.filters.predicates import Not, Predicate, Term
 from riff_tui.table import Row, Severity
 from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.palette import ROLES, THEMES, Ink, Theme
 from riff_tui.text.safe_text import cell_width, fit
 
 if TYPE_CHECKING:
@@ -94,53 +96,55 @@ def strip_of_runs(runs: list[StyleRun], width: int, base: Style | None) -> Strip
     return Strip([Segment(run.text, run.style) for run in runs if run.text]).adjust_cell_length(width, base)
 
 
-_BOLD = Style(bold=True)
-_REVERSE = Style(reverse=True)
-
-
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Describe one set of colours; `None` is the terminal's own foreground and costs no byte."""
+    """Describe one set of colours, one for each role; `None` is the terminal's own foreground and costs no byte.
+
+    A `bar` is tinted from one edge of the screen to the other, and what stands out on it is bold.
+    """
 
     name: str
-    bad: Style | None
+    place: Style | None
+    agent: Style | None
+    caller: Style | None
+    tool: Style | None
+    good: Style | None
     warn: Style | None
-    faint: Style | None
-    accent: Style | None
-    good: Style | None = None
-    head: Style = _BOLD
-    cursor: Style = _REVERSE
+    bad: Style | None
+    quiet: Style | None
+    bar: Style | None
+    head: ClassVar[Style] = Style(bold=True)
+    cursor: ClassVar[Style] = Style(reverse=True)
 
     def of(self, severity: Severity | None) -> Style | None:
         """Return the colour of a severity; `ok` and none at all are plain."""
         if severity == "bad":
             return self.bad
         if severity == "capped":
-            return self.faint
+            return self.quiet
         return self.warn if severity == "warn" else self.good if severity == "good" else None
 
     def of_tone(self, tone: Tone | None) -> Style | None:
         """Return the colour of a piece of a transcript."""
         if tone == "faint":
-            return self.faint
+            return self.quiet
         if tone == "accent":
-            return self.accent
+            return self.place
         return self.head if tone == "strong" else self.of(tone)
 
 
-def _palette(name: str, bad: str, warn: str, faint: str, accent: str, good: str) -> Palette:
-    return Palette(name, *map(Style.parse, (bad, warn, faint, accent, good)))
+def _style(ink: Ink | None) -> Style | None:
+    if isinstance(ink, str):
+        return Style(bold=True) if ink == "bold" else Style(dim=True)
+    return None if ink is None else Style(color=Color.from_ansi(ink))
 
 
-PALETTES: dict[str, Palette] = {
-    palette.name: palette
-    for palette in (
-        _palette("ansi", "red", "yellow", "dim", "cyan", "green"),
-        _palette("dark", "color(210)", "color(179)", "color(245)", "color(110)", "color(114)"),
-        _palette("light", "color(160)", "color(130)", "color(243)", "color(25)", "color(28)"),
-        Palette("plain", None, None, None, None),
-    )
-}
+def _palette(theme: Theme) -> Palette:
+    bar = theme.bar and Style(color=Color.from_ansi(theme.bar.ink), bgcolor=Color.from_ansi(theme.bar.ground))
+    return Palette(theme.name, bar=bar, **{role: _style(theme.inks.get(role)) for role in ROLES})
+
+
+PALETTES: dict[str, Palette] = {theme.name: _palette(theme) for theme in THEMES}
 
 
 def next_palette(palette: Palette) -> Palette:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
+from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.scroll_view import ScrollView
@@ -61,23 +62,23 @@ class Companion(Widget):
 class ScrollingLines(ScrollView):
     """Scroll lines by moving them on the terminal, so that only those that came into view are sent.
 
-    The first `HEADER_LINES` lines stay. Moves of more than `MAX_SHIFT` lines (half of the view where that is None)
+    The first `header_lines` lines stay. Moves of more than `MAX_SHIFT` lines (half of the view where that is None)
     repaint everything. The lines of the `companion` are moved along and repainted later.
     """
 
-    HEADER_LINES: ClassVar[int] = 0
+    header_lines: int = 0
     MAX_SHIFT: ClassVar[int | None] = None
     companion: Companion | None = None
     _dirty: set[int] | None = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        by, height = round(new_value) - round(old_value), max(1, self.size.height - self.HEADER_LINES)
+        by, height = round(new_value) - round(old_value), max(1, self.size.height - self.header_lines)
         dirty = self._dirty
         if dirty is None or not can_shift(self, by, self.companion, at_most=self.MAX_SHIFT or height // 2):
             self.refresh()
             return
         forget_styled_lines(self)
-        write_sequence(self.app, shift_sequence(self.region.y + self.HEADER_LINES, height, by))
+        write_sequence(self.app, shift_sequence(self.region.y + self.header_lines, height, by))
         if self.companion is not None:
             self.companion.displaced = True
         top = self.scroll_offset.y
@@ -98,13 +99,13 @@ class ScrollingLines(ScrollView):
         """Repaint a scrolling line, counted from the first one of all, if it is in view."""
         if self._dirty is not None:
             self._dirty.add(line)
-        y = line - self.scroll_offset.y + self.HEADER_LINES
-        if self.HEADER_LINES <= y < self.size.height:
+        y = line - self.scroll_offset.y + self.header_lines
+        if self.header_lines <= y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
 
 
-def overwrite(widget: Widget, x: int, text: str) -> None:
-    """Write plain text over a few cells of a widget's first line, which draws itself the same from then on."""
+def overwrite(widget: Widget, x: int, text: str, style: Style | None) -> None:
+    """Write text over a few cells of a widget's first line, which draws itself the same from then on."""
     app, region = widget.app, widget.region
     forget_styled_lines(widget)
     if not widget.screen.is_active:
@@ -112,7 +113,7 @@ def overwrite(widget: Widget, x: int, text: str) -> None:
     if app.is_headless or widget.screen.get_widget_at(region.x + x, region.y)[0] is not widget:
         widget.refresh()
     else:
-        write_sequence(app, f"\x1b[{region.y + 1};{region.x + x + 1}H{text}")
+        write_sequence(app, f"\x1b[{region.y + 1};{region.x + x + 1}H{style.render(text) if style else text}")
 
 
 def can_shift(widget: Widget, by: int, companion: Widget | None = None, *, at_most: int = MAX_SHIFT) -> bool:

@@ -7,6 +7,9 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
+import sys
+import termios
 import threading
 import unicodedata
 from collections import deque
@@ -16,10 +19,12 @@ from typing import Any
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.binding import Binding, BindingsMap
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
 from textual.message import Message
+from textual.screen import Screen
 from textual.widget import Widget
 
 
@@ -215,6 +220,42 @@ class QuietApp(App[None]):
 
     def _fatal_error(self) -> None:
         self._close_messages_no_wait()
+
+
+def rebind(screen: Screen[Any], bindings: Iterable[Binding]) -> None:
+    """Give a screen other keys than its class has."""
+    screen._bindings = BindingsMap(bindings)
+
+
+def run_in_foreground(app: App[Any], argv: Sequence[str], directory: str | None) -> int:
+    """Give the terminal to a program until it ends; return its exit code, negative for the signal that ended it.
+
+    What is typed for it, also Ctrl-C and Ctrl-Z, is its own. A signal that would end this process comes afterwards.
+    Raises `OSError` if it cannot be run.
+    """
+    late: list[int] = []
+    terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else 0
+    with app.suspend():
+        modes = termios.tcgetattr(terminal) if os.isatty(terminal) else None
+        # The event loop does not learn of signals meanwhile; a program starts with those handled that nobody ignores.
+        wakes = signal.set_wakeup_fd(-1)
+        handled = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, lambda number, frame: late.append(number)) for number in handled}
+        # Where no shell could continue what is stopped, nothing is stopped.
+        stops = signal.SIG_IGN if os.getpgrp() == os.getsid(0) else signal.SIG_DFL
+        before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, stops)
+        try:
+            # Where the output goes into a file, the program is still seen: the explorer draws on stderr.
+            out = None if os.isatty(1) else 2
+            return subprocess.run(argv, cwd=directory, stdout=out, check=False).returncode
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler or signal.SIG_DFL)
+            signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+            if modes is not None:
+                termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
+            for each in {*late} - {signal.SIGINT, signal.SIGQUIT}:
+                os.kill(os.getpid(), each)
 
 
 def write_sequence(app: App[Any], sequence: str) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
+from rich.style import Style
+from textual import events
+from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -13,10 +17,11 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of, width_of
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
+_BOLD = Style(bold=True)
 _WHOLE = 10**6
 TOO_SMALL = "-too-small"
 """The class of a screen on which nothing has room."""
@@ -31,6 +36,7 @@ class Bar(Widget):
     Bar { height: 1; }
     """
     ALLOW_SELECT = False
+    IS_TINTED: ClassVar[bool] = False
     lines: reactive[tuple[Line, ...]] = reactive((), layout=False)
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
@@ -39,7 +45,8 @@ class Bar(Widget):
         self.glyphs = glyphs
 
     def render_line(self, y: int) -> Strip:
-        return strip_of(self.lines[y] if y < len(self.lines) else (), self.size.width)
+        line = self.lines[y] if y < len(self.lines) else ()
+        return strip_of(line, self.size.width, self.palette.bar if self.IS_TINTED else None)
 
     def on_resize(self) -> None:
         self.draw()
@@ -54,14 +61,18 @@ class TopLine(Bar):
     The position is a row of how many, or nothing. A cursor that moves has only the cells of its number sent.
     """
 
+    IS_TINTED = True
     crumbs: tuple[str, ...] = ()
-    right: str = ""
+    told: tuple[str, ...] = ()
     position: tuple[int, int] | None = None
     _number_at = 0
 
-    def show(self, crumbs: Sequence[str], position: tuple[int, int] | None, right: str) -> None:
-        """Show the breadcrumb, the position, and the text that follows it; both texts are raw."""
-        self.crumbs, self.position, self.right = tuple(crumbs), position, right
+    def show(self, crumbs: Sequence[str], position: tuple[int, int] | None, told: Sequence[str]) -> None:
+        """Show the breadcrumb, the position, and what follows it, what matters least last; all of it is raw.
+
+        The last of it is left out first where the breadcrumb has no room.
+        """
+        self.crumbs, self.position, self.told = tuple(crumbs), position, tuple(told)
         self.draw()
 
     def move_to(self, number: int) -> None:
@@ -71,7 +82,7 @@ class TopLine(Bar):
         self.position = (number, self.position[1])
         if self.size.width:
             self.set_reactive(Bar.lines, self._lines())
-            overwrite(self, self._number_at, self._number)
+            overwrite(self, self._number_at, self._number, self.palette.bar)
 
     def draw(self) -> None:
         if self.size.width:
@@ -80,13 +91,22 @@ class TopLine(Bar):
     def _lines(self) -> tuple[Line, ...]:
         width = self.size.width
         whole = cell_width(self._path(_WHOLE)) + len(self.glyphs.crumb)
-        count = "" if self.position is None else f" of {self.position[1]:,}"
-        text = f"{self._number}{count}{self.right}"
-        right = fit(shown(text, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
+        count = "" if self.position is None else f"{self._number} of {self.position[1]:,}"
+        told = list(self.told)
+        while len(told) > 1 and cell_width(self._right(count, told)) > width - whole - 3:
+            told.pop()
+        right = fit(self._right(count, told), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
         self._number_at = room + 2
-        return (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
+        return (((" ", None), (left, _BOLD), (f" {right} ", None)),)
+
+    def _right(self, count: str, told: Sequence[str]) -> str:
+        parts = [count, *told] if count else list(told)
+        if count and told and told[0].startswith((" ", ",")):
+            # What belongs to the number stays at it.
+            parts[:2] = [count + told[0]]
+        return shown(" · ".join(parts), self.glyphs)
 
     @property
     def _number(self) -> str:
@@ -102,16 +122,26 @@ class TopLine(Bar):
 
 
 class BottomLine(Bar):
-    """Show the key hints of the location, or a message."""
+    """Show the key hints of the location, or a message; a click on a hint is reported as its key."""
 
+    class Pressed(Message):
+        """Report that a hint was clicked; `key` is spelled as people read it."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    IS_TINTED = True
     hints: tuple[tuple[str, str], ...] = ()
+    _ends: tuple[int, ...] = ()
+    legend: str = ""
     said: str = ""
     before: str = ""
     severity: Severity | None = None
 
-    def hint(self, hints: Sequence[tuple[str, str]]) -> None:
-        """Show (key, word) pairs."""
-        self.hints = tuple(hints)
+    def hint(self, hints: Sequence[tuple[str, str]], legend: str = "") -> None:
+        """Show (key, word) pairs, and at the right when rows have their marks, where there is room."""
+        self.hints, self.legend = tuple(hints), legend
         self.draw()
 
     def say(self, text: str, severity: Severity | None = None) -> None:
@@ -129,22 +159,34 @@ class BottomLine(Bar):
             self.lines = lines
 
     def _message(self) -> tuple[Line, ...]:
-        style = self.palette.of(self.severity)
+        # No hue of a failure is legible on every tint: the sign tells it, and weight.
+        style = _BOLD if self.severity == "bad" else None
         sign = self.glyphs.mark(self.severity)
         pieces = wrap(shown(self.said, self.glyphs), self.size.width - 3)[:_TALLEST]
         return tuple(((f"{' ' if number else sign} {piece}".rstrip(), style),) for number, piece in enumerate(pieces))
 
     def _hints(self) -> Line:
         line: list[Piece] = []
-        used = 0
+        used, ends = 0, []
         for key, word in self.hints:
             text = f" {shown(word, self.glyphs)} "
             key = " ⏎" if key == "Enter" and not self.glyphs.ascii_only else f" {key}"
             used += cell_width(key) + cell_width(text)
             if used > self.size.width:
                 break
-            line += [(key, self.palette.accent), (text, None)]
+            line += [(key, _BOLD), (text, None)]
+            ends.append(used)
+        self._ends = tuple(ends)
+        legend = f"{shown(self.legend, self.glyphs)} "
+        room = self.size.width - width_of(line)
+        line += [(legend.rjust(room), None)] if cell_width(legend) <= room and self.legend else []
         return tuple(line)
+
+    def on_click(self, event: events.Click) -> None:
+        clicked = (key for (key, _), end in zip(self.hints, self._ends, strict=False) if event.x < end)
+        key = next(clicked, "") if not self.said else ""
+        if key:
+            self.post_message(self.Pressed(key))
 
 
 class Dialog(QuietFocus):

@@ -257,7 +257,7 @@ class Asking(Dialog):
     def begin(self, sign: str, text: str) -> None:
         """Open with a sign, as safe text, and with a text to edit."""
         self.sign.styles.width = cell_width(sign)
-        self.sign.lines = (((sign, self.palette.accent),),)
+        self.sign.lines = (((sign, self.palette.place),),)
         self.field.set(text)
         self.open(self.field)
 
@@ -400,7 +400,7 @@ class Prompt(Asking):
 
     def tell(self, text: str) -> None:
         """Show a raw text under the line."""
-        self.foot.lines = (((" " + shown(text, self.glyphs), self.palette.faint),),)
+        self.foot.lines = (((" " + shown(text, self.glyphs), self.palette.quiet),),)
 
     def offer(self, names: Sequence[str], at: int) -> None:
         """Show the candidates for completion, the present one highlighted; the names are raw."""
@@ -411,7 +411,7 @@ class Prompt(Asking):
         # As many of those before it as leave half of the line to it and to those after it.
         while first and sum(cell_width(text) + 2 for text in texts[first - 1 : at]) < width // 3:
             first -= 1
-        line: list[Piece] = [(count, self.palette.faint)]
+        line: list[Piece] = [(count, self.palette.quiet)]
         for index, text in enumerate(texts[first:], first):
             line += [(" ", None), (f" {text} ", self.palette.cursor if index == at else None)]
             if sum(cell_width(piece) for piece, _ in line) > width:

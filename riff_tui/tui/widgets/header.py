@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.style import Style
 from textual.geometry import Region
 
-from riff_tui.charts.ego_graph import EgoGraph, Spot
+from riff_tui.charts.ego_graph import Drawing, EgoGraph, Spot
 from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_figure import drawing
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
-from riff_tui.tui.data.lists import is_ranked
+from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.data.loader import LoadedView
-from riff_tui.tui.navigation.location import Location, center_on, heading
+from riff_tui.tui.navigation.location import Location, calls_of_step, center_on, heading
 from riff_tui.tui.navigation.stacks import place_name
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.headers import (
@@ -29,7 +30,7 @@ from riff_tui.tui.render.headers import (
     pooled_of,
     state_header_lines,
 )
-from riff_tui.tui.render.styled_lines import Line, Piece, colored
+from riff_tui.tui.render.styled_lines import Line, Piece, colored, width_of
 from riff_tui.tui.widgets.bars import Bar
 from riff_tui.watching.growing_run import HeadLine
 
@@ -42,6 +43,13 @@ _LEAST_ROWS = 7
 _TALL = 30
 _TALL_FOR_CALL = 36
 """From so many lines on a call's head shows all that it has, until it is folded."""
+_FRAME = 4
+"""The cells of a line that the frame of the graph takes, which are left free without it."""
+_LEAST_FRAMED = 5
+_CENTRE = 2
+_OUT = _CENTRE + 2
+_ENTER = "Enter puts a state in the middle, and lists the calls of a step or an end"
+"""The same wherever the cursor is: a line of the frame costs more than all else that a move does."""
 _LEAST_OF_CALL = 3 / 8
 """The share of the screen that is left to what was said."""
 
@@ -60,7 +68,7 @@ class Header(Bar):
     progress: str = ""
     _aside: Fold = "all"
     _graph: EgoGraph | None = None
-    _spots: tuple[Spot, ...] = ()
+    _drawn: Drawing | None = None
     _at: int = 0
     lanes: LanesHeader | None = None
     _state_at: str | None = None
@@ -70,7 +78,7 @@ class Header(Bar):
 
     def show(self, location: Location, loaded: LoadedView) -> None:
         """Show what belongs above the rows of this location, nothing above those of a list."""
-        before = self._spot if self.location and self.location.scope == location.scope else None
+        before = self._target if self.location and self.location.scope == location.scope else None
         before_location = self.location
         self.location, self.loaded = location, loaded
         self.focused_graph = location.graph and loaded.neighbors is not None
@@ -82,11 +90,11 @@ class Header(Bar):
         self._at = 0
         self._take_lanes(loaded.main, same=before_location is not None and before_location.scope == location.scope)
         self.draw()
-        sides = [spot.side for spot in self._spots]
-        self._at = sides.index("out") if "out" in sides else 0
+        targets = self._targets
+        self._at = next((at for at, target in enumerate(targets) if target.column == _OUT), 0)
         if before is not None:
-            names = [(spot.side, spot.state) for spot in self._spots]
-            self._at = names.index((before.side, before.state)) if (before.side, before.state) in names else self._at
+            same = (at for at, target in enumerate(targets) if target.is_same(before))
+            self._at = next(same, self._at)
         if self.focused_graph:
             self.draw()
 
@@ -173,48 +181,63 @@ class Header(Bar):
         self.draw()
 
     def move(self, rows: int, columns: int) -> None:
-        """Choose another neighbour: on the same side, or the nearest on another one."""
-        here = self._spot
+        """Choose another state or step: on the same side, or the nearest further left or right."""
+        here = self._target
         if here is None:
             return
         if columns:
-            sides = ("in", "centre", "out")
-            side = sides[max(0, min(2, sides.index(here.side) + columns))]
-            far = "out" if columns > 0 else "in"
-            # A side without any is stepped over.
-            found = [spot for spot in self._spots if spot.side == side]
-            found = found or [spot for spot in self._spots if spot.side == far] or [here]
-            line = here.line
-            here = min(found, key=lambda spot: abs(spot.line - line))
+            # A column without any is stepped over.
+            beside = [each for each in self._targets if (each.column - here.column) * columns > 0]
+            nearest = min((abs(each.column - here.column) for each in beside), default=0)
+            found = [each for each in beside if abs(each.column - here.column) == nearest] or [here]
+            line = here.spot.line
+            here = min(found, key=lambda each: abs(each.spot.line - line))
         else:
-            column = [spot for spot in self._spots if spot.side == here.side]
+            column = [each for each in self._targets if each.column == here.column]
             here = column[max(0, min(len(column) - 1, column.index(here) + rows))]
-        self._at = self._spots.index(here)
+        self._at = self._targets.index(here)
         self.draw()
 
     def chosen(self, location: Location) -> tuple[Location | None, str]:
-        """Return the location of the neighbour under the cursor, or why one cannot go there."""
-        spot = self._spot
-        if spot is None or spot.side == "centre":
+        """Return the location of the neighbour under the cursor, or that of the calls that took the step there.
+
+        Where there is none it is said why.
+        """
+        target = self._target
+        row = self._row(target.spot) if target is not None else None
+        if target is None or row is None or not self.enter:
             return None, "this state is in the middle already; h and l go to its neighbours"
-        row = self._row(spot)
-        if row is None or not row.where:
-            return None, "the call ends there: an outcome has no neighbours beyond it"
-        return center_on(location, spot.state), ""
+        if self.enter == "calls":
+            return calls_of_step(location, row), ""
+        return center_on(location, target.spot.state), ""
 
     @property
-    def _spot(self) -> Spot | None:
-        return self._spots[self._at] if self._at < len(self._spots) else None
+    def enter(self) -> Literal["centre", "calls", ""]:
+        """Return what Enter does in the graph: put a state in the middle, or list the calls of a step or an outcome."""
+        target = self._target
+        if target is None or target.spot.side == "centre":
+            return ""
+        row = self._row(target.spot)
+        return "centre" if row is not None and row.where and not target.is_arrow else "calls"
+
+    @property
+    def _targets(self) -> Sequence[_Target]:
+        drawn = self._drawn
+        some = ((drawn.spots, False), (drawn.arrows, True)) if drawn is not None else ()
+        found = [_Target(spot, is_arrow) for spots, is_arrow in some for spot in spots]
+        return sorted(found, key=lambda target: target.spot.line)
+
+    @property
+    def _target(self) -> _Target | None:
+        targets = self._targets
+        return targets[self._at] if self._at < len(targets) else None
 
     def _row(self, spot: Spot) -> Row | None:
         """Return the neighbour's row in the table behind the drawing."""
         table = self.loaded.neighbors if self.loaded else None
-        wanted = {"in": "in", "out": "out", "centre": "self"}[spot.side]
+        wanted = ("self" if spot.side == "centre" else spot.side, None if spot.outcome else spot.state)
         rows = table.rows if table else ()
-        return next(
-            (row for row in rows if row.record.get("direction") == wanted and row.record.get("state") == spot.state),
-            None,
-        )
+        return next((row for row in rows if (row.record.get("direction"), row.record.get("state")) == wanted), None)
 
     def _lines(self) -> list[Line]:
         assert self.loaded is not None
@@ -228,14 +251,15 @@ class Header(Bar):
             return self._titled(heading(self.loaded.main, place_name(self.location.scope.predicate)))
         if self.location.kind == "state" and self.loaded.neighbors is not None:
             canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
-            graph = self._drawing(canvas.width - 2)
-            return state_header_lines(self.fold, graph, self.loaded.neighbors, self.pooled, self.progress, canvas)
+            return state_header_lines(
+                self.fold, self._drawing, self.loaded.neighbors, self.pooled, self.progress, canvas
+            )
         if self.location.view == "flows":
             return self._run()
-        if is_ranked(self.loaded.main):
+        if self.loaded.main.lead and self.loaded.main.first_row is None:
             # What is to be read first.
             said = wrap(shown(self.loaded.main.lead, self.glyphs), self.app.size.width - 2)
-            return [((f" {piece}", self.palette.head),) for piece in said] if self.loaded.main.lead else []
+            return [((f" {piece}", self.palette.head),) for piece in said]
         figure = self.loaded.main.figure
         if figure is None:
             return []
@@ -249,7 +273,7 @@ class Header(Bar):
         if self._run_line is None:
             return []
         line = self._run_line(self.app.size.width - 2, self.glyphs.ellipsis)
-        return [((f" {shown(line, self.glyphs)}", self.palette.accent),)]
+        return [((f" {shown(line, self.glyphs)}", self.palette.place),)]
 
     def _room(self) -> int:
         """Return how many lines may stand here, so that rows keep theirs."""
@@ -273,14 +297,14 @@ class Header(Bar):
                 left = max(0, room - len(lines))
                 drawn = table.figure.lines(ascii_only=ascii_only, width=inner, height=left, at=self._state_at)
             lines += [((" ", None), *colored(line, self.palette)) for line in drawn]
-        return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
+        return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.quiet),)]
 
     def _trends(self, table: Table) -> list[Line]:
         """Draw a line for each judge, where rows have enough room besides."""
         width, height = self.app.size
         drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2) if table.figure else []
         fits = len(drawn) + len(table.rows) + 3 <= height or (height >= _TALL and len(drawn) <= self._room())
-        return [((f" {shown(line, self.glyphs)}", self.palette.accent),) for line in drawn] if fits else []
+        return [((f" {shown(line, self.glyphs)}", self.palette.place),) for line in drawn] if fits else []
 
     def _grid(self, grid: FailureGrid) -> list[Line]:
         """Draw the grid of failed calls, where there is room for all of it besides some rows."""
@@ -289,31 +313,74 @@ class Header(Bar):
         lines: list[Line] = [
             ((f" {shown(line, self.glyphs)}", style),) for line, style in zip(drawn, styles, strict=True)
         ]
-        rule: Line = ((self.glyphs.box["ew"] * self.app.size.width, self.palette.faint),)
+        rule: Line = ((self.glyphs.box["ew"] * self.app.size.width, self.palette.quiet),)
         return [*lines, rule] if len(lines) < self._room() else []
 
     def _titled(self, lines: Sequence[str]) -> list[Line]:
         return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in lines]
 
-    def _drawing(self, width: int) -> Sequence[Line]:
+    def _drawing(self, height: int) -> Sequence[Line]:
+        """Draw the graph in so many lines, in a frame where it has the keys."""
         if self._graph is None:
-            self._spots = ()
+            self._drawn = None
             return []
-        drawn = drawing(self._graph, ascii_only=self.glyphs.ascii_only, width=width)
-        self._spots = drawn.spots
-        return [self._drawn(number, text) for number, text in enumerate(drawn.lines)]
+        is_framed = self.focused_graph and height >= _LEAST_FRAMED
+        width = self.app.size.width - _FRAME
+        height -= 2 * is_framed
+        self._drawn = drawing(self._graph, ascii_only=self.glyphs.ascii_only, width=width, height=height)
+        lines = [self._drawn_line(number, text) for number, text in enumerate(self._drawn.lines)]
+        return self._framed(lines, width) if is_framed else [((" ", None), *line) for line in lines]
 
-    def _drawn(self, number: int, text: str) -> Line:
-        """Draw a line of the graph with its spots in the colours of their health."""
-        pieces: list[Piece] = [(" ", None)]
+    def _framed(self, lines: Sequence[Line], width: int) -> list[Line]:
+        box, style = self.glyphs.box, self.palette.place
+        said = (" graph ", f" {_ENTER} ")
+        rules = [fit(f"{box['ew']}{text}", width + 1, self.glyphs.ellipsis) for text in said]
+        ruled = [rule + box["ew"] * (width + 2 - cell_width(rule)) for rule in rules]
+        return [
+            ((f"{box['es']}{ruled[0]}{box['sw']}", style),),
+            *(
+                ((f"{box['ns']} ", style), *line, (" " * (width + 1 - width_of(line)), None), (box["ns"], style))
+                for line in lines
+            ),
+            ((f"{box['ne']}{ruled[1]}{box['nw']}", style),),
+        ]
+
+    def _drawn_line(self, number: int, text: str) -> Line:
+        """Draw a line of the graph with its states in the colours of their health, and faint what nobody took."""
+        pieces: list[Piece] = []
         done = 0
-        for spot in sorted((spot for spot in self._spots if spot.line == number), key=lambda spot: spot.start):
+        here = [target for target in self._targets if target.spot.line == number]
+        for target in sorted(here, key=lambda target: target.spot.start):
+            spot = target.spot
             row = self._row(spot)
-            style = self.palette.of(row.severity.get("stall")) if row else None
-            if self.focused_graph and spot == self._spot:
+            style = self.palette.of(row.severity.get("stall")) if row and not target.is_arrow else None
+            if row and not row.record["count"] and spot.side != "centre":
+                style = self.palette.quiet
+            if self.focused_graph and target == self._target:
                 style = (style or Style.null()) + self.palette.cursor
             elif spot.side == "centre":
                 style = (style or Style.null()) + self.palette.head
             pieces += [(text[done : spot.start], None), (text[spot.start : spot.end], style)]
             done = spot.end
         return (*pieces, (text[done:], None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Hold a place of the graph that the cursor can be on: a state, or the step from it or to it."""
+
+    spot: Spot
+    is_arrow: bool
+
+    @property
+    def column(self) -> int:
+        """Return the column of the graph that it is in, from the left."""
+        if self.spot.side in ("centre", "self"):
+            return _CENTRE
+        return _CENTRE + (2 - self.is_arrow) * (1 if self.spot.side == "out" else -1)
+
+    def is_same(self, other: _Target) -> bool:
+        """Return whether it is of the same state or step, wherever that is drawn."""
+        one, two = self.spot, other.spot
+        same = (one.side, one.state, one.outcome) == (two.side, two.state, two.outcome)
+        return same and self.is_arrow == other.is_arrow

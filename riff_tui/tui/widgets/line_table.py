@@ -15,12 +15,37 @@ from textual.strip import Strip
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.data.lists import AS_IT_IS, ColumnChoice, index_of
-from riff_tui.tui.render.columns import TREND, ColumnLayout, ColumnWidths, Slot, shown, text_of, visible_columns
-from riff_tui.tui.render.styled_lines import PALETTES, Palette, StyleRun, add_style, append_run, strip_of_runs
+from riff_tui.tui.render.columns import (
+    TREND,
+    ColumnLayout,
+    ColumnWidths,
+    Slot,
+    home_of,
+    is_trend,
+    shown,
+    text_of,
+    visible_columns,
+)
+from riff_tui.tui.render.styled_lines import (
+    PALETTES,
+    Palette,
+    Piece,
+    StyleRun,
+    add_style,
+    append_run,
+    strip_of,
+    strip_of_runs,
+)
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines, Wheel
 
 _SAMPLE = 100
+FIRST = -1
+"""Where the cursor is on the sentence to read first, above the rows."""
+_SIGN = 2
+_TALL = 16
+_TALLEST = 3
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
@@ -36,7 +61,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     """
     ALLOW_SELECT = False
     BINDINGS: ClassVar = []
-    HEADER_LINES = 1
+    header_lines = 1
     MAX_SHIFT = MAX_SHIFT
 
     cursor: reactive[int] = reactive(0, repaint=False)
@@ -44,6 +69,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     class Opened(Message):
         """Report that the row under the cursor was clicked."""
+
+    class Headed(Message):
+        """Report that the heading of the column under the cursor was clicked."""
 
     class Moved(Message):
         """Report that the cursor is on another row, or that its row was loaded."""
@@ -61,6 +89,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self._widths = ColumnWidths((), glyphs, None)
         self._first = 0
         self._layout = ColumnLayout()
+        self._lead: tuple[str, ...] = ()
 
     # What is shown
 
@@ -91,17 +120,24 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
         self.table, self._empty, self._marked = table, empty, frozenset(marked)
+        self._head()
         self.columns = visible_columns(table, hide, choice, leading)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
-        home = next((index for index, each in enumerate(self.columns) if each.kind not in ("name", "text")), 0)
+        home = home_of(self.columns, table.view, sort or "")
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else home)
         self._first = first
         self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide, whole=len(table.rows) <= _SAMPLE)
         self._widths.measure(table.rows[:_SAMPLE])
-        self.set_reactive(LineTable.cursor, index_of(table.rows, row, index))
-        self.virtual_size = Size(self.size.width, len(table.rows) + 1)
+        is_first = table.first_row is not None and (row == table.first_row.id or not len(table.rows))
+        self.set_reactive(LineTable.cursor, FIRST if is_first else index_of(table.rows, row, index))
+        self.virtual_size = Size(self.size.width, len(table.rows) + self.header_lines)
         self._lay_out()
+        if self._layout.first and wanted not in keys:
+            # What tells rows apart goes before what they are sorted by.
+            self.set_reactive(LineTable.column, home_of(self.columns, table.view, ""))
+            self._first = 0
+            self._lay_out()
         if again:
             self._scroll(self.cursor - line)
             self._widen()
@@ -110,7 +146,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     @property
     def row(self) -> Row | None:
-        """Return the row under the cursor."""
+        """Return the row under the cursor, or what the sentence to read first stands for."""
+        if self.cursor == FIRST:
+            return self.table.first_row
         return self.table.rows[self.cursor] if len(self.table.rows) else None
 
     @property
@@ -122,7 +160,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         """Show whether keys move this cursor or another one."""
         if active != self._active:
             self._active = active
-            self.refresh_line(self.cursor)
+            self._refresh_row(self.cursor)
             self._refresh_head()
 
     def refreshed(self) -> None:
@@ -138,8 +176,12 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def mark(self, marked: Collection[str]) -> None:
         """Mark the rows of these ids and no others."""
-        changed, self._marked = self._marked ^ frozenset(marked), frozenset(marked)
-        self._refresh_rows(changed)
+        changed, before, self._marked = self._marked ^ frozenset(marked), self._gutter, frozenset(marked)
+        if before != self._gutter:
+            self._lay_out()
+            self.refresh()
+        else:
+            self._refresh_rows(changed)
 
     def highlight(self, ids: Collection[str]) -> None:
         """Highlight the rows of these ids and no others."""
@@ -161,7 +203,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def to_end(self, end: int) -> None:
         """Move to the first (-1) or the last (1) row."""
-        self.cursor = 0 if end < 0 else len(self.table.rows) - 1
+        self.cursor = FIRST if end < 0 else len(self.table.rows) - 1
 
     def sideways(self, columns: int) -> None:
         """Move the column cursor."""
@@ -181,15 +223,15 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         return bool(bad)
 
     def validate_cursor(self, cursor: int) -> int:
-        return max(0, min(cursor, len(self.table.rows) - 1))
+        return max(0 if self.table.first_row is None else FIRST, min(cursor, len(self.table.rows) - 1))
 
     def validate_column(self, column: int) -> int:
         return max(0, min(column, len(self.columns) - 1))
 
     def watch_cursor(self, old: int, new: int) -> None:
         self._reveal()
-        self.refresh_line(old)
-        self.refresh_line(new)
+        self._refresh_row(old)
+        self._refresh_row(new)
         self.post_message(self.Moved())
 
     def watch_column(self) -> None:
@@ -197,7 +239,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self._lay_out()
         if before == self._layout:
             self._refresh_head()
-            self.refresh_line(self.cursor)
+            self._refresh_row(self.cursor)
         else:
             self.refresh()
 
@@ -205,7 +247,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     @property
     def _height(self) -> int:
-        return max(1, self.size.height - 1)
+        return max(1, self.size.height - self.header_lines)
 
     @property
     def _top(self) -> int:
@@ -222,6 +264,8 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _reveal(self, *, center: bool = False) -> bool:
         """Scroll as far as it takes to see the cursor; return whether that repaints everything."""
         top, height = self._top, self._height
+        if self.cursor == FIRST:
+            return self._scroll(0)
         if top <= self.cursor < top + height:
             return False
         if center:
@@ -233,13 +277,52 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
             if row.id in ids:
                 self.refresh_line(index)
 
+    def _refresh_row(self, index: int) -> None:
+        if index == FIRST:
+            self.refresh(Region(0, 0, self.size.width, 1))
+        else:
+            self.refresh_line(index)
+
     def _refresh_head(self) -> None:
-        self.refresh(Region(0, 0, self.size.width, 1))
+        self.refresh(Region(0, self.header_lines - 1, self.size.width, 1))
 
     def on_resize(self) -> None:
+        self._head()
         self._lay_out()
         self._reveal()
         self.refresh()
+
+    # The sentence to read first
+
+    def _head(self) -> None:
+        """Break the sentence to read first into the lines that are above the titles; one where the screen is short."""
+        table, room = self.table, self.size.width - 2 - _SIGN
+        said = shown(table.headline, self.glyphs)
+        more = table.first_row.display.get("rise", "") if table.first_row is not None else ""
+        lines = [said, *(wrap(shown(more, self.glyphs), room) if more else ())] if said and room > 0 else []
+        most = _TALLEST if self.size.height >= _TALL else 1
+        self._lead = tuple(fit(each, room, self.glyphs.ellipsis) for each in lines[:most])
+        self.header_lines = 1 + len(self._lead)
+
+    def _lead_line(self, y: int, width: int) -> Strip:
+        """Return a line of it: the first has the cursor or says how to come to it, and a row to stand on begins it."""
+        palette, row = self.palette, self.table.first_row
+        if row is None:
+            return strip_of(((" ", None), (self._lead[y], palette.quiet)), width)
+        if y:
+            return strip_of(((" " * (1 + _SIGN), None), (self._lead[y], palette.quiet)), width)
+        is_here = self.cursor == FIRST and self._active
+        words = self._lead[0]
+        key = "Enter" if self.glyphs.ascii_only else "⏎"
+        hint = f"{key} open" if is_here else f"g {key} open"
+        left = width - 1 - _SIGN - cell_width(words)
+        end = f"{hint} ".rjust(left) if left > len(hint) + 2 else ""
+        base = palette.cursor if is_here else None
+        begin: list[Piece] = [(f" {self.glyphs.arrow} ", base if is_here else palette.place)]
+        place = shown(row.display.get("place", ""), self.glyphs)
+        before, found, after = words.partition(place)
+        said: list[Piece] = [(before, None), (found, palette.head), (after, None)]
+        return strip_of((*begin, *said, (end, None if is_here else palette.quiet)), width, base)
 
     # Columns
 
@@ -248,8 +331,13 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
             self.table.rows[index] for index in range(self._top, min(self._top + self._height, len(self.table.rows)))
         ]
 
+    @property
+    def _gutter(self) -> int:
+        """Return the cells before each row that marks take, none where no row has any."""
+        return 1 if self._marked else 0
+
     def _lay_out(self) -> None:
-        width = self.size.width
+        width = max(0, self.size.width - self._gutter)
         self._layout = self._widths.layout(width, self._first, self.column) if width else ColumnLayout()
         self._first = self._layout.first
 
@@ -263,9 +351,11 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        if y == 0:
+        if y < self.header_lines - 1:
+            return self._lead_line(y, width)
+        if y == self.header_lines - 1:
             return self._header(width)
-        index = self._top + y - 1
+        index = self._top + y - self.header_lines
         if index < len(self.table.rows):
             return self._row(self.table.rows[index], index == self.cursor, width)
         return self._note(index - len(self.table.rows), width)
@@ -273,13 +363,13 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _header(self, width: int) -> Strip:
         base = self.palette.head
         more_left, more_right = ("<", ">") if self.glyphs.ascii_only else ("‹", "›")
-        runs = [StyleRun(more_left if self._layout.more_left else " ", base)]
+        runs = [StyleRun(" " * self._gutter + (more_left if self._layout.more_left else " "), base)]
         for slot in self._layout.slots:
             text = self._widths.head(slot)
             lit = slot.index == self.column and self.has_rows and self._active
             append_run(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
         if self._layout.more_right:
-            append_run(runs, " " * (width - 1 - self._layout.end), more_right, base)
+            append_run(runs, " " * (width - 1 - self._gutter - self._layout.end), more_right, base)
         return strip_of_runs(runs, width, base)
 
     @property
@@ -289,13 +379,14 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def _row(self, row: Row, at_cursor: bool, width: int) -> Strip:
         at_cursor = at_cursor and self._active
-        lit = self.palette.head if row.id in self._lit else None
-        base = self.palette.cursor if at_cursor else lit or (self.palette.faint if row.thin else None)
+        is_marked = row.id in self._marked
+        lit = self.palette.head if is_marked or row.id in self._lit else None
+        base = self.palette.cursor if at_cursor else lit or (self.palette.quiet if row.thin else None)
         mark = row.severity.get("")
         sign, style = self.glyphs.mark(mark), add_style(base, self.palette.of(mark))
-        if row.id in self._marked:
-            sign, style = self.glyphs.marked, style or self.palette.accent
         runs = [StyleRun(sign, style)]
+        if self._gutter:
+            runs = [StyleRun(self.glyphs.marked if is_marked else " ", add_style(base, self.palette.place)), *runs]
         for slot in self._layout.slots:
             self._cell(runs, slot, row, base, at_cursor)
         return strip_of_runs(runs, width, base)
@@ -303,13 +394,24 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _cell(self, runs: list[StyleRun], slot: Slot, row: Row, base: Style | None, at_cursor: bool) -> None:
         column = self.columns[slot.index]
         is_thin = row.is_thin(column.key)
-        severity = None if is_thin and not row.thin else row.severity.get(column.key)
+        # The height of the last run says by itself what the mark of a trend says.
+        is_unmarked = (is_thin and not row.thin) or is_trend(column)
+        severity = None if is_unmarked else row.severity.get(column.key)
         text = text_of(column, row, self.glyphs)
-        # Of a trend the latest matters, so it is cut at its left.
-        text = text[-slot.width :] if column is TREND else text
-        text = self._widths.cell(slot, text)
-        style = add_style(base, self.palette.faint if is_thin and not row.thin else self.palette.of(severity))
         lit = at_cursor and slot.index == self.column
+        if is_trend(column) and text and not at_cursor:
+            self._trend(runs, slot, row, text, base)
+            return
+        # What is only counted stands back, but for the row under the cursor, which is in one piece.
+        is_quiet = (is_thin and not row.thin) or (column.kind == "count" and not severity and not at_cursor)
+        style = add_style(base, self.palette.quiet if is_quiet else self.palette.of(severity))
+        if column.graded:
+            share, gap = column.value(row.record), " " * slot.gap
+            sign = self.glyphs.mark(severity).strip()
+            append_run(runs, gap, self._widths.graded(slot, share, sign + text), style, lit=lit)
+            return
+        # Of a trend the latest matters, so it is cut at its left.
+        text = self._widths.cell(slot, text[-slot.width :] if is_trend(column) else text)
         if lit:
             style = (style or Style.null()) + Style(underline=True, bold=True)
         gap = " " * slot.gap
@@ -324,22 +426,36 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
             gap = ""
         append_run(runs, gap, text, style, lit=lit)
 
+    def _trend(self, runs: list[StyleRun], slot: Slot, row: Row, text: str, base: Style | None) -> None:
+        """Draw how it went run by run, the last of them in the colour of its value."""
+        text = text[-slot.width :]
+        is_known = text[-1] != self.glyphs.not_measured
+        style = self.palette.of(row.severity.get(TREND.key)) if is_known else self.palette.quiet
+        append_run(runs, " " * slot.gap, text[:-1], add_style(base, self.palette.quiet))
+        append_run(runs, "", text[-1], add_style(base, style))
+        append_run(runs, "", " " * (slot.width - cell_width(text)), base)
+
     def _note(self, line: int, width: int) -> Strip:
         empty = "" if self.has_rows else self._empty
         notes = [note for note in self.table.notes if note != empty]
         said = [*([empty, ""] if empty else []), *notes]
         notes = [piece for note in said for piece in wrap(shown(note, self.glyphs), width - 2)]
         text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""
-        return strip_of_runs([StyleRun(fitted(text, width, self.glyphs.ellipsis), self.palette.faint)], width, None)
+        return strip_of_runs([StyleRun(fitted(text, width, self.glyphs.ellipsis), self.palette.quiet)], width, None)
 
     # Pointer
 
     def on_click(self, event: events.Click) -> None:
-        index = self._top + event.y - 1
-        column = self._layout.column_at(event.x)
-        if column is not None:
+        index = self._top + event.y - self.header_lines
+        if event.y < self.header_lines - 1:
+            index = FIRST
+        column = self._layout.column_at(event.x - self._gutter)
+        if column is not None and index != FIRST:
             self.column = column
-        if event.y == 0 or index >= len(self.table.rows):
+        is_title = event.y == self.header_lines - 1
+        if is_title and column is not None:
+            self.post_message(self.Headed())
+        if is_title or index >= len(self.table.rows) or (index == FIRST and self.table.first_row is None):
             return
         if index == self.cursor:
             self.post_message(self.Opened())

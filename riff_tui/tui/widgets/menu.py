@@ -131,8 +131,8 @@ class ChoiceList(ScrollView, Wheel):
 
     def _line(self, found: FuzzyMatch, width: int, at_cursor: bool) -> list[Piece]:
         choice = self.choices[found.index]
-        style = self.palette.faint if choice.refusal else None
-        lead_style = style or (None if at_cursor else self.palette.accent)
+        style = self.palette.quiet if choice.refusal else None
+        lead_style = style or (None if at_cursor else self.palette.place)
         line: list[Piece] = [(" ", None)]
         if self._lead:
             lead = fitted(self._leads[found.index], self._lead, self.glyphs.ellipsis)
@@ -144,7 +144,7 @@ class ChoiceList(ScrollView, Wheel):
         line += emphasised(text, [letter for letter in found.letters if letter < whole], style)
         blanks = " " * (column - cell_width(text) + 2)
         more = fit(shown(choice.more, self.glyphs), room - column - 2, self.glyphs.ellipsis)
-        line.append((blanks + more if more else "", self.palette.faint))
+        line.append((blanks + more if more else "", self.palette.quiet))
         return line
 
     def on_click(self, event: events.Click) -> None:
@@ -258,7 +258,7 @@ class Menu(Asking):
         left, right = f"{line * 2} {shown(self._request.title, self.glyphs)} ", f" {self._count} {line * 2}"
         left = fit(left, width - cell_width(right), self.glyphs.ellipsis)
         rule = line * (width - cell_width(left) - cell_width(right))
-        self.head.lines = (((left + rule + right, self.palette.faint),),)
+        self.head.lines = (((left + rule + right, self.palette.quiet),),)
 
     def changed(self, text: str) -> None:
         self.foot.say("")
@@ -400,7 +400,7 @@ class CheckList(Dialog, can_focus=True):
         item = self._request.items[index]
         tick = "[x]" if item.key in self.ticked else "[ ]"
         text = fitted(f"{tick} {padded(item.title, self._room)}  {item.about}", width - 4, self.glyphs.ellipsis)
-        style = self.palette.faint if item.faint else None
+        style = self.palette.quiet if item.faint else None
         style = self.palette.cursor if index == self.cursor else style
         return strip_of(((box["ns"], None), (f" {text} ", style), (box["ns"], None)), width)
 
@@ -426,7 +426,7 @@ class CheckList(Dialog, can_focus=True):
         said = fit(f" {text} ", width - 4, self.glyphs.ellipsis)
         line: Line = (
             (left + rule, None),
-            (said, self.palette.head if left == self.glyphs.box["es"] else self.palette.faint),
+            (said, self.palette.head if left == self.glyphs.box["es"] else self.palette.quiet),
             (rule * (width - 3 - cell_width(said)) + right, None),
         )
         return strip_of(line, width)

@@ -17,6 +17,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
 from riff_tui.tui.terminal.partial_repaint import Companion, Wheel
+from riff_tui.tui.widgets.field import Field, FieldRequest
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.transcript import Transcript
 
@@ -97,7 +98,7 @@ class Pane(Companion, Wheel):
         return [tuple(self._line(y)) for y in range(self.size.height)]
 
     def _line(self, y: int) -> Line:
-        edge = ((self.glyphs.box["ns"], self.palette.faint),) if self.at_right else ()
+        edge = ((self.glyphs.box["ns"], self.palette.quiet),) if self.at_right else ()
         if y == 0:
             return (*edge, *self._title())
         index = self._top + y - 1
@@ -113,7 +114,7 @@ class Pane(Companion, Wheel):
         head = fit(f"{lead} {self._head} ", width - cell_width(more) - 1, self.glyphs.ellipsis)
         rest = width - cell_width(head) - cell_width(more)
         filled = rule * rest if not self.at_right else padded("", rest)
-        return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
+        return ((head, self.palette.head), (filled, self.palette.quiet), (more, self.palette.quiet))
 
 
 class Body(Vertical):
@@ -152,7 +153,7 @@ _FAR = 100_000
 
 
 class Pages(ScrollView, Wheel, can_focus=True):
-    """Show the lines that `make` gives for a width."""
+    """Show the lines that `make` gives for a width, and find a word in them."""
 
     DEFAULT_CSS = """
     Pages { height: 1fr; overflow: hidden hidden; background: ansi_default; }
@@ -160,13 +161,33 @@ class Pages(ScrollView, Wheel, can_focus=True):
     ALLOW_SELECT = False
     BINDINGS: ClassVar = []
 
-    def __init__(self, make: Callable[[int], list[Line]]) -> None:
+    def __init__(self, make: Callable[[int], list[Line]], palette: Palette) -> None:
         super().__init__()
         self._make = make
+        self._palette = palette
         self._lines: list[Line] = []
+        self._found: int | None = None
 
     def on_resize(self) -> None:
         self._take(self._make(self.size.width))
+
+    def find(self, word: str, step: int = 0) -> str:
+        """Go to the first line from here on that holds a word, or with a step to the next (1) or the previous (-1) one.
+
+        Return which of how many that is, in words.
+        """
+        folded = word.strip().casefold()
+        texts = ["".join(text for text, _ in line).casefold() for line in self._lines]
+        lines = [index for index, text in enumerate(texts) if folded and folded in text]
+        before, self._found = self._found, None
+        if lines:
+            here = before if step and before is not None else self.scroll_offset.y
+            later = [index for index in lines if index > here or (not step and index == here)]
+            earlier = [index for index in lines if index < here]
+            self._found = (earlier or lines)[-1] if step < 0 else (later or lines)[0]
+            self.scroll_to(y=self._found - self.size.height // 3, animate=False, force=True)
+        self.refresh()
+        return f"{lines.index(self._found) + 1} of {len(lines)} lines" if self._found is not None else "not found"
 
     def renew(self) -> None:
         """Show the lines as they are made by now, from the first one where they say something else."""
@@ -176,7 +197,7 @@ class Pages(ScrollView, Wheel, can_focus=True):
             self.move(-_FAR)
 
     def _take(self, lines: list[Line]) -> None:
-        self._lines = lines
+        self._lines, self._found = lines, None
         self.virtual_size = Size(self.size.width, len(lines))
         self.refresh()
 
@@ -186,14 +207,15 @@ class Pages(ScrollView, Wheel, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         index = self.scroll_offset.y + y
-        return strip_of(self._lines[index] if index < len(self._lines) else (), self.size.width)
+        line = self._lines[index] if index < len(self._lines) else ()
+        return strip_of(line, self.size.width, self._palette.cursor if index == self._found else None)
 
 
 class Reader(ModalScreen[None], inherit_bindings=False):
     """Show the lines that `make` gives for a width; any of its closing keys goes back."""
 
     DEFAULT_CSS = """
-    Reader { background: ansi_default; color: ansi_default; }
+    Reader { layers: default top; background: ansi_default; color: ansi_default; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,exclamation_mark,backspace,enter", "dismiss", show=False),
@@ -203,24 +225,42 @@ class Reader(ModalScreen[None], inherit_bindings=False):
         Binding("pageup", "page(-1)", show=False),
         Binding("g,home", f"turn({-_FAR})", show=False),
         Binding("G,end", f"turn({_FAR})", show=False),
+        Binding("slash", "find", show=False),
+        Binding("n", "step(1)", show=False),
+        Binding("N", "step(-1)", show=False),
         Binding("Q", "app.quit", show=False),
     ]
 
-    def __init__(self, make: Callable[[int], list[Line]]) -> None:
+    def __init__(self, make: Callable[[int], list[Line]], palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
-        self._make = make
+        self._pages = Pages(make, palette)
+        self._field = Field(palette=palette, glyphs=glyphs)
 
     def compose(self) -> ComposeResult:
-        yield Pages(self._make)
+        yield self._pages
+        yield self._field
+
+    def action_find(self) -> None:
+        """Ask for a word, and go to it while it is typed."""
+
+        def remark(typed: str) -> str:
+            return self._pages.find(typed) if typed else ""
+
+        hint = "a word in these lines; Enter, then n and N go on"
+        self._field.ask(FieldRequest("find", "", hint, lambda typed: None, remark=remark))
+
+    def action_step(self, step: int) -> None:
+        """Go to the next or the previous line that holds the word."""
+        self._pages.find(self._field.field.value, step)
 
     def renew(self) -> None:
         """Show the lines as they are made by now."""
-        self.query_one(Pages).renew()
+        self._pages.renew()
 
     def action_turn(self, lines: int) -> None:
         """Scroll by some lines."""
-        self.query_one(Pages).move(lines)
+        self._pages.move(lines)
 
     def action_page(self, pages: int) -> None:
         """Scroll by whole pages but for a line."""
-        self.query_one(Pages).move(pages * (self.app.size.height - 1))
+        self._pages.move(pages * (self.app.size.height - 1))

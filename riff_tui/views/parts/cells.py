@@ -218,6 +218,12 @@ def errored_marks(answers: Iterable[Counted]) -> list[dict[str, Severity]]:
     ]
 
 
+def with_errored(marks: Mapping[str, Severity], errored: Mapping[str, Severity]) -> dict[str, Severity]:
+    """Return the marks of a row with those of its errored calls, of which the gravest is its own."""
+    gravest = worst_of((*errored.values(), marks.get("", "ok")))
+    return {**marks, **errored, **({"": gravest} if errored and gravest else {})}
+
+
 def counts_of(n: int, measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, OwnCount]:
     """Return of how many calls each measure is that is of clearly fewer than the `n` of its row, and of some."""
     return {
@@ -394,6 +400,8 @@ def calls_text(n: int, which: str = "") -> str:
     return f"{n:,} {which}call{'' if n == 1 else 's'}"
 
 
+FIRST = "(first)"
+"""The id of the row that stands for the sentence to read first."""
 _OF_FIRST = "flow state failed n success success_at_most agents failing"
 
 
@@ -402,20 +410,30 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
     within = f" ({scope})" if scope else ""
     if first is None:
         said = _nothing_first(totals, scope)
-        return {"headline": said, "lead": f"{said}{within}.", "extras": {"first": None}}
+        return {"headline": said, "lead": f"{said}{within}.", "extras": {"first": None}, "first_row": None}
     place, record = f"{first.flow}/{first.state}", values_of(first, _OF_FIRST)
     if first.steps is None:
         happened = f"{first.failed:,} of {calls_text(first.n)} {'fails' if first.n == 1 else 'fail'} there"
     else:
         happened = failed_step_text(first.steps)
         record |= step_record(first.steps)
+    leads = missed_step_filter({"flow": first.flow, "state": first.state}, first.steps) or where(
+        {"flow": first.flow, "first_failed": first.state}
+    )
     least, most = (percent(share).replace("%", " %") for share in (first.success, first.success_at_most))
     rise = f"if fixed, success could rise from {least} to at most {most}"
     return {
-        "headline": f"{place} · {happened}",
+        "headline": f"Fix first: {place} · {happened}",
         "strong": place,
         "lead": f"Fix first{within}: {place}. {happened[:1].upper()}{happened[1:]}; {rise}.{_by_whom(first)}",
         "extras": {"first": record},
+        "first_row": Row(
+            FIRST,
+            record,
+            display={"place": place, "rise": f"{rise}.{_by_whom(first)}"},
+            where=where({"flow": first.flow, "state": first.state}),
+            leads=leads,
+        ),
     }
 
 

@@ -88,7 +88,7 @@ def share(key: str, title: str, *, trim: bool = True, **given: Any) -> Column:
 
 OPERABILITY = column_of(OF_CALLS["operability"])
 BLEND = column_of(OF_CALLS["blend"])
-SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, trim=True)
+SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, trim=True, graded=True)
 OVERALL = dataclasses.replace(
     SUCCESS,
     key="success_overall",

@@ -24,7 +24,7 @@ from riff_store.filters.matching import compared
 from riff_store.filters.predicates import InState, Predicate, Term, Walker, is_of_states, leaves, of_calls
 from riff_store.filters.sql import Scope
 from riff_store.metrics import Pooled
-from riff_store.vocabulary import SPELLED, field_of
+from riff_store.vocabulary import SAID_FIELDS, SPELLED, WAYS, field_of
 
 _ERRORED = Term("errored", "=", True)
 _HELD = 16
@@ -46,12 +46,19 @@ class Masks:
         self._accepted: dict[tuple[frozenset[int], bool], Flags] = {}
         self._found: dict[Term, Keys] = {}
         self._flags: OrderedDict[Predicate, dict[int, Flags]] = OrderedDict()
+        self._searched: set[Predicate] = set()
 
     def calls(self, predicate: Predicate | None, block: Block) -> Flags:
         """Return of which calls a filter holds; terms about states speak of any row of a call."""
         if predicate is None:
             return np.ones(block.n, np.bool_)
+        self._search(predicate)
         return _OfCalls(self, block).of(of_calls(predicate))
+
+    def _search(self, predicate: Predicate) -> None:
+        if predicate not in self._searched:
+            self._searched.add(predicate)
+            self.known.search(predicate)
 
     def counting(self, predicate: Predicate | None, block: Block) -> Flags:
         """Return of which calls a filter holds that are not errored."""
@@ -71,6 +78,7 @@ class Masks:
         """Return of which rows of states a filter holds; what it says of calls speaks of theirs."""
         if predicate is None:
             return np.ones(block.calls_of("state").size, np.bool_)
+        self._search(predicate)
         return _OfRows(self, block).of(predicate)
 
     def held(self, asked: Asked, block: Block, evaluate: Callable[[Asked], Flags]) -> Flags:
@@ -103,10 +111,39 @@ class Masks:
             self._found[term] = np.sort(np.array([key for (key,) in found], np.int64))
         return self._found[term]
 
+    def stepped(self, name: str, term: Term, block: Block) -> Flags:
+        """Return from which rows of states a call took a step that is as a term says, or to which."""
+        if term.operator == "missing":
+            return block.figures_of("state", "revisit") + 1 > steps_of_rows(block, name)
+        if term.operator == "!=":
+            equal = self.stepped(name, replace(term, operator="="), block)
+            return self.stepped(name, replace(term, operator="measured", value=None), block) & ~equal
+        steps = np.ones(block.calls_of("transition").size, np.bool_)
+        if term.operator != "measured":
+            accepted = self.accepted(self.known.keys("state", term), or_none=False)
+            steps = accepted.take(block.keys_of("transition", WAYS[name][1]), mode="clip")
+        return steps_of_rows(block, name, steps) > 0
+
     def judged(self, block: Block, aspects: Collection[int] | None, judges: Collection[int]) -> list[tuple[int, int]]:
         """Return the (aspect, judge) of which a block may have scores, of some judges and aspects or all of these."""
         pairs = sorted(self._scored | block.judged_rows())
         return [pair for pair in pairs if pair[1] in judges and (aspects is None or pair[0] in aspects)]
+
+
+def steps_of_rows(block: Block, name: str, some: Flags | None = None) -> Floats:
+    """Return how many steps, or how many of `some`, calls took from the state of each row, or to it."""
+    near = block.keys_of("transition", WAYS[name][0])
+    states, calls = block.keys_of("state", "state"), block.calls_of("state")
+    radix = int(max(states.max(initial=0), near.max(initial=0))) + 1
+    rows, steps = calls * radix + states, block.calls_of("transition") * radix + near
+    n = block.figures_of("transition", "n")
+    if some is not None:
+        steps, n = steps[some], n[some]
+    # Rows lie in the order of calls and then of states.
+    at = np.minimum(np.searchsorted(rows, steps), max(0, rows.size - 1))
+    found = rows[at] == steps if rows.size else np.zeros(steps.size, np.bool_)
+    counted: Floats = np.bincount(at[found], n[found], rows.size).astype(np.float64)
+    return counted
 
 
 class _Flags(Walker[Flags]):
@@ -136,6 +173,9 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return found
 
     def term(self, term: Term) -> Flags:
+        if term.field in SAID_FIELDS:
+            # More calls hold it once another filter has had more of them searched.
+            return super().term(term)
         return self._masks.held(term, self._block, super().term)
 
     def in_state(self, part: Predicate) -> Flags:
@@ -185,6 +225,9 @@ class _OfCalls(_Flags, CallTerms[Flags]):
     def of_steps(self, name: str, term: Term) -> Flags:
         return self._asked(term)
 
+    def stepped(self, name: str, term: Term) -> Flags:
+        raise AssertionError("speaks of rows of states")
+
     def conversation(self, term: Term) -> Flags:
         if term.operator in ("missing", "measured"):
             return np.full(self._block.n, term.operator == "measured")
@@ -218,6 +261,8 @@ class _OfRows(_Flags):
 
     def term(self, term: Term) -> Flags:
         name = str(term.field)
+        if name in WAYS:
+            return self._masks.stepped(name, term, self._block)
         if name in DIMENSIONS:
             accepted = self._masks.accepted(self._masks.known.keys(name, term), or_none=term.operator == "missing")
             return accepted.take(self._block.keys_of("state", name), mode="clip")

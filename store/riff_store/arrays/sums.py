@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import numbered
-from riff_store.arrays.masks import masks_of
+from riff_store.arrays.masks import masks_of, steps_of_rows
 from riff_store.arrays.rows import outcome_visits
 from riff_store.chunks import KINDS_OF_FAILURE, STATES, TOOLS
 from riff_store.database import Store
@@ -142,6 +142,40 @@ def call_rows(
             column = cache(partial(block.figures, at=chosen))
             tally.add(cells.keys, _sums(wanted, column, cells))
     return tally.rows()
+
+
+def least_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], of: Callable[[Block, Places], NDArray[np.int64]]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of each cell, and the least value that any of its calls has; errored ones are left out."""
+    found: dict[Cell, int] = {}
+    masks = masks_of(store)
+    for block in blocks(store):
+        chosen = np.flatnonzero(masks.counting(calls, block))
+        if chosen.size:
+            cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
+            least = np.full(cells.size, np.iinfo(np.int64).max)
+            np.minimum.at(least, cells.index, of(block, chosen))
+            for cell, value in zip(cells.keys, least.tolist(), strict=True):
+                found[cell] = min(found.get(cell, value), value)
+    return [(*cell, value) for cell, value in found.items()]
+
+
+def first_run_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], places: Mapping[int, int]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of each cell, and the first of the places of the runs that have such a call."""
+    of_keys = np.zeros(max(places, default=0) + 1, np.int64)
+    of_keys[list(places)] = list(places.values())
+    return least_rows(store, calls, by, lambda block, chosen: of_keys[block.keys("run", chosen)])
+
+
+def first_call_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys of each cell, whether none of its calls failed, and the key of the first that did or of all."""
+    rows = least_rows(
+        store, calls, by, lambda block, chosen: block.ids[chosen] + _LARGE * (block.figures("success", chosen) != 0)
+    )
+    return ((*cell, *divmod(value, _LARGE)) for *cell, value in rows)
 
 
 def score_rows(
@@ -334,6 +368,23 @@ def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collec
         wanted = np.isin(ends, list(states))
         _add(found, np.unique(ends[wanted] * block.n + of_step[wanted]) // block.n)
     return dict(found.rows())
+
+
+def read_calls_at_end(
+    store: Store, calls: Predicate | None, way: str, state: int
+) -> dict[int | None, tuple[int, int, int]]:
+    """Count what `calls_at_end` does."""
+    found = Tally()
+    for block, chosen in _counting(store, calls):
+        rows, of_row = block.rows_of("state", chosen)
+        there = block.keys_of("state", "state", rows) == state
+        rows, of_row = rows[there], of_row[there]
+        at_end = block.figures_of("state", "revisit", rows) + 1 > steps_of_rows(block, way)[rows]
+        rows, of_row = rows[at_end], of_row[at_end]
+        stalled = block.figures_of("state", "stall", rows)
+        cells = Cells([block.keys("stop_reason")[of_row]], rows.size)
+        found.add(cells.keys, [cells.count(), cells.count(~np.isnan(stalled)), cells.add_whole(stalled)])
+    return {key: (n, known, stalled) for key, n, known, stalled in found.rows()}
 
 
 def _counting(store: Store, calls: Predicate | None) -> Iterator[tuple[Block, Flags]]:

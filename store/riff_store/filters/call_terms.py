@@ -18,9 +18,10 @@ from riff_store.filters.dimensions import (
     judges_meant,
     judges_shown,
     names_of,
+    touched,
 )
 from riff_store.filters.matching import satisfies
-from riff_store.filters.predicates import Found, Term, Walker, some
+from riff_store.filters.predicates import Found, Predicate, Term, Walker, asks_for_words, some
 from riff_store.metrics import COMPUTED, POOLED, Pooled
 from riff_store.vocabulary import (
     CALL_NAMES,
@@ -28,9 +29,13 @@ from riff_store.vocabulary import (
     NONE_FOUND,
     NOTE_FIELDS,
     PERSON,
+    SAID_FIELDS,
     SPELLED,
     STEP_FIELDS,
     TOOL_FIELDS,
+    TOUCHED_FIELDS,
+    WAYS,
+    beginnings,
     split_name,
 )
 
@@ -45,6 +50,8 @@ class Known:
         self.store = store
         self._names: dict[str, dict[int, str | None]] = {}
         self._held: dict[tuple[str, Term], frozenset[int]] = {}
+        self.said: dict[Term, Collection[int]] = {}
+        """The keys of the calls, of those that were searched for it, in which something was said as a term says."""
 
     def names(self, dimension: str) -> dict[int, str | None]:
         """Return the name of every key of a dimension."""
@@ -58,6 +65,18 @@ class Known:
             names = self.names(dimension).items()
             self._held[dimension, term] = frozenset(key for key, name in names if satisfies(term, name))
         return self._held[dimension, term]
+
+    def beginnings(self, term: Term) -> frozenset[int]:
+        """Return the keys of the paths whose route begins as a term says."""
+        routes = self.names("route").items()
+        return frozenset(key for key, route in routes if satisfies(term, None if route is None else beginnings(route)))
+
+    def touching(self, name: str, term: Term) -> frozenset[int]:
+        """Return the keys of what calls touched of which any is as a term says."""
+        if (name, term) not in self._held:
+            found = touched(self.store, name).items()
+            self._held[name, term] = frozenset(key for key, names in found if satisfies(term, names))
+        return self._held[name, term]
 
     @cached_property
     def aspects(self) -> dict[int, str]:
@@ -89,6 +108,14 @@ class Known:
                 states = self.keys("state", in_state)
                 yield tools, states | {0} if satisfies(in_state, NONE_FOUND) else states
 
+    def search(self, predicate: Predicate | None) -> None:
+        """Read what was said in the calls for which that decides, unless the filter asks for nothing of the kind."""
+        if asks_for_words(predicate):
+            from riff_store.filters.said import Search
+
+            for _ in Search(self.store, predicate, self).steps():
+                pass
+
     def judged_by_people(self, term: Term) -> set[int]:
         """Return the keys of the calls that people gave a verdict on who are called as a term about judges says."""
         if term.operator == "=" and not str(term.value).startswith(PERSON):
@@ -116,14 +143,27 @@ class CallTerms(Walker[Found]):
         name, suffix = split_name(str(term.field))
         if name in TOOL_FIELDS:
             return some(term, lambda wanted: self.of_tools(name, wanted))
+        if name == "beginning":
+            return self.named("path", self.known.beginnings(term), or_none=term.operator == "missing")
+        if name in TOUCHED_FIELDS:
+            key = DIMENSIONS["touched"].key
+            return some(term, lambda wanted: self.named(key, self.known.touching(name, wanted), or_none=False))
         if name in DIMENSIONS:
             return self.named(DIMENSIONS[name].key, self.known.keys(name, term), or_none=term.operator == "missing")
         if name == "failed":
             return self._of_flag(term)
         if name in SPELLED or name in FAILURE:
             return self._failed(name, term)
+        if name in WAYS:
+            return (
+                self.stepped(name, term)
+                if term.operator == "missing"
+                else some(term, lambda wanted: self.stepped(name, wanted))
+            )
         if name in STEP_FIELDS:
             return self.of_steps(name, term)
+        if name in SAID_FIELDS:
+            return some(term, lambda wanted: self.one_of(self.known.said[wanted]))
         if name in NOTE_FIELDS or name == "noted":
             return self._noted(name, term)
         if name == "conversation":
@@ -219,6 +259,10 @@ class CallTerms(Walker[Found]):
     @abstractmethod
     def of_steps(self, name: str, term: Term) -> Found:
         """Return where steps of a call's task are as a term says."""
+
+    @abstractmethod
+    def stepped(self, name: str, term: Term) -> Found:
+        """Return where a call took a step from the state of a row, or to it, as a term says; `missing` where none."""
 
     @abstractmethod
     def conversation(self, term: Term) -> Found:

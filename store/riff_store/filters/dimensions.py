@@ -66,6 +66,17 @@ def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
     return dict(store.execute(query))
 
 
+def touched(store: Store, field: str) -> dict[int, list[str]]:
+    """Return the names that a field has of what calls touched (`vocabulary.TOUCHED_FIELDS`), by the keys of that."""
+    from riff_store.facts import as_touched
+
+    return {
+        key: as_touched(text).of_field(field)
+        for key, text in names_of(store, DIMENSIONS["touched"]).items()
+        if text is not None
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """Hold the names that a matrix has a row for, and the keys they are grouped by; raises `UsageError`."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from riff_store.vocabulary import field_of
+from riff_store.vocabulary import SAID_FIELDS, field_of
 
 Found = TypeVar("Found")
 Operator: TypeAlias = Literal["contains", "matches", "=", "!=", "<", "<=", ">", ">=", "missing", "measured"]
@@ -99,6 +99,11 @@ def terms(predicate: Predicate | None) -> Iterator[Term]:
             yield from terms(leaf.part)
         else:
             yield leaf
+
+
+def asks_for_words(predicate: Predicate | None) -> bool:
+    """Return whether a filter asks what was said in calls."""
+    return any(term.field in SAID_FIELDS for term in terms(predicate))
 
 
 def is_of_states(term: Term) -> bool:

@@ -20,7 +20,7 @@ from riff_store.filters.dimensions import FAILURE
 from riff_store.filters.matching import compared, fold, satisfies
 from riff_store.filters.predicates import InState, Predicate, Term, leaves, of_calls, some, terms
 from riff_store.metrics import Pooled
-from riff_store.vocabulary import SPELLED, field_of
+from riff_store.vocabulary import SPELLED, WAYS, field_of
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
 STATE_COLUMNS = {
@@ -75,6 +75,7 @@ class Scope(CallTerms[Condition]):
         """Return the condition of a predicate."""
         if predicate is None:
             return ALWAYS
+        self.known.search(predicate)
         return self.of(of_calls(predicate) if self._states is None else predicate)
 
     def in_state(self, part: Predicate) -> Condition:
@@ -158,6 +159,19 @@ class Scope(CallTerms[Condition]):
 
         return some(term, asked)
 
+    def stepped(self, name: str, term: Term) -> Condition:
+        state = (self._states or {})["state"]
+        if term.operator == "missing":
+            row: Any = m.StateScore.alias()
+            mine = (row.conversation == self._calls.id) & (row.state == state)
+            return exists(row, mine & (row.revisit + 1 > steps_of(name, row)))
+        step = m.Transition.alias()
+        near, far = (getattr(step, end) for end in WAYS[name])
+        taken = (step.conversation == self._calls.id) & (near == state)
+        return exists(
+            step, taken if term.operator == "measured" else taken & one_of(far, self.known.keys("state", term))
+        )
+
     def conversation(self, term: Term) -> Condition:
         column, wanted = self._calls.name, str(term.value)
         if term.operator in ("missing", "measured"):
@@ -173,6 +187,14 @@ class Scope(CallTerms[Condition]):
         row = m.CallInteraction.alias()
         value, mine = figure_of_call(row, figure), row.conversation == self._calls.id
         return some(term, lambda wanted: exists(row, mine & _compared(value, wanted, wanted.value)))
+
+
+def steps_of(name: str, row: Any) -> Any:
+    """Return how many steps a call took from the state of its row, or to it, as `WAYS` has it."""
+    step = m.Transition.alias()
+    near = getattr(step, WAYS[name][0])
+    mine = (step.conversation == row.conversation) & (near == row.state)
+    return pw.fn.COALESCE(step.select(pw.fn.SUM(step.n)).where(mine), 0)
 
 
 def _compared(column: Any, term: Term, wanted: Any) -> Condition:

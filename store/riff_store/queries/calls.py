@@ -13,10 +13,10 @@ import peewee as pw
 
 from riff_store import schema as m
 from riff_store.database import Store
-from riff_store.filters.dimensions import Grouping, run_order
+from riff_store.filters.dimensions import Grouping, Names, run_order
 from riff_store.filters.predicates import Predicate, all_of, conjuncts
 from riff_store.filters.sql import Scope, needs
-from riff_store.queries.sums import call_counts
+from riff_store.queries.sums import call_counts, reads_columns
 from riff_store.write.names import CallNames
 
 if TYPE_CHECKING:
@@ -78,6 +78,55 @@ def turns_aspect(store: Store) -> int:
     """Return the key of the aspect that says how many turns a call has, 0 where no call was scored for it."""
     rows = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count"))
     return int(rows[0][0]) if rows else 0
+
+
+def examples_of(store: Store, keys: Sequence[int]) -> dict[int, Example]:
+    """Return how people name calls, by their keys."""
+    call, named = m.Conversation, told_by(store, keys)
+    query = call.select(call.id, m.Run.name, call.name).join(m.Run, on=(m.Run.id == call.run))
+    found: dict[int, Example] = {}
+    for start in range(0, len(keys), _CHUNK):
+        for key, run, name in store.execute(query.where(call.id.in_(keys[start : start + _CHUNK]))):
+            found[key] = Example(run, name, named.get(key, {}))
+    return found
+
+
+def first_calls(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, int]:
+    """Return the key of the first call of each cell that failed, where none did of its first; errored ones are none."""
+    if reads_columns(store, calls):
+        from riff_store.arrays.sums import first_call_rows
+
+        rows: Iterable[tuple[Any, ...]] = first_call_rows(store, calls, group.keys)
+    else:
+        call = m.Conversation
+        by, failed = group.columns(call, {}), pw.Case(None, [(call.success == False, 0)], 1)  # noqa: E712
+        query = call.select(*by, failed, pw.fn.MIN(call.id)).where(~call.errored, Scope(store).condition(calls))
+        rows = store.execute(query.group_by(*by, failed))
+    names, found = group.namer(store), dict[Names, tuple[int, int]]()
+    for *keys, is_good, key in rows:
+        cell = names(tuple(keys))
+        found[cell] = min(found.get(cell, (2, 0)), (is_good, key))
+    return {cell: key for cell, (_, key) in found.items()}
+
+
+def first_runs(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, int]:
+    """Return the place in time of the first run that has a call of each cell; errored ones are none."""
+    order = run_order(store)
+    places = {key: order[name] for key, name in store.execute(m.Run.select(m.Run.id, m.Run.name)) if name in order}
+    if reads_columns(store, calls):
+        from riff_store.arrays.sums import first_run_rows
+
+        rows: Iterable[tuple[Any, ...]] = first_run_rows(store, calls, group.keys, places)
+    else:
+        by = group.columns(m.Conversation, {})
+        query = m.Conversation.select(*by, m.Conversation.run).distinct().where(~m.Conversation.errored)
+        found_in = store.execute(query.where(Scope(store).condition(calls)))
+        rows = ((*keys, places[run]) for *keys, run in found_in)
+    names, found = group.namer(store), dict[Names, int]()
+    for *keys, place in rows:
+        cell = names(tuple(keys))
+        found[cell] = min(found.get(cell, place), place)
+    return found
 
 
 class ReadCall(NamedTuple):

@@ -7,13 +7,13 @@ from heapq import merge
 
 from riff_store import schema as m
 from riff_store.database import Store
-from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
+from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts, touched
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
 from riff_store.queries.sums import call_counts, call_sums, pooled
 from riff_store.schema.sums import CallSums
-from riff_store.vocabulary import PERSON, STEP_FIELDS, TOOL_FIELDS
+from riff_store.vocabulary import PERSON, STEP_FIELDS, TOOL_FIELDS, TOUCHED_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,8 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
     if field in TOOL_FIELDS:
         called = m.Label.id.in_(m.ToolTotal.select(m.ToolTotal.tool))
         return sorted({name for (name,) in store.execute(m.Label.select(m.Label.name).where(called))})
+    if field in TOUCHED_FIELDS:
+        return sorted({name for names in touched(store, field).values() for name in names})
     if field not in DIMENSIONS:
         return []
     return sorted({name for name in names_of(store, DIMENSIONS[field]).values() if name is not None})

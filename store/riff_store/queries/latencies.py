@@ -39,7 +39,8 @@ class PooledLatency:
     """Hold the latencies in seconds of all turns in a state, as far as transcripts were kept.
 
     `turns` with a latency come from `calls`, those from `kept` transcripts. Where these are `too_many`
-    to be read, and where they hold no latency, the percentiles are None and there are no buckets.
+    to be read, and where they hold no latency, the percentiles are None and there are no buckets. `spoken` are the
+    turns of the agent there, with a latency or without.
     """
 
     p50: float | None
@@ -50,6 +51,7 @@ class PooledLatency:
     kept: int
     too_many: bool = False
     buckets: Sequence[Bucket] = ()
+    spoken: int = 0
 
 
 class _Event(msgspec.Struct):
@@ -75,6 +77,7 @@ class LatencyReading:
         self._keys = _keys(store, all_of(about))
         self._latencies: list[float] = []
         self._measured = 0
+        self._spoken = 0
 
     @property
     def kept(self) -> int:
@@ -92,9 +95,11 @@ class LatencyReading:
             return
         for start in range(0, self.kept, CHUNK):
             for document in _documents(self._store, self._keys[start : start + CHUNK]):
-                found = _in_state(document, self._state)
+                turns = _in_state(document, self._state)
+                found = [latency for latency in turns if latency is not None and latency >= 0]
                 self._latencies += found
                 self._measured += bool(found)
+                self._spoken += len(turns)
             yield min(start + CHUNK, self.kept)
 
     def answer(self) -> PooledLatency:
@@ -110,6 +115,7 @@ class LatencyReading:
             kept=self.kept,
             too_many=self.too_many,
             buckets=buckets([latency / 1000 for latency in ranked]),
+            spoken=self._spoken,
         )
 
 
@@ -165,8 +171,8 @@ def latencies_by_call(store: Store, calls: Sequence[int]) -> list[list[float]]:
     return [found.get(call, []) for call in calls]
 
 
-def _in_state(transcript: dict[str, Any], state: str) -> list[float]:
-    """Return the latencies in milliseconds of the turns in a state; a damaged transcript has none."""
+def _in_state(transcript: dict[str, Any], state: str) -> list[float | None]:
+    """Return the latency in milliseconds of each turn in a state, if it has one; a damaged transcript has no turns."""
     try:
         document = msgspec.convert(transcript, _Document)
     except msgspec.ValidationError:
@@ -176,9 +182,9 @@ def _in_state(transcript: dict[str, Any], state: str) -> list[float]:
     for event in document.events:
         if event.type == "state_entered":
             current = event.state
-        elif event.type == "turn_complete" and current == state and event.latency_ms is not None:
+        elif event.type == "turn_complete" and current == state:
             found.append(event.latency_ms)
-    return [latency for latency in found if latency >= 0]
+    return found
 
 
 # Sort positive values that spread over orders of magnitude, such as latencies, into buckets.

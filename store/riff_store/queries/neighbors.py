@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import peewee as pw
@@ -13,18 +13,24 @@ from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import Grouping
 from riff_store.filters.predicates import Predicate, Term, all_of, both, conjuncts, terms
-from riff_store.filters.sql import Scope
-from riff_store.measure import mean
+from riff_store.filters.sql import Scope, steps_of
+from riff_store.measure import UNIT, mean
+from riff_store.queries.funnel import Suspicion, suspicions
 from riff_store.queries.states import StateCell, state_cells
 from riff_store.queries.steps import StepCounts
 from riff_store.queries.sums import call_counts, lost_in_states, reads_columns, step_counts
+
+NO_REASON = "(not told)"
+"""How calls stopped of which nothing says it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
     """Describe a state before or after another: how often the step was taken, its share of the side, and its stall.
 
-    `n` calls came to it, None where they were not counted.
+    `n` calls came to it, None where they were not counted. A step of a flow's files that no call took has a count of 0.
+    `suspicion` is how much failing goes with the step, `None` where no call took it, none failed, or that was not
+    looked for.
     """
 
     state: str
@@ -33,6 +39,22 @@ class Neighbor:
     stall: float | None
     n: int | None
     outcome: str | None = None
+    suspicion: Suspicion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terminus:
+    """Describe the calls that begin in a state or end there: how often, and the share of the times calls were in it.
+
+    They are `n` calls, None where they were not looked at; of these the share `stall` was neither completed nor handed
+    over, and `stop_reasons` says how they stopped, the most first.
+    """
+
+    count: int
+    share: float | None
+    stall: float | None = None
+    n: int | None = None
+    stop_reasons: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +89,10 @@ class BlastRadius:
 class Neighborhood:
     """Describe a state between its predecessors and successors, and what starves if it breaks.
 
-    `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `blast`
-    and some `n` of neighbours are looked for only where it `is_whole`.
+    `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `starts`
+    and `ends` are the calls that begin and end in it, None where there are none. `blast`, suspicions (`loop` is that of
+    a step to itself), some `n` of neighbours and how calls ended are looked for only where it `is_whole`. `elsewhere`
+    are the turns a visit takes in the flow's other states, None where these are not known.
     """
 
     flow: str
@@ -81,14 +105,18 @@ class Neighborhood:
     calls: int
     steps: StepCounts | None = None
     is_whole: bool = True
+    starts: Terminus | None = None
+    ends: Terminus | None = None
+    elsewhere: float | None = None
+    loop: Suspicion | None = None
 
 
 def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
     """Return a state between its predecessors and successors; names that the store does not know have none.
 
-    A neighbour's share is its part of all steps into the state, or out of it, those to itself
-    counted. Where no call took any step, the edges of the flow's files stand there with a count of 0.
-    `calls` narrows the calls; it says nothing of states.
+    A neighbour's share is its part of the times that calls came to the state, those from itself and those that begin
+    there counted; so is it of the times that they left it, those that end there counted. The edges of the flow's files
+    that no call took have a count of 0. `calls` narrows the calls; it says nothing of states.
     """
     with store.snapshot():
         return completed(store, begun(store, flow, state, calls), calls)
@@ -102,22 +130,26 @@ def begun(store: Store, flow: str, state: str, calls: Predicate | None = None) -
         steps = {start or "": ends for (start,), ends in step_counts(store, scope, Grouping(("state",))).items()}
         total = sum(n for n, _ in call_counts(store, scope, Grouping(("flow",))).values())
         outcomes = _outcomes(store, flow)
-        if not any(state in ends for ends in steps.values()) and state not in steps:
-            before, after = _described(store, flow, state)
-        else:
-            before = {start: ends[state] for start, ends in steps.items() if state in ends}
-            after = dict(steps.get(state, {}))
+        before, after = _described(store, flow, state)
+    before |= {start: ends[state] for start, ends in steps.items() if state in ends}
+    after |= steps.get(state, {})
     loops = after.pop(state, 0)
     before.pop(state, None)
     cell = cells.get(state)
+    entries = _entries(cell)
+    # Every time that a call is in the state it came by a step or began there, and left by one or ended there.
+    came, left = (loops + sum(counts.values()) for counts in (before, after))
+    started, ended = max(0, entries - came), max(0, entries - left)
 
-    def side(counts: Mapping[str, int]) -> list[Neighbor]:
-        steps_there = sum(counts.values()) + loops
+    def terminus(count: int, steps: int) -> Terminus | None:
+        return Terminus(count, count / (count + steps)) if count else None
+
+    def side(counts: Mapping[str, int], times: int) -> list[Neighbor]:
         return [
             Neighbor(
                 state=name,
                 count=count,
-                share=count / steps_there if steps_there else None,
+                share=count / times if times else None,
                 stall=mean(cells[name].measures, "stall") if name in cells else None,
                 n=(cells[name].n or None) if name in cells else None,
                 outcome=outcomes.get(name),
@@ -129,32 +161,89 @@ def begun(store: Store, flow: str, state: str, calls: Predicate | None = None) -
         flow=flow,
         state=state,
         cell=cell if cell is not None and cell.n else None,
-        predecessors=side(before),
-        successors=side(after),
+        predecessors=side(before, came + started),
+        successors=side(after, left + ended),
         loops=loops,
         blast=BlastRadius("calls", ()),
         calls=total,
         steps=None if cell is None else cell.steps,
         is_whole=False,
+        starts=terminus(started, came),
+        ends=terminus(ended, left),
+        elsewhere=_dwell([other for name, other in cells.items() if name != state]),
     )
+
+
+def _entries(cell: StateCell | None) -> int:
+    """Return how often calls came to a state: once each, and whenever they came back."""
+    return cell.n + cell.measures["revisit"].total // UNIT if cell is not None and cell.n else 0
+
+
+def _dwell(cells: Iterable[StateCell]) -> float | None:
+    """Return how many turns a visit takes, over the calls in some states."""
+    measured = [cell.measures["dwell_turns"] for cell in cells]
+    return mean({"dwell_turns": sum(measured[1:], measured[0])}, "dwell_turns") if measured else None
 
 
 def completed(store: Store, around: Neighborhood, calls: Predicate | None = None) -> Neighborhood:
     """Return the whole of what was begun for the same calls, each of which may have to be looked at for it."""
 
-    def counted(neighbors: Sequence[Neighbor]) -> list[Neighbor]:
-        return [replace(each, n=by_state.get(each.state, 0)) if each.n is None else each for each in neighbors]
+    def told(each: Neighbor, step: tuple[str, str]) -> Neighbor:
+        n = by_state.get(each.state, 0) if each.n is None else each.n
+        return replace(each, n=n, suspicion=suspected.get(step))
 
+    here = around.state
     with store.snapshot():
+        suspected = suspicions(store, both(Term("flow", "=", around.flow), calls))
         uncounted = {each.state for each in (*around.predecessors, *around.successors) if each.n is None}
         by_state = _visits(store, both(Term("flow", "=", around.flow), calls), uncounted) if uncounted else {}
         return replace(
             around,
-            predecessors=counted(around.predecessors),
-            successors=counted(around.successors),
+            predecessors=[told(each, (each.state, here)) for each in around.predecessors],
+            successors=[told(each, (here, each.state)) for each in around.successors],
+            starts=around.starts and _looked_at(store, around, "came_from", around.starts, calls),
+            ends=around.ends and _looked_at(store, around, "went_to", around.ends, calls),
+            loop=suspected.get((here, here)),
             blast=blast_radius(store, around.flow, around.state, calls),
             is_whole=True,
         )
+
+
+def _looked_at(store: Store, around: Neighborhood, way: str, terminus: Terminus, calls: Predicate | None) -> Terminus:
+    """Return what there is to know of the calls that begin or end in a state."""
+    query = m.State.select(m.State.id).join(m.Flow, on=(m.Flow.id == m.State.flow))
+    found = store.execute(query.where(m.Flow.name == around.flow, m.State.name == around.state))
+    labels = dict(store.execute(m.Label.select(m.Label.id, m.Label.name)))
+    stopped = calls_at_end(store, both(Term("flow", "=", around.flow), calls), way, next((key for (key,) in found), 0))
+    n, known, stalled = (sum(counts[place] for counts in stopped.values()) for place in range(3))
+    reasons = {labels.get(key) or NO_REASON: counts[0] for key, counts in stopped.items()}
+    return replace(
+        terminus,
+        n=n,
+        stall=stalled / known if known and way == "went_to" else None,
+        stop_reasons=dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
+    )
+
+
+def calls_at_end(
+    store: Store, calls: Predicate | None, way: str, state: int
+) -> Mapping[int | None, tuple[int, int, int]]:
+    """Count the calls that are not errored and end in a state, or begin there, by the key of how they stopped.
+
+    Of each kind also those of which it is known whether they stalled there, and those that did.
+    """
+    if reads_columns(store, calls):
+        from riff_store.arrays.sums import read_calls_at_end
+
+        return read_calls_at_end(store, calls, way, state)
+    row, call = m.StateScore, m.Conversation
+    query = (
+        call.select(call.stop_reason, pw.fn.COUNT(pw.SQL("*")), pw.fn.COUNT(row.stall), pw.fn.SUM(row.stall))
+        .join(row, on=(row.conversation == call.id))
+        .where(~call.errored, row.state == state, row.revisit + 1 > steps_of(way, row), Scope(store).condition(calls))
+        .group_by(call.stop_reason)
+    )
+    return {key: (n, known, int(stalled or 0)) for key, n, known, stalled in store.execute(query)}
 
 
 def _outcomes(store: Store, flow: str) -> dict[str, str | None]:
@@ -172,7 +261,7 @@ def _visits(store: Store, scope: Predicate | None, names: Set[str]) -> dict[str,
 
 
 def _described(store: Store, flow: str, state: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the neighbours that flow files describe of a state that no call has been in."""
+    """Return the neighbours that flow files describe of a state, each with a count of 0."""
     start, end = m.State.alias(), m.State.alias()
     query = (
         m.DescribedEdge.select(start.name, end.name)

@@ -10,6 +10,7 @@ import msgspec
 
 from riff_store.engines.engine import Connection
 from riff_store.facts import Touched
+from riff_store.vocabulary import route_text
 
 _encode = msgspec.json.Encoder().encode
 NUL = "\\u0000"
@@ -108,7 +109,7 @@ class Names:
             row = self._connection.execute("SELECT id FROM path WHERE digest = ?", (digest,)).fetchone()
             if row is None:
                 insert = "INSERT INTO path (digest, route, touched) VALUES (?, ?, ?) RETURNING id"
-                row = self._connection.execute(insert, (digest, touched.route, text)).fetchone()
+                row = self._connection.execute(insert, (digest, route_text(touched.states), text)).fetchone()
             found = self._paths[text] = int(row[0])
         return found
 

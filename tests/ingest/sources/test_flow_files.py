@@ -89,6 +89,35 @@ def test_the_flow_editors_file_describes_a_flow(tmp_path: Path) -> None:
     ]
 
 
+def guards_and_tools(flow: FlowFile) -> tuple[set[str], set[str]]:
+    items = set(flow.described.items())
+    guards, tools = ({name for kind, name in items if kind == each} for each in ("guard", "tool"))
+    return guards, tools
+
+
+def test_a_native_flow_names_guards_in_its_states_or_in_what_plays_them(tmp_path: Path) -> None:
+    text = """
+    flow = "f"
+    edges = [["a", "b"]]
+    required_tools = ["log"]
+    states.a.guard = "own"
+    states.c.guard = 3
+    simulate.states.a.guard = "other"
+    simulate.states.b.guard = "paid"
+    """
+    flow = read(written(tmp_path / "f.toml", text))
+    assert guards_and_tools(flow) == ({"passed own", "failed own", "passed paid", "failed paid"}, {"log"})
+    assert msgspec.json.decode(flow.described.contract, type=Contract) == flow.contract
+
+
+def test_a_flow_of_nodes_offers_functions_with_code_and_may_mark_guards(tmp_path: Path) -> None:
+    code = {"name": "book", "properties": {"day": {"type": "string"}}, "handler": "h"}
+    node = {"functions": [code, {"name": "go_on", "transition_to": "end", "transition_only": True}]}
+    nodes = {"start": {**node, "riff": {"guard": "has_day"}}, "end": {}}
+    flow = read(written(tmp_path / "f.json", {"initial_node": "start", "nodes": nodes}))
+    assert guards_and_tools(flow) == ({"passed has_day", "failed has_day"}, {"book"})
+
+
 def test_edges_may_have_the_names_of_either_form(tmp_path: Path) -> None:
     given = [{"from": "a", "to": "b"}, {"source": "b", "target": "c"}, ["c", "d"], {"source": "d", "to": "e"}]
     for document in ({"flow": "f", "edges": given}, {"nodes": [{"id": "a", "type": "initial"}], "edges": given}):

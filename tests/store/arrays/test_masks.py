@@ -58,6 +58,10 @@ nested = st.recursive(
 @settings(max_examples=examples(50))
 @given(predicate=nested)
 def test_columns_find_the_calls_that_sql_finds(predicate: Predicate, store: Store) -> None:
+    columns_find_what_sql_finds(predicate, store)
+
+
+def columns_find_what_sql_finds(predicate: Predicate, store: Store) -> None:
     with store.snapshot():
         masks = Masks(store)
         found = [key for block in blocks(store) for key in block.ids[masks.calls(predicate, block)].tolist()]
@@ -115,3 +119,10 @@ def test_what_no_column_holds_is_asked_of_the_store(expression: str, store: Stor
         found = read_calls(store, parse(expression), errored=True).keys("id").tolist()
         wanted = store.execute(Conversation.select(Conversation.id).where(Scope(store).condition(parse(expression))))
     assert found == sorted(key for (key,) in wanted)
+
+
+@pytest.mark.parametrize("name", ["went_to", "came_from"])
+@pytest.mark.parametrize("asked", ["=collect", "!=collect", ":co", "=·", "!=·", "=nowhere", ":/t$/"])
+@pytest.mark.parametrize("state", ["state=greet", "!state=greet", "stall=1 state=collect"])
+def test_columns_find_the_steps_that_sql_finds(name: str, asked: str, state: str, store: Store) -> None:
+    columns_find_what_sql_finds(parse(f"({state} {name}{asked})"), store)  # type: ignore[arg-type]

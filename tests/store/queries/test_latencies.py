@@ -100,3 +100,10 @@ def test_what_a_filter_says_of_the_state_is_said_of_its_own_row(store: Store) ->
     put(store, "calls.jsonl", [turns("c-1", [1000], states=stalls), turns("c-2", [3000], states=passes)])
     stalled = InState(And((Term("state", "=", "collect"), Term("stall", "=", 1.0))))
     assert pooled_latency(store, "viewing", "collect", stalled).p50 == 1.0
+
+
+def test_whether_the_agent_speaks_in_a_state_is_known_without_latencies(store: Store) -> None:
+    put(store, "calls.jsonl", [turns("c-1", [None, -5]), turns("c-2", []), turns("c-3", [], flow="silent")])
+    found = pooled_latency(store, "viewing", "collect")
+    assert (found.turns, found.spoken) == (0, 2)
+    assert pooled_latency(store, "silent", "collect").spoken == 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,9 @@ from tests.surface.store import (
     Neighbor,
     StepCounts,
     Store,
+    Terminus,
     Victim,
+    conversations,
     neighborhood,
 )
 from tests.surface.tui import parse
@@ -156,4 +160,56 @@ def test_a_described_state_that_no_call_took_shows_its_edges(walked: Store) -> N
     assert found.predecessors == [Neighbor("greet", 0, None, 0.0, 4, None)]
     assert found.successors == [Neighbor("collect", 0, None, 0.0, 3, None)]
     assert found.loops == 0
-    assert [one.state for one in neighborhood(walked, "viewing", "collect").predecessors] == ["greet", "confirm"]
+    around = neighborhood(walked, "viewing", "collect")
+    assert [(one.state, one.count) for one in around.predecessors] == [("greet", 3), ("confirm", 1), ("verify", 0)]
+    assert around.predecessors[2].share == 0.0
+
+
+def test_calls_begin_and_end_in_states(store: Store) -> None:
+    def way(name: str, *states: str, stop: str = "hangup", **given: object) -> ConversationFacts:
+        rows = []
+        for each in dict.fromkeys(states):
+            steps = [after for before, after in pairwise(states) if before == each]
+            stalled = int(each == states[-1])
+            rows.append(
+                state(each, to=dict(Counter(steps)), revisit=states.count(each) - 1, stall=stalled, lost=stalled)
+            )
+        return call(name, states=rows, stop_reason=stop, **given)
+
+    put(store, "calls.jsonl", [
+        way("c1", "greet", "ask", "greet", "ask"),
+        way("c2", "greet", "ask", stop="max_turns"),
+        way("c3", "ask", "ask", "close"),
+        way("c4", "greet"),
+        way("gone", "ask", errored=True),
+    ])  # fmt: skip
+    found = neighborhood(store, "viewing", "ask")
+    assert found.starts == Terminus(1, 1 / 5, None, 1, {"hangup": 1})
+    assert found.ends == Terminus(2, 2 / 5, 1.0, 2, {"hangup": 1, "max_turns": 1})
+    assert [(one.state, one.count, one.share) for one in found.successors] == [("close", 1, 1 / 5), ("greet", 1, 1 / 5)]
+    assert (found.loops, found.predecessors[0].count) == (1, 3)
+    narrowed = neighborhood(store, "viewing", "ask", parse("stop_reason=max_turns"))
+    assert (narrowed.starts, narrowed.ends) == (None, Terminus(1, 1.0, 1.0, 1, {"max_turns": 1}))
+    assert neighborhood(store, "viewing", "close").starts is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("(state=collect went_to=confirm)", {"c1", "c2"}),
+        ("(state=collect went_to=collect)", {"c1"}),
+        ("(state=collect went_to:CONF)", {"c1", "c2"}),
+        ("(state=collect went_to!=confirm)", {"c3"}),
+        ("(state=collect !went_to=confirm)", {"c3"}),
+        ("(state=collect came_from=greet)", {"c1", "c2", "c3"}),
+        ("(state=collect came_from=·)", set()),
+        ("(state=greet went_to=·)", {"c4"}),
+        ("(state=greet came_from=·)", {"c1", "c2", "c3", "c4"}),
+        ("(state=greet came_from!=·)", set()),
+        ("went_to=escalated", {"c3"}),
+        ("went_to=nowhere", set()),
+    ],
+)
+def test_a_filter_finds_the_calls_that_took_a_step(walked: Store, expression: str, names: set[str]) -> None:
+    found = conversations(walked, parse(f"flow=viewing errored=no ({expression})"))
+    assert {each.conversation for each in found} == names

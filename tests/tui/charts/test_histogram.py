@@ -26,7 +26,7 @@ def test_ascii_draws_the_same_columns() -> None:
     assert draw(WAITS, ascii_only=True, height=4) == [
         "   4      31            1      16",
         "        ######",
-        " ...... ######        ______ ######",
+        " ______ ######        ______ ######",
         " 0.5    0.7    1      1.5    2+ s",
     ]
 
@@ -34,7 +34,7 @@ def test_ascii_draws_the_same_columns() -> None:
 def test_where_columns_have_no_room_one_line_stands_for_them() -> None:
     assert bars(WAITS, 12) == []
     assert draw(WAITS, width=15) == ["0.5 ▁█ ▁▄ 2+ s"]
-    assert sparkline(WAITS, ASCII) == "0.5 _# _- 2+ s"
+    assert sparkline(WAITS, ASCII) == "0.5 _^ _- 2+ s"
     assert sparkline([], UNICODE) == ""
     assert draw([]) == []
 

@@ -36,4 +36,4 @@ def test_where_there_is_no_room_the_latest_runs_are_shown() -> None:
 def test_hostile_names_are_text_and_ascii_is_enough() -> None:
     (line,) = Sparklines({"\x1b[2J[bold]": [0.0, 5.0, 10.0]}).draw(ascii_only=True)
     assert "\x1b" not in line
-    assert line.endswith("  _=#  0.0 to 10.0, last 10.0")
+    assert line.endswith("  _-^  0.0 to 10.0, last 10.0")

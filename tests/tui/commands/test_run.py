@@ -16,9 +16,12 @@ from typing import Any
 import pytest
 
 from riff_store import ask
+from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden
 from tests.support.toy_runs import kept_lines, times_kept
-from tests.surface.runner import Cost, RunSettings, RunSide, RunTally, model_prices
+from tests.surface.runner import Cost, RunSettings, RunSide, RunTally, model_prices, plan_cases, touchable
+from tests.surface.runner import flow_files_load_flow as load_flow
+from tests.surface.store import Store, Touched, open_store
 from tests.surface.tui import ExitCode, run, run_cost
 
 Captured = pytest.CaptureFixture[str]
@@ -51,7 +54,7 @@ def books(call, text):
         fact = case.facts.get(slot)
         machine.collect(slot, fact.value if fact else "none")
     way = state.forward
-    machine.commit_transition(way if isinstance(way, str) else next(iter(way.values())))
+    machine.commit_transition(way if isinstance(way, str) else way[case.scenario.tasks[0]])
     return f"Let us go on with {machine.state.replace('_', ' ')}."
 """
 
@@ -68,8 +71,8 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "nightly"
 
 
-def options(agent: str, out: Path, *more: str) -> list[str]:
-    return ["run", "--flows", FLOW, "--agent", agent, "--out", str(out), "--clock", TIME, *more]
+def options(agent: str, out: Path, *more: str, flow: str = FLOW) -> list[str]:
+    return ["run", "--flows", flow, "--agent", agent, "--out", str(out), "--clock", TIME, *more]
 
 
 def calls_of(out: Path) -> int:
@@ -142,6 +145,41 @@ def test_a_dry_run_prints_the_calls_and_touches_nothing(
     assert [line.split("  ")[:2] for line in shown.out.splitlines()] == [[FLOW, "relocating"]] * 2
     assert "2 calls to make" in shown.err
     assert [path for path in sorted(tmp_path.rglob("*")) if "__pycache__" not in str(path)] == before
+
+
+def covering(store: Store, *scenarios: str) -> None:
+    """Let calls of the dentist touch all that the ways of these scenarios lead to."""
+    for case in plan_cases([load_flow("dental_clinic")], scenarios=scenarios):
+        items = sorted(touchable(case))
+        names = [name for kind, name in items if kind in ("state", "terminal")]
+        steps = [name.split(" > ") for kind, name in items if kind == "edge"]
+        slots, guards, tools = ([name for kind, name in items if kind == each] for each in ("slot", "guard", "tool"))
+        edges = [names.index(end) for step in steps for end in step]
+        path = Touched(names, len(names), edges, slots, guards, tools)
+        put(store, f"{case.scenario.name}.jsonl", [call(case.scenario.name, flow="dental_clinic", path=path)])
+
+
+def test_only_calls_that_touch_what_no_call_has_are_made(agent: str, tmp_path: Path, capsys: Captured) -> None:
+    """Of the dentist's callers check-ups lead to no page, and nobody's way leads to a human."""
+    location = str(tmp_path / "calls.db")
+    with fresh(tmp_path / "calls.db") as store:
+        covering(store, "checkup")
+    given = options(agent, tmp_path / "out", "--uncovered", location, flow="dental_clinic")
+    assert run([*given, "--dry-run"]) == ExitCode.OK
+    shown = capsys.readouterr()
+    assert [line.split("  ")[1] for line in shown.out.splitlines()] == ["emergency"]
+    assert "dental_clinic: no call here leads to edge book_visit > escalated, " in shown.err
+    assert "Uncovered: 20 items, of which 1 of 3 calls can touch 6." in shown.err
+    with open_store(tmp_path / "calls.db", write=True) as store:
+        covering(store, "emergency")
+    assert run(given) == ExitCode.OK
+    assert "Uncovered: 14 items, of which 0 of 3 calls can touch 0." in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_store_that_is_not_there_covers_nothing(agent: str, out: Path, tmp_path: Path, capsys: Captured) -> None:
+    assert run(options(agent, out, "--uncovered", str(tmp_path / "none.db"), "--dry-run")) == ExitCode.STORE
+    assert "none.db" in capsys.readouterr().err
 
 
 def test_a_run_that_is_there_is_not_written_over(agent: str, out: Path, capsys: Captured) -> None:

@@ -105,7 +105,7 @@ def test_flags_go_before_the_environment_and_that_before_the_file(tmp_path: Path
     ("text", "reason"),
     [
         ("gate = 3", r"gate must be a table, \[gate\]"),
-        ("[gate]\nmax_drops = 1", "has no key 'max_drops'; known are max_drop, max_errored, min_n"),
+        ("[gate]\nmax_drops = 1", "has no key 'max_drops'; known are max_drop, max_errored, min_coverage, min_n"),
         ("[gate]\nmax_drop = 1", r"such as \[gate.max_drop\]"),
         ("[gate.max_drop]\nerrors = true", "must be a number"),
         ("[gate.max_drop]\nerrors = 40", "gate.max_drop errors=40: it takes points"),

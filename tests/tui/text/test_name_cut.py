@@ -65,8 +65,28 @@ def test_a_shared_beginning_is_made_of_whole_words(names: list[str], prefix: str
 def test_no_name_is_wider_than_its_column(names: list[str], width: int, ellipsis: str) -> None:
     cut = name_cut(names, width, ellipsis)
     for name in names:
-        text = cut.text(name, ellipsis)
+        text = cut.text(name)
         assert cell_width(text) <= width
         assert name.startswith(cut.prefix)
         if cell_width(name) <= width and not cut.prefix:
             assert text == name
+
+
+LIKE = st.lists(
+    st.text(st.sampled_from("abX-_/ 日"), min_size=1, max_size=24).map(one_line), min_size=1, max_size=40, unique=True
+)
+
+
+@given(LIKE, st.integers(6, 24), st.sampled_from(["…", "~"]), st.one_of(st.none(), st.integers(0, 10)))
+def test_no_two_names_are_drawn_alike(names: list[str], width: int, ellipsis: str, most: int | None) -> None:
+    cut = name_cut(names[: len(names) // 2], width, ellipsis, most)
+    prefix = cut.prefix
+    texts = {cut.text(name): name for name in names if name.startswith(prefix)}
+    assert len(texts) == sum(name.startswith(prefix) for name in names)
+    assert all(cell_width(text) <= width for text in texts)
+    assert most is None or cell_width(prefix) <= most
+
+
+def test_names_that_are_alike_wherever_they_are_cut_are_numbered() -> None:
+    names = [f"same-beginning-{letters}-same-end" for letters in ("aa", "bb", "cc")]
+    assert len(set(shown(["x", *names], 7))) == 4

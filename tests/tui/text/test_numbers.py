@@ -14,13 +14,16 @@ from tests.surface.tui import (
     Column,
     ColumnKind,
     Row,
+    answered_text,
     cell_text,
     fixed,
     in_ascii,
     interval_text,
     is_right,
     percent,
+    points_text,
     utc,
+    value_text,
 )
 
 
@@ -177,12 +180,12 @@ def test_bars_show_the_smallest_share_and_never_overflow() -> None:
     assert UNICODE.bar(0.001, 4) == "▏   "
     assert UNICODE.bar(0.5, 4) == "██  "
     assert UNICODE.bar(7.0, 4) == "████"
-    assert ASCII.bar(0.5, 4) == "##  "
+    assert ASCII.bar(0.5, 4) == "##.."
 
 
 def test_a_sparkline_has_a_gap_where_nothing_was_measured() -> None:
     assert UNICODE.sparkline([0.0, None, 5.0, 10.0]) == "▁·▅█"
-    assert ASCII.sparkline([0.0, None, 10.0]) == "_-#"
+    assert ASCII.sparkline([0.0, None, 10.0]) == "_-^"
 
 
 def test_shares_are_percent_on_a_screen_and_stay_as_they_are_where_they_are_posted() -> None:
@@ -197,3 +200,18 @@ def test_points_stand_below_each_other_on_a_screen() -> None:
     rows = [Row("a", {"revisit": value}) for value in (0.0, 0.05, 1.5)]
     assert [cell_text(revisit, row) for row in rows] == ["0.00", "0.05", "1.50"]
     assert [cell_text(revisit, row, posted=True) for row in rows] == ["0.0", "0.05", "1.5"]
+
+
+def test_an_answer_that_came_before_the_other_had_ended_is_early() -> None:
+    assert [answered_text(seconds) for seconds in (1.26, 0.0, -0.04, -21.3)] == [
+        "1.3 s",
+        "0.0 s",
+        "0.0 s",
+        "21.3 s early",
+    ]
+
+
+def test_differences_of_shares_are_points_and_a_p_value_is_never_nothing() -> None:
+    assert [points_text(share) for share in (0.203, -0.004, 0.0)] == ["+20.3 pp", "-0.4 pp", "0.0 pp"]
+    assert value_text(Column("p", "p", decimals=1), 0.0) == "<0.001"
+    assert value_text(Column("p_adjusted", "p adj."), 0.0456) == "0.046"

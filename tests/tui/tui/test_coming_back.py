@@ -223,7 +223,7 @@ def test_a_theme_that_there_is_not_is_said_before_the_screen_is_touched(tiny: Pa
     with opening(tiny, "--theme", "neon") as terminal:
         assert terminal.end() == 2
         sent = terminal.take()
-        assert b"there are ansi, dark, light, plain" in sent
+        assert b"there are ansi, dark, light, mono" in sent
         assert b"\x1b[?1049h" not in sent
 
 

@@ -12,7 +12,7 @@ from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.finding import finding
 from tests.support.hostile import HOSTILE
-from tests.support.walker import LONGEST_S
+from tests.support.walker import LONGEST_S, walking
 from tests.surface.explorer import ACTIONS, START
 from tests.surface.explorer import prompt as prompt_controller
 from tests.surface.store import StoreBusy
@@ -451,7 +451,7 @@ async def test_runs_archetypes_and_judges_lead_on_and_skipped_inputs_do_not() ->
         await at.press("enter", "3")
         assert at.catalog.asked[-1][1].where == "run=night-1 flow=viewing agent=gemini"
         await at.press("A")
-        assert at.path.startswith("flows › night-1 › viewing @ gemini › archetypes")
+        assert at.path.startswith("flows › night-1 › flow viewing  agent gemini › archetypes")
         await at.press("1", "1", "A", "enter")
         assert at.path.startswith("flows › archetypes › night-1")
         await at.press("8", "enter")
@@ -485,3 +485,18 @@ async def test_what_is_wrong_with_a_filter_is_pointed_at_while_it_is_typed() -> 
         await at.press("backspace")
         await at.type("1")
         assert "match" in at.verdict
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("theme", "t"), ("colour", "t"), ("color", "t"), ("dark", "t"), ("quit", "q"), ("exit", "q"), ("help", "?"),
+        ("export", "o"), ("save", "o"), ("search", "/"), ("clipboard", "y"), ("reload", "r"), ("todo", "0"),
+        ("suspend", "ctrl+z"), ("diff", "="), ("matrix", "1"), ("reading list", "U"), ("history", "7"), ("git", "H"),
+    ],
+)  # fmt: skip
+async def test_the_palette_finds_an_action_by_words_like_its_own(typed: str, key: str) -> None:
+    async with walking() as at:
+        await at.press("ctrl+p", *typed)
+        choices = at.controls.menu.list
+        assert key in {choices.choices[found.index].lead.split()[0] for found in choices._found}

@@ -39,21 +39,45 @@ async def test_the_screens_of_the_walk_look_as_they_did(tiny: Path, size: tuple[
             assert_golden("\n".join(lines) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
 
 
-async def test_the_top_line_names_what_to_fix_first_where_the_filter_shows_it(demo: Path) -> None:
-    first = "dog_grooming/listen_owner · 294 of 391 calls fail there"
-    for where, said in (("", True), ("flow!=dog_grooming", False), ("success_rate<0.5", True), ("lost<5", False)):
+async def test_above_the_rows_is_what_to_fix_first_in_what_the_filter_shows(demo: Path) -> None:
+    grooming = "Fix first: dog_grooming/listen_owner · 294 of 391 calls fail there"
+    for where, first in (
+        ("", grooming),
+        ("flow!=dog_grooming", "Fix first: apartment_scheduler/book_viewing"),
+        ("success_rate<0.5", grooming),
+        ("lost<5", "Nothing stands out"),
+    ):
         async with exploring(demo, (150, 30), start=stack_of("flows", where)) as at:
-            assert (first in at.path) == said, at.path
+            assert first in at.controls.table.render_line(0).text, where
 
 
-async def test_the_top_line_says_where_calls_fail_unless_the_filter_hides_some_of_the_rows(tiny: Path) -> None:
+async def test_the_sentence_to_read_first_is_the_row_above_the_first_and_opens_its_calls(demo: Path) -> None:
+    async with exploring(demo) as at:
+        assert at.row.startswith("flow=")
+        await at.press("k")
+        assert at.row == "(first)"
+        assert at.path.split()[1:4] == ["0", "of", "32"]
+        await at.press("m")
+        assert "is no row" in at.bottom
+        await at.press("enter")
+        loaded = at.screen.loaded
+        assert loaded is not None
+        assert loaded.main.view == "conversations"
+        assert len(loaded.main.rows) == 294
+        await at.press("backspace")
+        assert at.row == "(first)"
+        await at.press("j")
+        assert at.path.split()[1:4] == ["1", "of", "32"]
+
+
+async def test_above_the_rows_is_where_calls_fail_as_far_as_the_filter_shows_any(tiny: Path) -> None:
     first = "Nothing stands out: 4 of 19 calls failed"
     for where, rows, said in (("", 3, True), ("n>100", 0, False), ("flow!=viewing", 1, False), ("lost=0", 2, False)):
         async with exploring(tiny, (150, 30), start=stack_of("flows", where)) as at:
             loaded = at.screen.loaded
             assert loaded is not None
             assert len(loaded.main.rows) == rows, where
-            assert (first in at.path) == said, at.path
+            assert (first in at.controls.table.render_line(0).text) == said, where
             assert "calls0" not in at.path
 
 
@@ -66,8 +90,8 @@ async def test_two_agents_of_a_flow_are_compared_under_the_name_of_the_flow(tiny
             await at.press("g", *["j"] * number, "m")
         await at.press("equals_sign")
         assert at.screen.location.view == "compare"
-        assert at.path.startswith("flows › viewing: ")
-        assert "".join(text for text, _ in at.controls.header.lines[0]).strip() == "In viewing"
+        assert at.path.startswith("flows › flow viewing: ")
+        assert "".join(text for text, _ in at.controls.header.lines[0]).strip() == "In flow viewing"
 
 
 VIEWS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]

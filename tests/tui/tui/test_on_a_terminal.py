@@ -37,7 +37,7 @@ def test_the_top_line_counts_along_for_a_few_bytes(big: Terminal) -> None:
     big.press("jjj" + " ")
     assert re.search(r"\b3\d of 10,000", big.lines[0])
     sent = big.press("j")
-    assert re.search(rb"\x1b\[1;\d+H +3\d", sent)
+    assert re.search(rb"\x1b\[1;\d+H\x1b\[[\d;]+m +3\d", sent)
     assert b"of 10,000" not in sent
     assert re.search(r"\b3\d of 10,000", big.lines[0])
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.voice_tables import IN_LIST, Voices
-from tests.support.walker import walking
+from tests.support.walker import Walker, send, walking
 from tests.surface.explorer import START, ExplorerScreen, Stack
 
 AT_80 = (80, 24)
@@ -82,3 +82,40 @@ async def test_a_screen_that_is_too_small_obeys_no_key_but_that_to_quit() -> Non
         await at.settle()
         await at.press("Q")
         assert at.app.return_code == 0
+
+
+def click(at: Walker, x: int, y: int) -> str:
+    """What a terminal sends of a click on a cell."""
+    return f"\x1b[<0;{x + 1};{y + 1}M\x1b[<0;{x + 1};{y + 1}m"
+
+
+async def clicked(at: Walker, word: str, y: int) -> None:
+    strip = at.app.screen._compositor.render_strips()[y]
+    send(at.app, click(at, strip.text.index(word), y))
+    await at.settle()
+
+
+async def test_a_click_on_a_heading_sorts_by_it_and_another_one_the_other_way() -> None:
+    async with walking(size=AT_80) as at:
+        await clicked(at, "correctness", 1)
+        assert (at.screen.here.order, at.row) == ("correctness", "viewing gemini")
+        await clicked(at, "correctness", 1)
+        assert (at.screen.here.order, at.row) == ("-correctness", "weather qwen")
+
+
+async def test_a_click_on_a_hint_is_its_key_also_in_a_menu() -> None:
+    async with walking(size=AT_80) as at:
+        await clicked(at, "filter", 23)
+        assert at.controls.prompt.is_open
+        await at.press("escape", "ctrl+p")
+        await clicked(at, "leave", 23)
+        assert at.screen.dialog is None
+        await at.press("y")
+        await clicked(at, "nothing", 23)
+        assert at.app.screen is at.screen
+        await clicked(at, "worklist", 23)
+        assert at.path.startswith("flows › worklist")
+        await clicked(at, "back", 23)
+        assert not at.path.startswith("flows › ")
+        await clicked(at, "⏎", 23)
+        assert at.path.startswith("flows › viewing @ gemini")

@@ -20,13 +20,13 @@ from tests.surface.explorer import (
     PAGE,
     PALETTES,
     WHY,
+    Canvas,
     Line,
     Location,
     PagedRows,
     QueryWorker,
     ago,
     all_loaded,
-    blast_lines,
     conversation_lines,
     copy,
     count_text,
@@ -37,6 +37,7 @@ from tests.surface.explorer import (
     index_of,
     is_loaded,
     next_palette,
+    state_header_lines,
     text_of,
     textual_keys,
     transcript_lines,
@@ -44,7 +45,7 @@ from tests.surface.explorer import (
 )
 from tests.surface.tui import ASCII, UNICODE, Filter, Request, Row, Table, segments
 
-ANSI, PLAIN = PALETTES["ansi"], PALETTES["plain"]
+ANSI, PLAIN = PALETTES["ansi"], PALETTES["mono"]
 
 
 class Stream(io.StringIO):
@@ -68,10 +69,10 @@ UTF8 = Stream("utf-8")
         ({}, {}, "ansi", False, True),
         ({"SSH_CONNECTION": "a b"}, {}, "ansi", False, False),
         ({"SSH_CONNECTION": "a b"}, {"mouse": True, "theme": "dark"}, "dark", False, True),
-        ({"NO_COLOR": "1"}, {"theme": "dark"}, "plain", False, True),
+        ({"NO_COLOR": "1"}, {"theme": "dark"}, "mono", False, True),
         ({"NO_COLOR": ""}, {}, "ansi", False, True),
-        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, {}, "plain", False, True),
-        ({"CLICOLOR": "0"}, {"theme": "light"}, "plain", False, True),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, {}, "mono", False, True),
+        ({"CLICOLOR": "0"}, {"theme": "light"}, "mono", False, True),
         ({"CLICOLOR": "0", "FORCE_COLOR": "1"}, {"theme": "light"}, "light", False, True),
         ({"CLICOLOR": "0", "CLICOLOR_FORCE": "1"}, {}, "ansi", False, True),
         ({}, {"remembered": "dark"}, "dark", False, True),
@@ -215,7 +216,15 @@ def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() 
     assert "completion" not in [column.key for column in visible_columns(table)]
     trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 1.0]})])
     columns = visible_columns(trending, frozenset({"flow"}))
-    assert [column.key for column in columns] == ["agent", "operability", "n", "trend", "correctness", "turn_count"]
+    assert [column.key for column in columns] == [
+        "agent",
+        "n",
+        "blend",
+        "trend",
+        "operability",
+        "correctness",
+        "turn_count",
+    ]
     assert text_of(columns[3], trending.rows[0], UNICODE) == "▁·█"
 
 
@@ -226,14 +235,16 @@ def test_a_segment_names_its_worst_member_before_what_may_have_no_room() -> None
     assert [column.key for column in columns] == [
         "flow", "segment", "failed", "n", "progress", "stall", "worst_state", "revisit", "dwell_turns",
     ]  # fmt: skip
-    assert text_of(columns[6], table.rows[0], UNICODE) == "0.5 query"
+    assert text_of(columns[6], table.rows[0], UNICODE) == "50% query"
 
 
 def test_a_line_of_the_worklist_does_not_say_twice_what_it_is_about() -> None:
     flow = Row("a", {"list": "flows", "agent": "x", "reasons": ["correctness 1.0"]}, {"summary": "… (agent x, n 9)"})
-    segment = Row("b", {"list": "segments", "worst_state": "query", "reasons": ["stall 0.5"]}, {"summary": "…"})
+    segment = Row(
+        "b", {"list": "segments", "worst_state": "query", "reasons": ["stall 0.5"]}, {"why": "worst query · stall 50%"}
+    )
     assert text_of(WHY, flow, UNICODE) == "correctness 1.0"
-    assert text_of(WHY, segment, UNICODE) == "worst query · stall 0.5"
+    assert text_of(WHY, segment, UNICODE) == "worst query · stall 50%"
 
 
 @pytest.mark.parametrize(
@@ -277,7 +288,9 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
     lines += conversation_lines(
         Table("conversation", "", (), [], extras={"call": {"stop_reason": text}}), 60, UNICODE, PLAIN
     )
-    lines += blast_lines({"blast": [{"state": text, "through": 0.5, "starved": 2.0}]}, 60, UNICODE, PLAIN)
+    blast = [{"state": text, "through": 0.5, "reached": 0.5, "starved": 2.0}]
+    around = Table("neighbors", "", (), [], lead=text, extras={"blast": blast})
+    lines += state_header_lines("all", lambda _: [], around, None, "", Canvas(60, 20, UNICODE, PLAIN))
     codes = {ord(character) for line in lines for words, _ in line for character in words}
     assert not any(code < 32 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E for code in codes)
 

@@ -16,7 +16,7 @@ from tests.surface.explorer import PALETTES, SHORTEST_S, LanesHeader, transcript
 from tests.surface.store import TraceEntry, Voice, VoiceTurn
 from tests.surface.tui import ASCII, UNICODE, Glyphs, Lanes, cell_width, conversation, glossary
 
-PLAIN = PALETTES["plain"]
+PLAIN = PALETTES["mono"]
 
 
 def head_line(at: Walker, name: str) -> str:

@@ -127,14 +127,42 @@ async def test_one_walks_the_machine_from_neighbour_to_neighbour() -> None:
         assert "centre" in at.bottom
         await at.press("enter")
         assert "[confirm]" in at.head
-        await at.press("h", "h", "enter")
+        await at.press("h", "h", "h", "h", "enter")
         assert "[triage]" in at.head or "[greet]" in at.head
-        await at.press("l", "l", "j", "j", "enter")
-        assert "no neighbours beyond" in at.bottom
         await at.press("escape")
         assert "M failures" in at.bottom
         await at.press("v", "v", "q", "left_square_bracket", "left_square_bracket")
         assert "[confirm]" in at.head
+
+
+async def test_a_frame_says_that_the_graph_has_the_keys_and_what_enter_does() -> None:
+    async with walking() as at:
+        await at.press("3", "enter")
+        assert "─ graph ─" not in at.head
+        await at.press("v")
+        assert "─ graph ─" in at.head
+        assert "Enter puts a state in the middle, and lists the calls of a step or an end" in at.head
+        assert "⏎ centre" in at.bottom
+        await at.press("h")
+        assert "⏎ calls" in at.bottom
+        await at.press("h", "enter")
+        assert "in the middle already" in at.bottom
+        await at.press("escape")
+        assert "─ graph ─" not in at.head
+
+
+async def test_enter_on_a_step_or_an_outcome_lists_its_calls_and_back_is_the_graph() -> None:
+    async with walking() as at:
+        await at.press("3", "v", "h", "enter")
+        assert at.path.startswith("flows › states › collect_details › collect_details → confirm")
+        asked = [request.where for view, request in at.catalog.asked if view == "conversations"]
+        assert asked[-1].endswith("errored=false (state=collect_details went_to=confirm)")
+        await at.press("backspace")
+        assert "─ graph ─" in at.head
+        await at.press("l", "j", "enter")
+        assert at.path.startswith("flows › states › collect_details › collect_details → escalated")
+        await at.press("backspace", "h", "h", "j", "enter")
+        assert at.path.startswith("flows › states › collect_details › collect_details → collect_details")
 
 
 async def test_next_and_previous_follow_the_list_that_one_came_from() -> None:
@@ -292,13 +320,13 @@ async def test_what_is_pasted_into_the_filter_cannot_act_on_the_terminal() -> No
 async def test_sorting_turns_round_from_the_order_of_the_view_and_goes_to_the_first_row() -> None:
     async with walking() as at:
         await at.press("j", "s")
-        assert at.catalog.asked[-1][1].sort == "-operability"
+        assert at.catalog.asked[-1][1].sort == "-blend"
         assert (at.controls.table.cursor, at.row) == (0, "weather qwen")
-        assert "sorted by operability, highest first; - undoes it" in at.bottom
+        assert "sorted by score, highest first; - undoes it" in at.bottom
         await at.press("s")
-        assert at.screen.history.here.order == "operability"
+        assert at.screen.history.here.order == "blend"
         assert "in their own order" in at.bottom
-        await at.press("S", "h", "S")
+        await at.press("S", "h", "h", "S")
         assert at.catalog.asked[-1][1].sort == "-agent"
         assert "sorted by Agent, last first" in at.bottom
 
@@ -308,7 +336,7 @@ async def test_the_last_view_of_a_sorted_list_is_the_order_and_the_row_before_it
         await at.press("j", "s", "j", "minus")
         assert (at.row, at.screen.history.here.sort) == ("viewing qwen", None)
         await at.press("minus")
-        assert (at.controls.table.cursor, at.screen.history.here.sort) == (1, "-operability")
+        assert (at.controls.table.cursor, at.screen.history.here.sort) == (1, "-blend")
         await at.press("enter", "minus", "s")
         assert at.screen.history.here.sort == ""
 
@@ -328,20 +356,20 @@ async def test_the_key_of_a_view_narrows_it_to_the_place_and_says_what_it_widens
     async with walking() as at:
         await at.press("enter", "4")
         assert at.path.startswith("flows › viewing @ gemini › conversations ")
-        assert "4 wider" in at.bottom
+        assert "4 whole store" in at.bottom
         await at.press("4")
         assert at.path.startswith("flows › conversations ")
-        assert "conversations widened to everything; [ goes back" in at.bottom
+        assert "conversations of the whole store; [ goes back" in at.bottom
         await at.press("4")
-        assert "as wide as it gets" in at.bottom
+        assert "already the whole store" in at.bottom
 
 
 async def test_the_order_of_the_view_is_marked_as_a_chosen_one_is() -> None:
     async with walking() as at:
         head = at.controls.table.render_line(0).text
-        assert "operability▲" in head
+        assert "score▲" in head
         await at.press("s")
-        assert "operability▼" in at.controls.table.render_line(0).text
+        assert "score▼" in at.controls.table.render_line(0).text
 
 
 async def test_an_order_ends_with_the_view_unless_it_is_kept() -> None:
@@ -440,7 +468,7 @@ async def test_help_that_was_asked_for_during_a_read_is_about_the_place_that_was
 @pytest.mark.parametrize(
     ("key", "copied"),
     [
-        ("r", "Flow viewing · Agent gemini · operability 0.3"),
+        ("r", "Flow viewing · Agent gemini · n 11 · score 0.3"),
         ("c", "0.3"),
         ("d", "riff-tui dump flows"),
         ("m", "| viewing "),

@@ -180,7 +180,7 @@ def test_what_is_left_out_is_said() -> None:
     notes = effects(Effects("quality", left, 2, 1)).notes
     assert list(notes)[-4:] == [
         "Left out for having one level: flow (dental), persona (·).",
-        "Left out for having too many levels: judge (999); narrow the calls with --where.",
+        "Left out for having too many levels: judge (999); leave calls out with --where.",
         "Not measured: 2 calls have no quality.",
         "Excluded: 1 errored call is not counted in averages.",
     ]

@@ -43,7 +43,7 @@ def test_there_is_a_grid_of_one_flow_alone() -> None:
     assert failure_matrix(matrix(CELL)).figure is None
     several = failure_matrix(matrix(CELL, replace(other, flow="grooming")))
     assert several.figure is None
-    assert "Of several flows there is no grid: narrow to one with flow=F." in several.notes
+    assert "Of several flows there is no grid: filter by one, flow=F." in several.notes
 
 
 def test_a_cause_leads_to_exactly_its_calls() -> None:

@@ -7,9 +7,19 @@ from dataclasses import replace
 import pytest
 
 from tests.support.view_answers import state_cell
-from tests.surface.store import BlastRadius, Bucket, Measure, Neighbor, Neighborhood, PooledLatency, StateCell, Victim
-from tests.surface.tui import LEGEND
+from tests.surface.store import (
+    BlastRadius,
+    Bucket,
+    Measure,
+    Neighbor,
+    Neighborhood,
+    PooledLatency,
+    StateCell,
+    Terminus,
+    Victim,
+)
 from tests.surface.tui import neighbors_neighbors as neighbors
+from tests.surface.tui import never_reached
 
 
 def answer(cell: StateCell | None = None) -> Neighborhood:
@@ -75,7 +85,10 @@ def test_a_blast_radius_without_figures_says_why(blast: BlastRadius, said: str) 
 
 
 def test_the_signs_of_a_graph_are_explained_and_no_others() -> None:
-    assert neighbors(answer()).notes[0] == f"Graph: {LEGEND}"
+    assert neighbors(answer()).notes[0] == (
+        "Graph: ! share of its calls that stall there (from 25%); ↗ escalation;"
+        " percent of the times that calls were in it."
+    )
     alone = replace(answer(), predecessors=[], successors=[], blast=BlastRadius("calls", []))
     assert list(neighbors(alone).notes) == [
         "No call has been in collect_details.",
@@ -91,7 +104,7 @@ def test_an_interval_ends_where_its_metric_does() -> None:
 
 def test_metrics_carry_their_intervals() -> None:
     table = neighbors(answer(state_cell("apartment_viewing", "collect_details", n=4, stall=0.25)))
-    assert table.notes[1] == "collect, n 4~, with 95 % intervals:"
+    assert table.notes[1] == "collect_details, n 4~, with 95 % intervals:"
     assert table.notes[2] == "stall 0.25 (0.05 to 0.7)"
     assert table.extras["metrics"]["intervals"]["stall"] == [
         pytest.approx(0.0456, abs=1e-3),
@@ -139,7 +152,8 @@ def test_pooled_latencies_stand_in_words_in_json_and_below_the_graph() -> None:
     ("pooled", "said"),
     [
         (waits(turns=0, kept=0), "not available, no transcripts were kept"),
-        (waits(turns=0), "not measured, the kept transcripts hold no latency"),
+        (waits(turns=0), "not measured, the agent never speaks in this state"),
+        (replace(waits(turns=0), spoken=3), "not measured, no turn in this state has a latency"),
         (waits(turns=0, kept=20_001, too_many=True), "not read for more than 20,000 calls; narrow the filter"),
         (waits(kept=3), "of 4 calls (of 9 calls 3 transcripts were kept): p50"),
     ],
@@ -148,3 +162,57 @@ def test_why_pooled_latencies_are_missing_is_said(pooled: PooledLatency, said: s
     table = neighbors(answer(state_cell("apartment_viewing", "collect_details", n=9)), pooled)
     assert any(said in note for note in table.notes)
     assert (table.extras["pooled_latency"] is None) == (not pooled.turns)
+
+
+def test_what_fails_in_a_state_and_how_is_its_first_sentence() -> None:
+    cell = replace(
+        state_cell("apartment_viewing", "collect_details", n=72, dwell_turns=3.3),
+        blames={"hand-off": 41, "dead end": 31},
+    )
+    around = replace(answer(cell), ends=Terminus(31, 0.43, 1.0, 31, {"hangup": 20, "loop": 11}), elsewhere=1.3)
+    assert neighbors(around).lead == (
+        "FAILS 100%: 41 handed to a human, 31 end here. 3.3 turns a visit (elsewhere 1.3)."
+    )
+    # Where some that end there fail elsewhere, or are served, it does not say that these end here.
+    assert "31 dead ends" in neighbors(replace(around, ends=Terminus(33, 0.5))).lead
+    assert neighbors(replace(around, elsewhere=3.0)).lead == "FAILS 100%: 41 handed to a human, 31 end here."
+    asked = replace(cell, blames={"missing action": 1}, asks_steps=True)
+    assert neighbors(replace(around, cell=asked, elsewhere=None)).lead == (
+        "1 failed call is blamed on it: missing action 1."
+    )
+    assert neighbors(replace(around, cell=replace(cell, blames={}), elsewhere=None)).lead == ""
+    assert neighbors(answer()).lead == ""
+
+
+def test_which_states_were_never_reached_is_said_where_calls_were_lost() -> None:
+    def behind(starved: float | None, reached: float | None) -> dict[str, object]:
+        return {"state": "scheduled", "through": 1.0, "reached": reached, "starved": starved, "n": 9}
+
+    assert never_reached([behind(72.0, 1.0), behind(69.7, 0.97)]) == (
+        "never reached because of it: scheduled 72 · scheduled about 70"
+    )
+    assert never_reached([behind(0.3, 0.5), behind(None, None)]) == ""
+
+
+def test_calls_that_begin_and_end_have_rows_that_lead_to_them() -> None:
+    around = replace(
+        answer(), starts=Terminus(3, 0.05, None, 3), ends=Terminus(7, 0.1, 0.5, 7, {"hangup": 4, "terminal": 3})
+    )
+    rows = {row.id: row for row in neighbors(around).rows}
+    ended, start = rows["out:ended"], rows["in:start"]
+    assert ended.record == {
+        "direction": "out", "state": None, "count": 7, "share": 0.1, "stall": 0.5, "n": 7, "outcome": "ended",
+        "stop_reasons": {"hangup": 4, "terminal": 3},
+    }  # fmt: skip
+    assert (start.record["direction"], start.record["state"], start.record["outcome"]) == ("in", None, "start")
+    assert (ended.severity["stall"], ended.thin, ended.where) == ("bad", False, "")
+    flow = "flow=apartment_viewing errored=no (state=collect_details"
+    assert [
+        rows[row].leads for row in ("in triage", "in:start", "self collect_details", "out confirm", "out:ended")
+    ] == [
+        f"{flow} came_from=triage)",
+        f"{flow} came_from=·)",
+        f"{flow} went_to=collect_details)",
+        f"{flow} went_to=confirm)",
+        f"{flow} went_to=·)",
+    ]

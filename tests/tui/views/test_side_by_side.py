@@ -129,8 +129,8 @@ def test_records_keep_unrounded_numbers_n_and_intervals_of_both() -> None:
     assert (found["a"], found["b"], found["delta"]) == (1 / 3, 0.5, 0.5 - 1 / 3)
     assert (found["n_a"], found["n_b"]) == (10, 3)
     assert (found["interval_a"], found["interval_b"]) == ([0.1, 0.6], None)
-    assert "0.1–0.6" in printed(table)
-    assert "0.1-0.6" in printed(table, ascii_only=True)
+    assert "10–60%" in printed(table)
+    assert "10-60%" in printed(table, ascii_only=True)
     document = json.loads(printed(table, "json"))
     assert (document["a"], document["b"]) == ({"flow": "a"}, {"flow": "a"})
 

@@ -43,6 +43,13 @@ def test_expected_steps_show_where_some_task_has_them() -> None:
     assert states(cells[1:]).column("missed") is None
 
 
+def test_steps_of_other_flows_show_nowhere_in_a_flow_whose_tasks_ask_for_none() -> None:
+    counts = StepCounts("caller", expected=8, missed=8, wrong=0, failed=4, missed_failed=4, wrong_failed=0)
+    cells = [state_cell("asks", "s", steps=counts), state_cell("plain", "t")]
+    assert states(cells, flows={"plain"}).column("missed") is None
+    assert states(cells, flows={"asks"}).column("missed") is not None
+
+
 def test_a_state_in_which_calls_come_to_their_end_is_not_marked_for_it() -> None:
     ended, lost = states([state_cell("f", "closing", progress=0.0, stall=stall) for stall in (0.0, 0.02)]).rows
     assert "progress" not in ended.severity
@@ -141,7 +148,8 @@ def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
     worst = state_cell("f", "status_query", n=2, stall=1.0)
     table = segments([segment_cell("f", "action", worst, stall=0.3, progress=0.9)])
     (row,) = table.rows
-    assert row.display["worst_state"] == "status_query (stall 1.0, n 2)"
+    assert row.display["worst_state"] == "status_query (stall 100%, n 2)"
+    assert row.posted["worst_state"] == "status_query (stall 1.0, n 2)"
     assert (row.record["worst_state"], row.record["worst_stall"], row.record["worst_n"]) == ("status_query", 1.0, 2)
     assert row.where == "flow=f segment=action"
     assert [column.title for column in table.columns if column.shown][-1] == "worst member"

@@ -39,7 +39,7 @@ def _contracts(path: Path) -> dict[str, Contract]:
 
 SOURCE = Source(
     kind="flow-file",
-    version=3,
+    version=4,
     read=lambda path, context: _items(path),
     title="Flow file",
     known_by="parts of a contract, or the nodes of a flow of pipecat, its editor or Retell, in TOML, JSON or YAML",

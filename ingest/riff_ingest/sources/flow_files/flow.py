@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -83,15 +84,16 @@ def form_of(document: Mapping[str, Any]) -> str | None:
 def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
     contract, misfits = contract_of(document | _tool_kinds(document.get("tools")))
     edges = _edges(document.get("edges"), misfits)
-    contract = contract.with_tools(_played_tools(document))
-    return _flow_file(_flow_name(document, path), contract, edges, misfits)
-
-
-def _played_tools(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return by state the tool that a flow which is to be run offers in it alone."""
     scripts = object_of(object_of(document.get("simulate")).get("states"))
-    tools = {name: object_of(script).get("tool") for name, script in scripts.items()}
-    return {name: tool for name, tool in tools.items() if isinstance(tool, str)}
+    contract = contract.with_tools(_named(scripts, "tool"))
+    guards = _named(scripts, "guard") | _named(object_of(document.get("states")), "guard")
+    return _flow_file(_flow_name(document, path), contract, edges, misfits, {"guards": guards.values()})
+
+
+def _named(states: Mapping[str, Any], part: str) -> dict[str, str]:
+    """Return by state what a part of it names: the tool that is offered in it alone, the guard that it is left by."""
+    named = {name: object_of(state).get(part) for name, state in states.items()}
+    return {name: value for name, value in named.items() if isinstance(value, str) and value}
 
 
 def _tool_kinds(tools: Any) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def _tool_kinds(tools: Any) -> dict[str, Any]:
 def _config_flow(config: FlowConfig, path: Path) -> FlowFile:
     misfits: list[str] = []
     contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=True)
-    file = _flow_file(_flow_name({}, path), contract, config.edges(), misfits)
+    file = _flow_file(_flow_name({}, path), contract, config.edges(), misfits, _offered(config))
     file.left_out += [Skipped("defect", None, f"{problem}; it is left out") for problem in config.problems]
     file.config = config
     return file
@@ -116,7 +118,7 @@ def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
     config = read_editor(document, edges, misfits)
     contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
     edges = list(dict.fromkeys([*edges, *config.edges()]))
-    file = _flow_file(_flow_name(document, path), contract, edges, [*misfits, *odd_edges])
+    file = _flow_file(_flow_name(document, path), contract, edges, [*misfits, *odd_edges], _offered(config))
     file.config = config
     return file
 
@@ -133,7 +135,23 @@ def _retell_flow(document: dict[str, Any], path: Path) -> FlowFile:
     return file
 
 
-def _flow_file(flow: str, contract: Contract, edges: list[tuple[str, str]], misfits: list[str]) -> FlowFile:
+def _offered(config: FlowConfig) -> dict[str, Iterable[str]]:
+    """Return the functions with code that nodes offer, and the guards that their marks name."""
+    functions = [*config.global_functions, *(each for node in config.nodes.values() for each in node.functions)]
+    return {
+        "functions": [each.name for each in functions if not each.by_choice],
+        "guards": _named({name: node.mark for name, node in config.nodes.items()}, "guard").values(),
+    }
+
+
+def _flow_file(
+    flow: str,
+    contract: Contract,
+    edges: list[tuple[str, str]],
+    misfits: list[str],
+    besides: Mapping[str, Iterable[str]] = MappingProxyType({}),
+) -> FlowFile:
+    """Return a flow; what it names `besides` its contract stands in the same JSON."""
     outcomes = dict.fromkeys(contract.successes(), "success") | dict.fromkeys(contract.escalations(), "escalation")
     named = [*contract.states, *(state for edge in edges for state in edge)]
     named += [*(contract.success_terminals or ()), *(contract.escalation_terminals or ())]
@@ -146,7 +164,8 @@ def _flow_file(flow: str, contract: Contract, edges: list[tuple[str, str]], misf
         )
         for name in dict.fromkeys(named)
     ]
-    body = msgspec.json.encode(contract).decode()
+    named_besides = {part: list(dict.fromkeys(names)) for part, names in besides.items()}
+    body = msgspec.json.encode({**msgspec.to_builtins(contract), **named_besides}).decode()
     left_out = [Skipped("defect", None, f"{misfit} does not fit and is left out") for misfit in dict.fromkeys(misfits)]
     return FlowFile(DescribedFlow(flow, contract.archetype, described, edges, body), contract, left_out)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
 
 from riff_runner.run.callers.utterance import Utterance, slot_words
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.flows.flow import FlowState, in_words
 from riff_runner.simulate.lexicon import Pool, pools
+from riff_store.facts import Item
+from riff_store.vocabulary import step_text
 
 PLAIN_SAYINGS = 3
 """Words from which on what a caller says of a slot stands for itself, where no pool has a clause for it."""
@@ -109,6 +112,24 @@ def way(case: CallCase) -> list[FlowState]:
         path.append(state)
         state = flow.states.get(_following(state, tasks))
     return path
+
+
+def touchable(case: CallCase) -> set[Item]:
+    """Return what a call of a case touches if it goes well: on the caller's way, and where its lines once were said."""
+    said = [line.state for line in case.scenario.script if line.state is not None]
+    found: set[Item] = set()
+    for states in ([state.name for state in way(case)], [name for name, _ in groupby(said)]):
+        known = [case.flow.states[name] for name in states if name in case.flow.states]
+        for state in known:
+            # What ends a call without being its goal or a hand-off is a state as others are.
+            found.add(("state" if state.outcome in (None, "end") else "terminal", state.name))
+            found |= {("slot", slot) for slot in state.required_slots if slot in case.facts}
+            found |= {("tool", tool) for tool in state.tools}
+        for state, after in pairwise(known):
+            found.add(("edge", step_text(state.name, after.name)))
+            if state.guard:
+                found.add(("guard", f"passed {state.guard}"))
+    return found
 
 
 def _following(state: FlowState, tasks: list[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from riff_ingest.conversation import Contract
 from riff_ingest.slot_values import contradicts
 from riff_store.errors import RiffError
+from riff_store.facts import DescribedFlow
 
 StateOutcome: TypeAlias = Literal["success", "escalation", "end"]
 
@@ -111,7 +112,10 @@ class ScriptedLine:
 
 @dataclass(frozen=True)
 class RunnableFlow:
-    """Describe a flow, ready to be run; `digest` is the SHA-256 of its file, `source` where it came from."""
+    """Describe a flow, ready to be run; `digest` is the SHA-256 of its file, `source` where it came from.
+
+    `described` is the flow as its file describes it, apart from how it is run.
+    """
 
     name: str
     contract: Contract
@@ -123,6 +127,7 @@ class RunnableFlow:
     global_tools: tuple[str, ...] = ()
     source: str = ""
     digest: str = ""
+    described: DescribedFlow | None = None
 
     @cached_property
     def successors(self) -> dict[str, frozenset[str]]:

@@ -74,7 +74,7 @@ def _read(path: Path, source: str) -> RunnableFlow:
         sha256, _ = digest(path)
     except (BrokenInput, FlowProblem) as problem:
         raise UsageError(f"{path}: {problem}") from problem
-    return replace(flow, source=source, digest=sha256)
+    return replace(flow, source=source, digest=sha256, described=file.described)
 
 
 def _unknown(value: str, path: Path) -> str:

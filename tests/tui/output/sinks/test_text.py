@@ -74,7 +74,7 @@ def test_colour_is_of_the_foreground_only_and_is_all_that_it_adds() -> None:
     plain = printed(sample_tables.flows(), "text")
     colored = printed(sample_tables.flows(), "text", color=True)
     codes = set(SGR.findall(colored))
-    assert codes == {"\x1b[31m", "\x1b[90m", "\x1b[39m"}
+    assert codes == {"\x1b[31m", "\x1b[2m", "\x1b[39m", "\x1b[22m"}
     assert SGR.sub("", colored) == plain
     assert "\x1b" not in plain
 

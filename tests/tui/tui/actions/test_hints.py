@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.controls import controls_at
-from tests.support.fake_catalog import flow_table
-from tests.support.walker import walking
-from tests.surface.explorer import ACTIONS, HINTS, KINDS, SCREEN_KEYS, Location, help_lines, hints, screen_keys
+from tests.support.fake_catalog import FakeCatalog, flow_table
+from tests.support.walker import Walker, walking
+from tests.surface.explorer import (
+    ACTIONS,
+    HINTS,
+    KINDS,
+    SCREEN_KEYS,
+    Backend,
+    Explorer,
+    Location,
+    Reader,
+    SessionFile,
+    help_lines,
+    hints,
+    screen_keys,
+)
 from tests.surface.tui import Filter, ScreenKind
 
 VIEWS: dict[ScreenKind, str] = {"list": "flows", "state": "neighbors", "conversation": "conversation"}
@@ -59,8 +73,8 @@ def test_after_a_sort_the_line_says_how_to_undo_it_and_how_to_keep_it() -> None:
 
 def test_after_the_key_of_a_view_that_is_narrowed_the_line_says_that_it_widens() -> None:
     narrowed = Location("timeline", scope=Filter("flow=weather"))
-    assert ("5", "wider") in in_a_list("view:timeline", narrowed)
-    assert all(word != "wider" for _, word in in_a_list("view:timeline", "timeline"))
+    assert ("5", "whole store") in in_a_list("view:timeline", narrowed)
+    assert all(word != "whole store" for _, word in in_a_list("view:timeline", "timeline"))
 
 
 @pytest.mark.parametrize("done", ["", "open", "close", "view:states"])
@@ -91,3 +105,62 @@ def test_a_screen_has_ten_keys_that_the_help_begins_with() -> None:
     assert heads == sorted(heads)
     assert heads[0] < 6
     assert any(line.strip().startswith("Enter") for line in lines[heads[0] : heads[0] + 3])
+
+
+@pytest.mark.parametrize("size", [(80, 24)])
+@pytest.mark.parametrize("keys", [[], ["3"], ["3", "enter"], ["3", "enter", "enter"], ["0"], ["7"], ["p"]])
+async def test_the_first_page_of_help_is_what_it_is_ten_keys_and_the_signs(
+    keys: list[str], size: tuple[int, int]
+) -> None:
+    async with walking(size=size) as at:
+        await at.press(*keys, "question_mark")
+        page = [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
+        blanks = [number for number, line in enumerate(page) if not line][:3]
+        heads = [page[number + 1].strip() for number in blanks]
+        assert heads[:2] == ["Keys of this screen", "Signs"]
+        assert 2 <= blanks[0] <= 4
+        assert blanks[1] - blanks[0] - 2 == SCREEN_KEYS
+        assert blanks[2] < 24
+        assert "! bad" in page[blanks[1] + 2]
+        await at.press("slash", *"quit from")
+        assert isinstance(at.app.screen, Reader)
+        assert any("Quit from anywhere." in line for line in at_found(at))
+        await at.press("escape", "slash", *"no such words")
+        assert "not found" in at.app.screen._compositor.render_strips()[-1].text
+        await at.press("escape", "escape")
+        assert not isinstance(at.app.screen, Reader)
+
+
+def at_found(at: Walker) -> list[str]:
+    """The lines of help that stand out."""
+    strips = at.app.screen._compositor.render_strips()
+    reverse = [strip for strip in strips if any(segment.style and segment.style.reverse for segment in strip)]
+    return [strip.text.rstrip() for strip in reverse]
+
+
+async def test_help_goes_from_match_to_match() -> None:
+    async with walking() as at:
+        await at.press("question_mark", "slash", *"mark", "enter")
+        first = at_found(at)
+        await at.press("n")
+        second = at_found(at)
+        assert first != second
+        assert "mark" in second[0].lower()
+        await at.press("N")
+        assert at_found(at) == first
+
+
+async def test_a_store_greets_once_in_one_line(tmp_path: Path) -> None:
+    said = []
+    for _ in range(2):
+        session = SessionFile(tmp_path / "session.json")
+        app = Explorer(Backend(FakeCatalog().show, session=session))
+        async with app.run_test(size=(80, 24)) as pilot:
+            at = Walker(app, pilot)
+            await at.settle()
+            said.append(at.bottom)
+            await at.press("j")
+            assert "New here" not in at.bottom
+        session.write()
+    assert said[0].strip() == "New here: Enter goes into a row · 0 what to fix first · ? help"
+    assert "New here" not in said[1]

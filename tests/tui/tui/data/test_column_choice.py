@@ -189,7 +189,7 @@ async def test_wide_and_back() -> None:
 
     async with walking(size=(80, 24), catalog=Flows()) as at:
         narrow = at.controls.table.render_line(0).text
-        assert "oper▲" in narrow
+        assert "score▲" in narrow
         await at.press("w")
         assert "full width" in at.bottom
         wide = at.controls.table.render_line(0).text
@@ -198,7 +198,7 @@ async def test_wide_and_back() -> None:
         assert "property_trouble_ticket_1 " in at.controls.table.render_line(2).text
         await at.press(*["l"] * 12)
         assert "hum:gemini" in at.controls.table.render_line(0).text
-        await at.press(*["h"] * 9, "w")
+        await at.press(*["h"] * 12, "w")
         assert at.controls.table.render_line(0).text == narrow
 
 

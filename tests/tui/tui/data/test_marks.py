@@ -250,7 +250,7 @@ async def test_two_rows_stand_side_by_side_and_escape_goes_back_to_them() -> Non
         assert "a  weather @ qwen" in at.head
         assert " lower" in at.controls.table.render_line(1).text
         await at.press("slash")
-        assert "cannot be narrowed" in at.bottom
+        assert "cannot be filtered" in at.bottom
         await at.press("m")
         assert "Esc goes back" in at.bottom
         await at.press("question_mark")

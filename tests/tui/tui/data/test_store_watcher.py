@@ -161,7 +161,7 @@ def said(at: Walker) -> str:
 async def test_what_is_ingested_meanwhile_appears_by_itself_and_nothing_moves(store: Path) -> None:
     async with following_it(store) as at:
         assert "20 calls" in at.path
-        await at.press("j", "l")
+        await at.press("j", "h")
         row, column, said = at.row, at.controls.table.column, at.bottom
         ingest_more(store, 100, 5)
         await look(at)
@@ -212,7 +212,7 @@ async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_g
     async with following_it(store) as at:
         await at.press("enter", "enter", "enter", "v", "h")
         assert at.controls.header.focused_graph
-        spot, before = at.controls.header._spot, at.screen.loaded
+        spot, before = at.controls.header._target, at.screen.loaded
         ingest_more(store, 100, 5)
         await look(at)
         assert at.screen.loaded is not None
@@ -221,9 +221,9 @@ async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_g
         assert at.screen.loaded.deferred is None
         assert at.controls.header.focused_graph
         assert spot is not None
-        found = at.controls.header._spot
+        found = at.controls.header._target
         assert found is not None
-        assert (found.side, found.state) == (spot.side, spot.state)
+        assert found.is_same(spot)
 
 
 async def test_a_change_that_does_not_concern_the_screen_draws_nothing(
@@ -271,12 +271,12 @@ async def test_it_can_begin_paused(store: Path) -> None:
         assert "paused · changed" in at.path
 
 
-async def test_eighty_columns_show_that_it_is_paused_and_changed_before_what_to_fix_first(store: Path) -> None:
+async def test_eighty_columns_show_that_it_is_paused_and_changed_before_what_is_counted(store: Path) -> None:
     async with following_it(store, paused=True, size=(80, 24)) as at:
-        assert "1 of 3 · paused · Nothing stands out" in at.path
+        assert "1 of 3 · paused · 2 flows" in at.path
         ingest_more(store, 100)
         await look(at)
-        assert "1 of 3 · paused · changed: r reads it · Nothing " in at.path
+        assert "1 of 3 · paused · changed: r reads it · 2 flows " in at.path
 
 
 async def test_nothing_changes_while_one_types_or_reads_help(store: Path) -> None:

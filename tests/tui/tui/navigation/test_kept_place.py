@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.fake_catalog import walked
-from tests.surface.explorer import START, Location, Stack, choose, crumbs, fixed_fields, is_within, widening
+from tests.surface.explorer import START, Location, Stack, choose, crumbs, fixed_fields, is_within, take_off, widening
 from tests.surface.tui import Filter, parse, views
 
 PLACE = "flow=viewing agent=gemini"
@@ -26,17 +26,17 @@ def in_run() -> Stack:
     ("view", "scope", "trail"),
     [
         ("flows", "", "flows"),
-        ("segments", PLACE, "flows › viewing @ gemini › segments"),
-        ("states", f"{PLACE} segment=collect", "flows › viewing @ gemini › collect › states"),
+        ("segments", PLACE, "flows › flow viewing  agent gemini › segments"),
+        ("states", f"{PLACE} segment=collect", "flows › viewing @ gemini › segment collect › states"),
         (
             "conversations",
             f"{PLACE} segment=collect state=collect_details",
-            "flows › viewing @ gemini › collect › collect_details › conversations",
+            "flows › viewing @ gemini › collect › state collect_details › conversations",
         ),
         (
             "timeline",
             f"{PLACE} state=collect_details",
-            "flows › viewing @ gemini › collect_details › timeline",
+            "flows › flow viewing  agent gemini  state collect_details › timeline",
         ),
         ("skipped", "", "flows › skipped"),
     ],
@@ -57,7 +57,7 @@ def test_whatever_view_is_opened_from_a_flow_it_is_of_that_flow_and_agent_and_ru
 
 def test_the_breadcrumb_names_flow_agent_run_and_state() -> None:
     trail = crumbs(choose(in_run(), "worklist"))
-    assert trail == ["flows", "r1", "viewing @ gemini › collect_details › worklist"]
+    assert trail == ["flows", "r1", "flow viewing  agent gemini  state collect_details › worklist"]
 
 
 def test_the_same_key_again_widens_step_by_step_and_says_so() -> None:
@@ -66,10 +66,25 @@ def test_the_same_key_again_widens_step_by_step_and_says_so() -> None:
     third = choose(second, "timeline")
     assert [stack[-1].scope.text for stack in (second, third)] == [PLACE, ""]
     assert widening(walked(0, 0, 0), first) == ""
-    assert widening(first, second) == "timeline widened to viewing @ gemini; [ goes back"
-    assert widening(second, third) == "timeline widened to everything; [ goes back"
+    assert widening(first, second) == "timeline of flow viewing, agent gemini; [ goes back"
+    assert widening(second, third) == "timeline of the whole store; [ goes back"
     assert choose(third, "timeline") == third
-    assert "as wide as it gets" in widening(third, third)
+    assert widening(third, third) == "timeline: already the whole store"
+
+
+def test_the_last_chip_comes_off_one_by_one() -> None:
+    stack: Stack | None = choose(in_run(), "worklist")
+    trails = []
+    while stack is not None:
+        trails.append(crumbs(stack)[-1])
+        stack = take_off(stack)
+    assert trails == [
+        "flow viewing  agent gemini  state collect_details › worklist",
+        "flow viewing  agent gemini › worklist",
+        "flow viewing › worklist",
+        "worklist",
+    ]
+    assert take_off(walked(0, 0)) is None
 
 
 def test_the_same_key_again_leaves_the_flows_above() -> None:

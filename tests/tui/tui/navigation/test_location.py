@@ -13,6 +13,7 @@ from tests.surface.explorer import (
     Location,
     about_calls,
     below,
+    calls_of_step,
     center_on,
     choose,
     count_text,
@@ -22,6 +23,7 @@ from tests.surface.explorer import (
     is_within,
     keep_steps,
     narrow,
+    recentred,
     state_of,
 )
 from tests.surface.tui import Filter, Request, Row, Table, parse
@@ -181,3 +183,42 @@ def test_a_kept_order_gives_way_to_the_reason_that_one_came_for() -> None:
     assert History(((*START, calls),)).ordered({"neighbors": "trial"}).here.order == "-lost"
     assert History(((*START, Location("conversations")),)).ordered({"conversations": "trial"}).here.order == "trial"
     assert count_text(calls, Table("conversations", "", (), [Row("x", {})]), None) == ", lost first"
+
+
+def test_another_state_in_the_middle_leaves_the_segment_of_the_one_before() -> None:
+    way = (
+        Location("flows"),
+        Location("segments", "viewing @ gemini", Filter("flow=viewing agent=gemini")),
+        Location("states", "action", Filter("flow=viewing agent=gemini segment=action")),
+        Location("neighbors", "book", Filter("flow=viewing agent=gemini segment=action state=book")),
+    )
+    stack = recentred(way, center_on(way[-1], "collect"))
+    assert crumbs(stack) == ["flows", "viewing @ gemini", "collect"]
+    assert stack[-1].scope == Filter("flow=viewing agent=gemini state=collect")
+    beside = recentred((*way[:2], way[-1]), center_on(way[-1], "collect"))
+    assert crumbs(beside) == ["flows", "viewing @ gemini", "collect"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "typed", "wanted"),
+    [
+        ("flow=f state=a", "", "flow=f errored=false (state=a went_to=b)"),
+        ("flow=f agent=m segment=s state=a", "", "flow=f agent=m errored=false (state=a went_to=b)"),
+        ("flow=f state=a", "stall=1 persona=x word", "flow=f persona=x errored=false (state=a went_to=b stall=1)"),
+        ("flow=f state=a (state=x stall=1)", "", "flow=f (state=x stall=1) errored=false (state=a went_to=b)"),
+    ],
+)
+def test_a_step_of_a_graph_leads_to_its_calls_among_those_that_the_graph_is_of(
+    scope: str, typed: str, wanted: str
+) -> None:
+    row = Row("out b", {"direction": "out", "state": "b"}, leads="flow=f errored=false (state=a went_to=b)")
+    found = calls_of_step(Location("neighbors", "a", Filter(scope), Filter(typed)), row)
+    assert (found.view, found.crumb, found.scope) == ("conversations", "a → b", Filter(wanted))
+
+
+def test_where_calls_begin_and_end_leads_to_these() -> None:
+    here = Location("neighbors", "a", Filter("flow=f state=a"))
+    start = Row("in:start", {"direction": "in", "state": None}, leads="flow=f errored=false (state=a came_from=·)")
+    end = Row("out:ended", {"direction": "out", "state": None}, leads="flow=f errored=false (state=a went_to=·)")
+    assert (calls_of_step(here, start).crumb, calls_of_step(here, end).crumb) == ("(start) → a", "a → end")
+    assert calls_of_step(here, end).scope == Filter("flow=f errored=false (state=a went_to=·)")

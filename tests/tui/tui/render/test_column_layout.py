@@ -111,8 +111,8 @@ def test_names_that_have_no_room_differ_still_and_what_all_begin_with_is_said_on
     assert title == "Agent"
     assert len(set(cells)) == 3
     assert cells[2].endswith("prompts")
-    title, *cells = drawn(("a-long-prefix-thrifty", "a-long-prefix-swift"), 32)
-    assert (title, cells) == ("Agent a-long-…", ["prefix-thrifty", "prefix-swift"])
+    title, *cells = drawn(("a-long-prefix-thrifty-one", "a-long-prefix-swift-one"), 37)
+    assert (title, cells) == ("Agent (a-long-)", ["prefix-thrifty-one", "prefix-swift-one"])
 
 
 def test_of_rows_that_are_not_all_known_no_prefix_is_left_out() -> None:

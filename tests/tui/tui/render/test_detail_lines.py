@@ -73,7 +73,7 @@ def test_what_no_column_shows_is_told_as_well() -> None:
     trended = replace(row, record={**row.record, "trend": [0.1, None, 1.0], "note": {"a": None, "b": [1, 2]}})
     text = told(table, trended)
     assert any(re.fullmatch(r" success +0\.5 +share +0\.24–0\.76", line) for line in text)
-    assert any(line.split() == ["runs", "▂·█", "10%", "·", "100%"] for line in text)
+    assert any(line.split() == ["last", "10", "runs", "▂·█", "10%", "·", "100%"] for line in text)
     assert any(line.split() == ["hum:codex", "!4.0", "0-10", "4.0–4.0"] for line in text)
     assert not any("intervals" in line or "humanness" in line for line in text)
 

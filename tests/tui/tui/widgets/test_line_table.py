@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from tests.support.fake_catalog import COLUMNS, LazyRows, flow_row, flow_table, long_table
 from tests.support.hostile import HOSTILE
 from tests.surface.explorer import PALETTES, LineTable
-from tests.surface.tui import ASCII, UNICODE, Glyphs, Row, Severity, Table
+from tests.surface.tui import ASCII, UNICODE, Column, Glyphs, Row, Severity, Table
 
 
 class Shown(App[None]):
@@ -46,9 +46,9 @@ def line(widget: LineTable, y: int) -> str:
 
 async def test_the_header_and_as_many_rows_as_fit_are_shown() -> None:
     async with shown(flow_table(100)) as (widget, _):
-        assert line(widget, 0).split()[:3] == ["Flow", "Agent", "oper"]
+        assert line(widget, 0).split()[:3] == ["Flow", "Agent", "n"]
         assert line(widget, 1).startswith("!apartment_schedul")
-        assert line(widget, 23).split()[2] == "!2.2"
+        assert line(widget, 23).split()[4] == "!2.2"
         assert all(widget.render_line(y).cell_length == 80 for y in range(24))
 
 
@@ -82,12 +82,13 @@ async def test_a_move_repaints_two_lines() -> None:
         assert {region.height for region in repainted} == {1}
 
 
-async def test_a_row_is_one_run_of_text_and_one_for_each_severity_cell() -> None:
+async def test_a_row_is_one_run_of_text_and_one_for_each_count_and_severity_cell() -> None:
     async with shown(flow_table(100)) as (widget, _):
-        plain, marked = widget.render_line(46 - 1), [*widget.render_line(6)]
-        assert len([*plain]) <= 1
-        texts = [segment.text for segment in marked]
-        assert [text.strip() for text in texts[:5]] == ["!", texts[1].strip(), "!0.5", "6", "△3.5"]
+        plain, marked = [*widget.render_line(46 - 1)], [*widget.render_line(6)]
+        assert [bool(segment.style and segment.style.dim) for segment in plain] == [False, True, False]
+        assert plain[1].text.strip() == "5"
+        texts = [segment.text.strip() for segment in marked]
+        assert texts[:6] == ["!", texts[1], "6", "0.5", "!0.5", "△3.5"]
         assert all(segment.style is None or segment.style.bgcolor is None for segment in marked)
 
 
@@ -96,7 +97,7 @@ async def test_the_cursor_row_is_reversed_and_its_cell_underlined() -> None:
         assert all(segment.style is not None and segment.style.reverse for segment in widget.render_line(1))
         assert [
             segment.text.strip() for segment in widget.render_line(1) if segment.style and segment.style.underline
-        ] == ["!0.0"]
+        ] == ["1~"]
 
 
 async def test_a_thin_row_is_dimmed_and_its_count_carries_a_mark() -> None:
@@ -107,7 +108,7 @@ async def test_a_thin_row_is_dimmed_and_its_count_carries_a_mark() -> None:
 
 async def test_nothing_is_lost_without_colours() -> None:
     async with shown(flow_table(10)) as (widget, _):
-        widget.restyle(PALETTES["plain"])
+        widget.restyle(PALETTES["mono"])
         assert "!0.5" in line(widget, 6)
         assert all(not segment.style or segment.style.color is None for segment in widget.render_line(6))
 
@@ -130,7 +131,7 @@ async def test_the_sorted_column_says_so() -> None:
     async with shown(flow_table(10), sort="-operability") as (widget, _):
         assert "oper▼" in line(widget, 0)
     async with shown(flow_table(10), sort="operability", glyphs=ASCII) as (widget, _):
-        assert "oper^" in line(widget, 0)
+        assert "oper v" in line(widget, 0)
 
 
 async def test_the_cursor_stays_on_its_row_when_the_rows_change_places() -> None:
@@ -216,10 +217,39 @@ async def test_a_click_moves_both_cursors_and_a_second_one_opens() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         widget = app.query_one(LineTable)
         await pilot.click(LineTable, offset=(45, 5))
-        assert (widget.cursor, widget.under and widget.under.key) == (4, "n")
+        assert (widget.cursor, widget.under and widget.under.key) == (4, "blend")
         assert not opened
         await pilot.click(LineTable, offset=(45, 5))
         await pilot.pause()
         assert len(opened) == 1
         await pilot.click(LineTable, offset=(42, 0))
         assert widget.cursor == 4
+
+
+async def test_a_marked_row_keeps_its_sign_and_stands_out() -> None:
+    async with shown(flow_table(10)) as (widget, _):
+        before = line(widget, 1)
+        widget.mark(["r0"])
+        assert [line(widget, y)[:2] for y in (1, 2, 5)] == ["●!", " !", " !"]
+        widget.move(1)
+        assert any(segment.style is not None and segment.style.bold for segment in widget.render_line(1))
+        assert all(widget.render_line(y).cell_length == 80 for y in range(12))
+        widget.mark([])
+        assert line(widget, 1) == before
+
+
+async def test_a_share_is_a_bar_as_well_and_the_last_run_has_the_colour_of_its_value() -> None:
+    success = Column("success_rate", "success", unit="share", graded=True)
+    columns = [Column("flow", "Flow", kind="name"), success, Column("n", "n", kind="count", thin=True)]
+    record = {"flow": "a", "success_rate": 0.5, "n": 9, "trend": [1.0, 0.5, 0.2]}
+    marks: dict[str, Severity] = {"success_rate": "warn", "trend": "bad"}
+    table = Table("flows", "", columns, [Row("a", record, severity=marks), Row("b", {**record, "success_rate": None})])
+    async with shown(table) as (widget, _):
+        widget.move(1)
+        assert "████     △50%" in line(widget, 1)
+        assert "·" in line(widget, 2)
+        runs = {segment.text.strip(): segment.style for segment in widget.render_line(1)}
+        assert runs["▂"] == widget.palette.bad
+        assert runs["9 █▅"] == widget.palette.quiet
+    async with shown(table, glyphs=ASCII) as (widget, _):
+        assert "####.... w50%" in line(widget, 1)
