@@ -55,10 +55,10 @@ def search(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print what was said in calls and matches, the newest run first, as it is found.
+    """Print what was said in calls and matches, as it is found.
 
-    Each hit is a line: its call as a filter, the number of the turn, who, and the text. The filter `said:` finds the
-    same calls in every view.
+    The newest run comes first. Each hit is a line: its call as a filter, the number of the turn, who, and the text. The
+    filter `said:` finds the same calls in every view.
     """
     from riff_store.filters.predicates import both
     from riff_tui.commands.reading import reading

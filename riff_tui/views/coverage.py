@@ -135,7 +135,7 @@ SPEC = ViewSpec(
     ),
     screen=Screen(
         key="%",
-        help="What calls touched of this flow, and what none ever did; press again to widen.",
+        help="What calls touched of this flow, and what none ever did; press again for more.",
         below="conversations",
         walk=("flow", "agent"),
         of_row=("flow",),

@@ -396,7 +396,7 @@ FLOW_TABLE = ViewSpec(
     judges="columns",
     columns=_OF_FLOWS,
     words=Words(label="flow table", nouns=("flow", "flows")),
-    screen=Screen(key="6", help="What each judge says of each flow, by agent; press again to widen.", below="flows"),
+    screen=Screen(key="6", help="What each judge says of each flow, by agent; press again for more.", below="flows"),
 )
 
 SPECS = (SPEC, ALIGNMENT, FLOW_TABLE)

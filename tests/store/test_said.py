@@ -50,7 +50,7 @@ from tests.surface.store import (
 from tests.surface.tui import parse
 
 LETTERS = "aAkKsSiIßẞſıİKéÉñüÜяЯπΠσς日本語한글עברעربيﬁ ŉǰ\"'\\/\n\t\x01\u2028%_.*+?()[]{}|^$0129🙂‍"
-texts = st.text(st.sampled_from(LETTERS) | st.characters(exclude_categories=("Cs",)), max_size=12)
+texts = st.text(st.sampled_from(LETTERS) | st.characters(codec="utf-8"), max_size=12)
 ENDLESS = "(a+)+$"
 HANGS_AFTER_S = 60
 
@@ -87,7 +87,7 @@ def test_no_text_that_matches_is_passed_over_for_its_bytes(said: list[str], want
     spelled = spell([Turn("agent", text) for text in said], EventColumns(), {})
     by_others = json.dumps({"turns": [{"role": "agent", "text": text} for text in said]}).encode()
     for operator in ("contains", "="):
-        term = Term("said", operator, wanted)  # type: ignore[arg-type]
+        term = Term("said", operator, wanted)
         if satisfies(term, said):
             assert probe(term)(spelled)
             assert probe(term)(by_others)

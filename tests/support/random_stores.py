@@ -146,7 +146,7 @@ def _transcript(chance: random.Random) -> bytes | None:
     way = chance.randrange(5)
     if way < 2:
         return None if way else json.dumps({"turns": turns, "events": []}).encode()
-    return spell([Turn(**turn) for turn in turns], EventColumns(), {})
+    return spell([Turn(turn["role"], turn["text"]) for turn in turns], EventColumns(), {})
 
 
 def said_by(facts: ConversationFacts, role: str | None) -> list[str]:

@@ -55,8 +55,8 @@ from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_o
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
 from riff_store.filters.matching import fold, matches, satisfies
 from riff_store.filters.notes import Note, marks, notes_by_call, notes_on
-from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, terms
-from riff_store.filters.said import Heard, Patterns, Search, heard_of, probe, said_in, undecided
+from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, terms, undecided
+from riff_store.filters.said import Heard, Patterns, Search, heard_of, probe, said_in
 from riff_store.filters.sql import Scope, needs
 from riff_store.health import Health, examine
 from riff_store.interaction import KINDS, SUMS, Interaction, panel

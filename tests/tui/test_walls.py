@@ -80,7 +80,7 @@ def test_ingest_knows_only_what_the_writer_takes() -> None:
     found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_runner.simulate")
     assert not packages(found) & {"riff_tui", "textual", "rich", "typer", "click", "peewee"}
     taken = ("errors", "facts", "interaction", "measure", "metrics", "plugins", "scoring", "signals", "statement_limit")
-    allowed = {f"riff_store.{name}" for name in (*taken, "transcript_columns", "voice")}
+    allowed = {f"riff_store.{name}" for name in (*taken, "transcript_columns", "vocabulary", "voice")}
     assert {name for name in found if name.startswith("riff_store.")} <= allowed
 
 

@@ -49,6 +49,7 @@ class DeferredLoad:
         self._loaded: LoadedView | None = None
         self._left: LoadedView | None = None
         self._begun: Table | None = None
+        self._is_due = False
         self._step = ""
         self._said = ""
         self._said_at = 0.0
@@ -62,7 +63,7 @@ class DeferredLoad:
             self._loaded = loaded
             self._said_at, self._begun = time.monotonic(), None
             self._worker = self._host.run(partial(self._load, loaded), "deferred")
-            self._host.set_timer(_MIN_INTERVAL_S, self._say_step)
+            self._say_later()
 
     @property
     def is_loading(self) -> bool:
@@ -118,9 +119,17 @@ class DeferredLoad:
         self._step = step
         if time.monotonic() - self._said_at >= _MIN_INTERVAL_S:
             self._say_step()
+        elif not self._is_due:
+            self._say_later()
+
+    def _say_later(self) -> None:
+        """Show it in a while, whether there is another step by then or not."""
+        self._is_due = True
+        self._host.set_timer(_MIN_INTERVAL_S, self._say_step)
 
     def _say_step(self) -> None:
         """Show how far it is, unless all is there by now."""
+        self._is_due = False
         if self._step and self.is_loading:
             self._said_at = time.monotonic()
             self._show_begun()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from riff_store.vocabulary import SAID_FIELDS, field_of
+from riff_store.vocabulary import SAID_FIELDS, TOOL_FIELDS, field_of
 
 Found = TypeVar("Found")
 Operator: TypeAlias = Literal["contains", "matches", "=", "!=", "<", "<=", ">", ">=", "missing", "measured"]
@@ -135,6 +135,51 @@ def of_calls(predicate: Predicate) -> Predicate:
             rest = [of_calls(part) for part in parts if part not in rows]
             return And((*([InState(And(tuple(rows)))] if rows else []), *rest))
     return predicate
+
+
+def undecided(predicate: Predicate | None) -> Predicate | None:
+    """Return a filter, which asks nothing that was said, of the calls for which that decides; `None` is all calls."""
+    if predicate is None:
+        return None
+    most, least = _bound(predicate, most=True), _bound(predicate, most=False)
+    parts = [part for part in (most,) if not isinstance(part, bool)]
+    if not isinstance(least, bool) and not any(_is_of_row(term) for term in terms(least)):
+        parts.append(Not(least))
+    return _flat(all_of(parts))
+
+
+def _bound(predicate: Predicate, *, most: bool) -> Predicate | bool:
+    """Return what holds wherever a filter may hold, or the `least` wherever it does, whatever was said."""
+    match predicate:
+        case Not(part):
+            found = _bound(part, most=not most)
+            if most and not isinstance(part, Term | InState) and any(_is_of_row(term) for term in terms(part)):
+                return True
+            if most and isinstance(part, Term) and _is_of_row(part):
+                # It may speak of the row of a state, of which a call has others as well.
+                return True
+            return not found if isinstance(found, bool) else Not(found)
+        case And(parts) | Or(parts):
+            kind, neutral = (And, True) if isinstance(predicate, And) else (Or, False)
+            found_parts = [_bound(part, most=most) for part in parts]
+            if (not neutral) in found_parts:
+                return not neutral
+            rest = tuple(part for part in found_parts if not isinstance(part, bool))
+            return neutral if not rest else rest[0] if len(rest) == 1 else kind(rest)
+        case _:
+            return most if asks_for_words(predicate) else predicate
+
+
+def _is_of_row(term: Term) -> bool:
+    """Return whether a term may speak of a row of a state or of a tool, of which a call has several."""
+    return is_of_states(term) or term.field in TOOL_FIELDS
+
+
+def _flat(predicate: Predicate | None) -> Predicate | None:
+    parts = [
+        each for part in conjuncts(predicate) for each in (conjuncts(_flat(part)) if isinstance(part, And) else (part,))
+    ]
+    return all_of(parts)
 
 
 class Walker(ABC, Generic[Found]):

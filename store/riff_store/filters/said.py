@@ -29,25 +29,12 @@ from riff_store.filters.call_terms import Known
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import run_order
 from riff_store.filters.matching import fold, satisfies
-from riff_store.filters.predicates import (
-    And,
-    InState,
-    Not,
-    Or,
-    Predicate,
-    Term,
-    all_of,
-    asks_for_words,
-    conjuncts,
-    is_of_states,
-    of_calls,
-    terms,
-)
+from riff_store.filters.predicates import Predicate, Term, asks_for_words, conjuncts, of_calls, terms, undecided
 from riff_store.filters.sql import Scope
 from riff_store.interruption import check_interrupted
 from riff_store.transcript_columns import is_spelled
 from riff_store.transcripts import Transcripts, parsed
-from riff_store.vocabulary import SAID_FIELDS, TOOL_FIELDS
+from riff_store.vocabulary import SAID_FIELDS
 
 AT_ONCE = 500
 """So many transcripts are read at a time."""
@@ -121,7 +108,7 @@ class Search:
         self._predicate = predicate
         self._known = known or Known(store)
         narrowing = undecided(predicate)
-        self._narrowing = frozenset(conjuncts(_flat(narrowing)))
+        self._narrowing = frozenset(conjuncts(narrowing))
         heard = heard_in(store)
         found_by = {term: heard.of(term) for term in _searched(predicate)}
         self._known.said |= {term: found.calls for term, found in found_by.items()}
@@ -203,7 +190,7 @@ def heard_of(store: Store, predicate: Predicate | None) -> Heard | None:
     if not asks_for_words(predicate):
         return None
     narrowing, found = undecided(predicate), heard_in(store)
-    key = frozenset(conjuncts(_flat(narrowing)))
+    key = frozenset(conjuncts(narrowing))
     heard = next((heard for term in _searched(predicate) if (heard := found.of(term).heard(key))), None)
     if heard is None or heard.calls == heard.kept:
         return heard
@@ -232,52 +219,6 @@ def _name(value: object) -> str | None:
 
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-# Choose the calls to be searched.
-def undecided(predicate: Predicate | None) -> Predicate | None:
-    """Return a filter, which asks nothing that was said, of the calls for which that decides; `None` is all calls."""
-    if predicate is None:
-        return None
-    most, least = _bound(predicate, most=True), _bound(predicate, most=False)
-    parts = [part for part in (most,) if not isinstance(part, bool)]
-    if not isinstance(least, bool) and not any(_is_of_row(term) for term in terms(least)):
-        parts.append(Not(least))
-    return all_of(parts)
-
-
-def _bound(predicate: Predicate, *, most: bool) -> Predicate | bool:
-    """Return what holds wherever a filter may hold, or the `least` wherever it does, whatever was said."""
-    match predicate:
-        case Not(part):
-            found = _bound(part, most=not most)
-            if most and not isinstance(part, Term | InState) and any(_is_of_row(term) for term in terms(part)):
-                return True
-            if most and isinstance(part, Term) and _is_of_row(part):
-                # It may speak of the row of a state, of which a call has others as well.
-                return True
-            return not found if isinstance(found, bool) else Not(found)
-        case And(parts) | Or(parts):
-            kind, neutral = (And, True) if isinstance(predicate, And) else (Or, False)
-            found_parts = [_bound(part, most=most) for part in parts]
-            if (not neutral) in found_parts:
-                return not neutral
-            rest = tuple(part for part in found_parts if not isinstance(part, bool))
-            return neutral if not rest else rest[0] if len(rest) == 1 else kind(rest)
-        case _:
-            return most if asks_for_words(predicate) else predicate
-
-
-def _is_of_row(term: Term) -> bool:
-    """Return whether a term may speak of a row of a state or of a tool, of which a call has several."""
-    return is_of_states(term) or term.field in TOOL_FIELDS
-
-
-def _flat(predicate: Predicate | None) -> Predicate | None:
-    parts = [
-        each for part in conjuncts(predicate) for each in (conjuncts(_flat(part)) if isinstance(part, And) else (part,))
-    ]
-    return all_of(parts)
 
 
 def _searched(predicate: Predicate | None) -> list[Term]:

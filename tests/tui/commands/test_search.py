@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ NOT_KEPT = "is not kept, so nothing is found there; ingest without --no-text kee
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     """Three calls, one of which says it twice, and one of which no text is kept."""
-    said = {
+    said: dict[str, list[tuple[Any, ...]]] = {
         "c-1": [("agent", "Good day"), ("caller", "Sorry, WRONG number", 3.5, "greet"), ("agent", "Bye")],
         "c-2": [("agent", "Is that a wrong\x1b[31m number?"), ("caller", "no"), ("agent", "wrong number\n!")],
         "c-3": [("caller", "Mail ann@example.com, wrong numbers")],

@@ -61,7 +61,8 @@ class Searching:
             try:
                 step = next(going)
             except StopIteration as end:
-                return end.value
+                whole: Table = end.value
+                return whole
             self.steps.append(step)
             yield step
             while not self._let.acquire(timeout=0.005):
