@@ -12,7 +12,7 @@ from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
 from riff_tui.tui.data.lists import PAGE, PagedRows
-from riff_tui.tui.data.loader import is_voice
+from riff_tui.tui.data.loader import is_voice, pair_of_sides
 from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
 from riff_tui.tui.navigation.location import (
     Location,
@@ -25,6 +25,7 @@ from riff_tui.tui.navigation.location import (
     narrow,
     noun,
     recentred,
+    split_by_sides,
     state_of,
 )
 from riff_tui.tui.navigation.stacks import choose, since_last_run, take_off, whole_store, widening
@@ -243,14 +244,29 @@ def _view(view: str) -> Run:
     def go(controls: Controls) -> None:
         history, table = controls.host.history, controls.shown
         conditions = _conditions(history.here, table) if table is not None else None
+        split = _by_sides(controls, view, conditions)
+        if split is not None:
+            controls.host.visit(history.down(split))
+            return
         stack = choose(history.stack, view, narrow(conditions, _of_row(controls, view)))
-        if is_same(stack, history.stack) and history.here.by:
+        if is_same(stack, history.stack) and history.here.by and spec_of(view).regroups:
             remark = "every flow with every agent; the same key folds them" if is_folded(history.here) else ""
             controls.host.visit(unfold_all(history), remark=remark)
             return
         controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
 
     return go
+
+
+def _by_sides(controls: Controls, view: str, conditions: Scope) -> Location | None:
+    """Return a view split by the two runs or agents that are marked or compared, if it puts them next to each other."""
+    here, table = controls.here, controls.shown
+    if table is None or not spec_of(view).screen.compares or here.view == view:
+        return None
+    pair = table if here.sides else pair_of_sides(table, controls.marks)
+    above = here.scope.predicate
+    within = narrow(narrow(above, conditions), _of_row(controls, view) if here.sides else None)
+    return None if pair is None else split_by_sides(pair, view, within, above)
 
 
 def _of_row(controls: Controls, view: str) -> Scope:

@@ -182,20 +182,23 @@ def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Locat
 
 def tested_location(location: Location, table: Table, ids: Sequence[str]) -> Location | None:
     """Return the location of the tested comparison of two rows, if they are two runs or two agents of one flow."""
-    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
-    rows = [found[row_id] for row_id in _in_time(table, ids) if row_id in found]
-    if len(rows) != 2:
-        return None
-    pair = side_by_side(table, *rows)
-    sides = sides_of(pair)
-    if not sides:
+    pair = pair_of_sides(table, ids)
+    if pair is None:
         return None
     scope = narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
     within = scope_of(pair, scope)
     crumb = ": ".join(
-        filter(None, (place_name(within, location.scope.predicate), _pair_crumb(table, [row.id for row in rows])))
+        filter(None, (place_name(within, location.scope.predicate), _pair_crumb(table, _in_time(table, ids))))
     )
-    return Location("compare", crumb, Filter.of(within), sides=sides)
+    return Location("compare", crumb, Filter.of(within), sides=sides_of(pair))
+
+
+def pair_of_sides(table: Table, ids: Sequence[str]) -> Table | None:
+    """Return two rows side by side if they are loaded, and are two runs or two agents of one flow."""
+    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
+    rows = [found[row_id] for row_id in _in_time(table, ids) if row_id in found]
+    pair = side_by_side(table, *rows) if len(rows) == 2 else None
+    return pair if pair is not None and sides_of(pair) else None
 
 
 def swapped(location: Location) -> Location:

@@ -32,6 +32,7 @@ from riff_tui.tui.render.headers import (
 )
 from riff_tui.tui.render.styled_lines import Line, Piece, colored, width_of
 from riff_tui.tui.widgets.bars import Bar
+from riff_tui.views.compare import Pair
 from riff_tui.watching.growing_run import HeadLine
 
 if TYPE_CHECKING:
@@ -267,6 +268,10 @@ class Header(Bar):
 
         if isinstance(figure, FailureGrid):
             return self._grid(figure)
+        if isinstance(figure, Pair):
+            width = self.app.size.width - 2
+            drawn = figure.draw(ascii_only=self.glyphs.ascii_only, width=width)
+            return self._titled([*drawn, *wrap(self.loaded.main.lead, width)])
         return self._trends(self.loaded.main) if isinstance(figure, Sparklines) else []
 
     def _run(self) -> list[Line]:
