@@ -11,7 +11,6 @@ from riff_tui.table import NOT_MEASURED, Bar, Column, Row, Severity, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import counted, listed, p_text, percent, signed
 from riff_tui.view_query import FilterParts
-from riff_tui.views.compare import Pair
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 from riff_tui.views.states import NO_STATES, with_excluded
@@ -119,6 +118,8 @@ def funnel_of_sides(
 
     `key` tells the sides apart, whose `names` are those of A and B.
     """
+    from riff_tui.views.compare import Pair
+
     found = [(sign, side, state) for state in states for sign, side in zip(SIDES, state.sides, strict=True) if side]
     rare = [side for state in states for side in state.sides if side and _is_rare(*state.sides)]
     one = len({answer.keys["flow"] for answer in answers}) == 1

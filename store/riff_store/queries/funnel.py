@@ -25,10 +25,9 @@ from riff_store.queries.sums import (
     call_counts,
     call_sums,
     outcome_sums,
-    state_sums,
+    places_of_states,
     step_counts,
 )
-from riff_store.statistics.significance import SIGNIFICANT, benjamini_hochberg, fisher
 from riff_store.vocabulary import route_text
 
 
@@ -70,7 +69,7 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
     cells, states = Grouping(tuple(by)), Grouping((*by, "state"))
     with store.snapshot():
         totals = call_sums(store, calls, cells)
-        visited = state_sums(store, calls, states)
+        visited = places_of_states(store, calls, states)
         ends = outcome_sums(store, calls, states)
         steps = step_counts(store, calls, states)
         blames = blame_counts(store, calls, states)
@@ -78,11 +77,10 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
     rows: dict[Names, list[FunnelRow]] = {}
     for names in dict.fromkeys((*visited, *ends, *blames)):
         *place, state = names
-        sums = list(visited.get(names, {}).values())
+        n, placed, at = visited.get(names, (0, 0, 0))
         end = ends.get(names)
-        n = sum(each.n for each in sums) + (end.n if end else 0)
-        placed = sum(each.position_n for each in sums) + (end.n if end else 0)
-        at = sum(each.position for each in sums) + (end.position if end else 0)
+        if end is not None:
+            n, placed, at = n + end.n, placed + end.n, at + end.position
         whole = totals[tuple(place)].n if tuple(place) in totals else 0
         kinds = by_kind(blames.get(names, {}))
         flow = place[by.index("flow")]
@@ -94,7 +92,7 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
                 failed=sum(kinds.values()),
                 position=at / placed if placed else None,
                 next=dict(sorted(steps.get(names, {}).items(), key=lambda step: (-step[1], step[0]))),
-                outcome=outcomes.get(flow or "", {}).get(state or "") if end or not sums else None,
+                outcome=outcomes.get(flow or "", {}).get(state or "") if end or names not in visited else None,
                 kinds=kinds,
             )
         )
@@ -135,6 +133,8 @@ class Shift:
     @property
     def is_sure(self) -> bool:
         """Return whether it is beyond chance."""
+        from riff_store.statistics.significance import SIGNIFICANT
+
         return self.p_adjusted <= SIGNIFICANT
 
 
@@ -199,6 +199,8 @@ def _states_of_both(flow: str | None, sides: Sequence[Funnel | None]) -> list[Co
 
 def _shifts(states: Sequence[ComparedState], hits: Callable[[FunnelRow], int]) -> dict[int, Shift]:
     """Return how the share of the calls of its flow differs for each state, by place, where both sides have calls."""
+    from riff_store.statistics.significance import benjamini_hochberg, fisher
+
     found: dict[int, tuple[float, float]] = {}
     for place, state in enumerate(states):
         a, b = state.sides
