@@ -208,7 +208,7 @@ class Table:
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
     those in `last` say least.
     `commands` open what rows rest on: what that is, and the command, raw and to be pasted as it stands.
-    Rows whose ids are in `folded` are left out where people read, and counted in a sentence that stands for them.
+    Rows whose ids are in `folded` are one row where people read, which is given there.
     `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
     first one. `sort` is the column that rows are sorted by where that was asked
     for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
@@ -237,7 +237,7 @@ class Table:
     identity: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
-    folded: frozenset[str] = frozenset()
+    folded: Mapping[str, Row] = field(default_factory=dict)
     begin: str = ""
     sort: str = ""
     dump: str = ""
@@ -250,9 +250,28 @@ class Table:
         matched = max(shown, self.matched or 0)
         return RowCounts(shown, matched, max(matched, self.total or 0))
 
+    def stands_for_others(self, row: Row) -> bool:
+        """Return whether a row is the one that folded rows are read as."""
+        return any(row.id == line.id for line in self.folded.values())
+
     def column(self, key: str) -> Column | None:
         """Return the column of that key, if there is one."""
         return next((column for column in self.columns if column.key == key), None)
+
+
+def as_read(table: Table) -> Table:
+    """Return a table as people read it: the row that stands for folded ones is where the last of them was."""
+    if not table.folded:
+        return table
+    last = {table.folded[row.id].id: row.id for row in table.rows if row.id in table.folded}
+    rows = []
+    for row in table.rows:
+        line = table.folded.get(row.id)
+        if line is None:
+            rows.append(row)
+        elif last[line.id] == row.id:
+            rows.append(line)
+    return replace(table, rows=rows)
 
 
 def run_steps(steps: Steps) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 LISTED = 30
 """Flows that notes count the calls of, one a line."""
 RARE = 0.01
-"""States that a smaller share of the calls came to are left to a sentence where people read."""
+"""States that a smaller share of the calls came to are one row where people read."""
+FOLDED = f"Folded: states that less than {percent(RARE)} of the calls came to."
 UNITS = "Order: when calls first come · bar: calls that came, hatched those that failed here · next: steps taken."
 FIRST = ("state", "side", "reached", "bar", "difference", "failed", "failed_difference", "next")
 _COLUMNS = (
@@ -93,8 +95,8 @@ def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
             *_COLUMNS[1:],
         ],
         rows=[_row(each, row) for each, row in found],
-        notes=[UNITS, *_notes(answers, one=one), *_folded(rare)],
-        folded=frozenset(_id(each, row) for each, row in rare),
+        notes=[UNITS, *_notes(answers, one=one), *([FOLDED] if rare else [])],
+        folded=_folded(rare, by),
         identity=(*by, "state"),
         first=FIRST,
     )
@@ -134,11 +136,11 @@ def funnel_of_sides(
             for column in (each, *_OF_SIDES.get(each.key, ()))
         ],
         rows=[_row_of_side(*each) for each in found],
-        notes=[UNITS_OF_SIDES, *_alone(states), *_nowhere(answers), *_folded(rare)],
+        notes=[UNITS_OF_SIDES, *_alone(states), *_nowhere(answers), *([FOLDED] if rare else [])],
         extras={"a": sides[0], "b": sides[1]},
         lead=_lead(states, one=one),
         figure=Pair([f"{side['name'] or NOT_MEASURED}  {_counts(**side)}" for side in sides], SIDES),
-        folded=frozenset(_id(*side) for side in rare),
+        folded=_folded(rare, ("flow",)),
         identity=("flow", "state", key),
         first=FIRST,
     )
@@ -237,11 +239,21 @@ def _nowhere(answers: Sequence[Funnel]) -> Iterator[str]:
         yield f"Blamed on no state: {cells.calls_text(nowhere, 'failed ')}."
 
 
-def _folded(rare: Sequence[tuple[Funnel, FunnelRow]]) -> Iterator[str]:
-    """Yield how many rows texts leave out, and how often calls came to them."""
-    if rare:
-        states, came = counted(len(rare), "state"), counted(sum(row.reached for _, row in rare), "call")
-        yield f"Folded in text: {states} that less than {percent(RARE)} of the calls came to ({came})."
+def _folded(rare: Sequence[tuple[Funnel, FunnelRow]], keys: Sequence[str]) -> dict[str, Row]:
+    """Return the row that stands for the rare states of each funnel, which `keys` name, by the ids of their rows."""
+    blocks: dict[str, list[tuple[Funnel, FunnelRow]]] = {}
+    for each in rare:
+        blocks.setdefault(cells.where({key: each[0].keys[key] for key in keys}), []).append(each)
+    folded: dict[str, Row] = {}
+    for block, some in blocks.items():
+        came, states = sum(row.reached for _, row in some), {row.state for _, row in some}
+        record = {**{key: some[0][0].keys[key] for key in keys}, "state": None, "reached": came}
+        empty = {
+            column.key: "" for column in (*_COLUMNS, _SIDE, *chain(*_OF_SIDES.values())) if column.key not in record
+        }
+        line = Row(f"{block} +", record, {**empty, "state": f"+ {counted(len(states), 'state')}"})
+        folded |= {_id(*each): line for each in some}
+    return folded
 
 
 def _id(answer: Funnel, row: FunnelRow) -> str:
@@ -294,7 +306,7 @@ SPEC = ViewSpec(
     filters=Filters(calls=True),
     first=FIRST,
     splits=True,
-    words=Words(nouns=("state", "states"), empty=NO_STATES),
+    words=Words(empty=NO_STATES),
     screen=Screen(
         key="V",
         help="The funnel of this flow, or of two marked runs or agents: where calls come and fail; again for more.",

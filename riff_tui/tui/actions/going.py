@@ -52,6 +52,8 @@ def _open(controls: Controls) -> None:
     elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
         load = partial(_open_once_loaded, controls, loaded.main.rows, host.body.cursor)
         controls.opening.begin(load, "rows", is_for_text=False)
+    elif loaded and row and loaded.main.stands_for_others(row):
+        host.visit(host.history.unfold())
     elif loaded and row:
         location = descend(host.location, loaded.main, row)
         if location is not None:
@@ -78,6 +80,8 @@ def _below(controls: Controls) -> str:
         return "close details" if controls.detail.is_visible else "details"
     if row is not None and not row.id and spec_of(table.view).row_kind == "call":
         return noun("conversation")  # its page is on the way
+    if row is not None and table.stands_for_others(row):
+        return "unfold"
     return noun(below(table, row))
 
 
@@ -320,7 +324,21 @@ def _since_last_run(controls: Controls) -> None:
     controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
 
 
+def _fold(controls: Controls) -> None:
+    history = controls.host.history
+    is_of_rows = controls.shown is not None and controls.shown.folded
+    controls.host.visit(history.unfold() if is_of_rows else fold(history, controls.table.row))
+
+
+def _fold_label(controls: Controls) -> str:
+    if controls.shown is not None and controls.shown.folded:
+        return "fold" if controls.here.unfolded else "unfold"
+    return "agents" if is_folded(controls.here) else "by flow"
+
+
 def _needs_folding(controls: Controls) -> str:
+    if controls.shown is not None and controls.shown.folded:
+        return ""
     if controls.here.pair or not controls.spec.regroups:
         return "only flows fold and unfold; 1 goes there"
     return needs_rows(controls)
@@ -338,10 +356,11 @@ OTHER_ROWS: tuple[Action, ...] = (
         "fold",
         ("b",),
         "by flow",
-        "Unfold the flow under the cursor into its agents; from there, or where none is folded, fold them into flows.",
-        lambda controls: controls.host.visit(fold(controls.host.history, controls.table.row)),
+        "Unfold the flow under the cursor into its agents, or the rare states of a funnel; from there, or where nothing"
+        " is folded, fold them.",
+        _fold,
         _needs_folding,
-        lambda controls: "agents" if is_folded(controls.here) else "by flow",
+        _fold_label,
     ),
 )
 

@@ -10,7 +10,7 @@ from functools import partial
 from riff_tui.catalog import Request
 from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
-from riff_tui.table import Deferred, Row, Table, in_one_step, label, run_steps, with_deferred
+from riff_tui.table import Deferred, Row, Table, as_read, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
 from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_indices
 from riff_tui.tui.navigation.history import folded_by, wants_folding
@@ -73,7 +73,10 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
     In a `hurry` that is also the list of calls of a state that very many came through.
     """
     if location.kind != "state":
-        return LoadedView(load_rows(show, location))
+        table = load_rows(show, location)
+        # What one row stands for is in no count of rows.
+        is_folded = bool(table.folded) and not location.unfolded
+        return LoadedView(replace(as_read(table), matched=None, total=None) if is_folded else table)
     where = location.scope & Filter.of(without_bare_words(location.filter.predicate))
     request = Request(where=where.text, predicate=where.predicate, defer=True)
     neighbors = show(location.view, request)

@@ -39,7 +39,7 @@ class Location:
     a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
     runs or agents that are tested against each other. `aspect` is explained instead of quality. `reason` is the order
     of calls that shows why one came here. `by` are the names that tell the rows apart, none for
-    the view's own.
+    the view's own. Where rows are `unfolded`, those that one row stands for elsewhere are shown.
     """
 
     view: str
@@ -57,6 +57,7 @@ class Location:
     aspect: str = ""
     reason: str = ""
     by: tuple[str, ...] = ()
+    unfolded: bool = False
 
     @property
     def where(self) -> Filter:
@@ -77,7 +78,8 @@ class Location:
     @property
     def cache_key(self) -> CacheKey:
         """Return what its rows depend on: locations with the same key hold the same rows."""
-        return self.view, self.where.text, self.chosen_order, self.of, self.aspect, *self.by, *self.pair, *self.sides
+        own = self.view, self.where.text, self.chosen_order, self.of, self.aspect, "unfolded" if self.unfolded else ""
+        return *own, *self.by, *self.pair, *self.sides
 
     @property
     def order(self) -> str:

@@ -125,3 +125,21 @@ async def test_two_marked_agents_of_a_flow_are_compared_and_two_flows_are_not(tw
     async with exploring(two_nights, start=open_link("runs", "")) as at:
         await at.press("m", "V")
         assert at.controls.here.by == ()
+
+
+async def test_states_that_hardly_any_call_came_to_are_one_row_that_unfolds(tmp_path: Path) -> None:
+    way, rare = [state("greet", position=0)], [state("greet", position=0), state("wait", position=1)]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", [call(f"{n}", states=way) for n in range(200)] + [call("rare", states=rare)])
+    async with exploring(tmp_path / "calls.db", (80, 24), open_link("funnel", "flow=viewing")) as at:
+        assert states(at) == [("viewing", "greet"), ("viewing", None)]
+        assert "+ 1 state " in screen(at)
+        assert "b unfold" in screen(at)
+        await at.press("j", "enter")
+        assert states(at) == [("viewing", "greet"), ("viewing", "wait")]
+        await at.press("enter")
+        assert (at.controls.here.kind, at.controls.here.crumb) == ("state", "wait")
+        await at.press("escape", "b")
+        assert states(at)[-1] == ("viewing", None)
+        await at.press("b")
+        assert states(at)[-1] == ("viewing", "wait")

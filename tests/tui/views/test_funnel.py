@@ -42,16 +42,17 @@ def test_a_flow_is_one_picture_at_80_columns() -> None:
     assert shown(funnel([of_flow(*ROWS)]), width=80) == [
         "Funnel: viewing · 400 calls · 308 failed",
         "",
-        "  State     reached            failed  Next",
-        "  greet         400  ███████░       6  → collect 390, human 4",
-        "! collect       390  ██░░░░░░     300  → booked 80",
-        "~ repeat          2  ░              2",
-        "~ ↗ human         3  ▏",
-        "  ✓ booked       80  █▋",
+        "  State      reached            failed  Next",
+        "  greet          400  ███████░       6  → collect 390, human 4",
+        "! collect        390  ██░░░░░░     300  → booked 80",
+        "  + 1 state        3",
+        "~ repeat           2  ░              2",
+        "~ ↗ human          3  ▏",
+        "  ✓ booked        80  █▋",
         "",
         "Order: when calls first come · bar: calls that came, hatched those that failed",
         "here · next: steps taken.",
-        "Folded in text: 1 state that less than 1% of the calls came to (3 calls).",
+        "Folded: states that less than 1% of the calls came to.",
     ]
 
 
@@ -77,9 +78,27 @@ def test_a_long_row_is_cut_and_still_says_where_most_calls_went() -> None:
 
 @pytest.mark.parametrize("format", ["text", "markdown", "svg"])
 def test_states_that_hardly_any_call_came_to_are_folded_where_people_read(format: str) -> None:
-    text = printed(funnel([of_flow(*ROWS)]), format)
-    assert "apologize" not in text
+    late = FunnelRow("wait", 1, 0.0025, 0, 1.9)
+    text = printed(funnel([of_flow(*ROWS[:-2], late, *ROWS[-2:])]), format)
+    assert not any(name in text for name in ("apologize", "wait"))
     assert all(name in text for name in ("repeat", "human"))  # where calls failed, and how they end
+    # One row stands for both, where the last of them was.
+    assert text.index("repeat") < text.index("+ 2 states") < text.rindex("booked")
+
+
+def test_each_flow_folds_its_own_states_and_no_count_of_rows_is_changed_by_that(tmp_path: Path) -> None:
+    lines = shown(funnel([of_flow(GREET, RARE), of_flow(GREET, RARE, flow="dental")]))
+    assert [line.split() for line in lines if "+" in line] == [
+        ["viewing", "+", "1", "state", "3"],
+        ["dental", "+", "1", "state", "3"],
+    ]
+    way, rare = [state("greet", position=0)], [state("greet", position=0), state("wait", position=1)]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "calls.jsonl", [call(f"{n}", states=way) for n in range(200)] + [call("rare", states=rare)])
+        put(store, "others.jsonl", [call("x", flow="dental")])
+        text = shown(show(store, "funnel", Request(where="flow=viewing")))
+    assert "+ 1 state" in "\n".join(text)
+    assert text[-1] == "2 of 4 match; 2 do not."
 
 
 def test_programs_read_every_state_and_what_the_bar_draws_as_figures() -> None:
@@ -194,13 +213,14 @@ def test_two_runs_stand_below_each_other_and_what_differs_beyond_chance_is_said(
         "A  night-1  400 calls · 306 failed",
         "B  night-2  400 calls · 356 failed",
         "",
-        "  State        calls                  B − A  failed  B − A  Next",
-        "  greet     A    400  █████████████░              6         → collect 390, huma…",
-        "  greet     B    400  █████████████░              6",
-        "  collect   A    390  ████░░░░░░░░░░            300         → booked 80",
-        "! collect   B    390  ██░░░░░░░░░░░░            350   +13%",
-        "  ✓ booked  A     80  ██▊",
-        "  ✓ booked  B     30  █                -13%",
+        "  State         calls                  B − A  failed  B − A",
+        "  greet      A    400  █████████████░              6",
+        "  greet      B    400  █████████████░              6",
+        "  collect    A    390  ████░░░░░░░░░░            300",
+        "! collect    B    390  ██░░░░░░░░░░░░            350   +13%",
+        "  + 1 state         3",
+        "  ✓ booked   A     80  ██▊",
+        "  ✓ booked   B     30  █                -13%",
         "",
         "Order: when calls first come · bar: the share of a side's calls that came,",
         "hatched those that failed here · B − A: how much larger that share is in B,",
@@ -244,6 +264,7 @@ def test_where_nothing_differs_beyond_chance_that_is_said_and_no_flow_of_one_sid
 def test_a_state_is_folded_where_hardly_any_call_of_either_side_came() -> None:
     often = FunnelRow("apologize", 40, 0.1, 0, 1.5)
     assert "apologize" not in printed(of_sides(*TWO_RUNS), "text")
+    assert "+ 1 state" in printed(of_sides(*TWO_RUNS), "text")
     assert "apologize" in printed(of_sides(TWO_RUNS[0], of_flow(*WORSE, often, run="night-2")), "text")
 
 
