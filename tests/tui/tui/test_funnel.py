@@ -32,7 +32,7 @@ def screen(at: Walker) -> str:
     return "\n".join(strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()) + "\n"
 
 
-def states(at: Walker) -> list[tuple[str, str]]:
+def states(at: Walker) -> list[tuple[str, str | None]]:
     loaded = at.screen.loaded
     assert loaded is not None
     return [(row.record["flow"], row.record["state"]) for row in loaded.main.rows]
