@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
-from riff_tui.table import NOT_MEASURED, Bar, Column, Row, Severity, Table
+from riff_tui.table import NOT_MEASURED, Bar, Column, Folded, Row, Severity, Table
 from riff_tui.text.glyphs import UNICODE
-from riff_tui.text.numbers import counted, listed, p_text, percent, signed
+from riff_tui.text.numbers import counted, listed, p_text, percent, points_text
 from riff_tui.view_query import FilterParts
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 from riff_tui.views.states import NO_STATES, with_excluded
 
 if TYPE_CHECKING:
-    from riff_store.queries.funnel import ComparedState, Funnel, FunnelRow, Shift
+    from riff_store.queries.funnel import ComparedState, Funnel, FunnelRow
     from riff_tui.view_query import ViewQuery
 
 LISTED = 30
@@ -153,7 +152,7 @@ def _lead(states: Sequence[ComparedState], *, one: bool) -> str:
         [(state, state.came, "come to") for state in states],
     )
     sure = [
-        f"{_points(shift)} {what} {state.state if one else f'{state.flow}/{state.state}'}"
+        f"{points_text(shift.difference)} {what} {state.state if one else f'{state.flow}/{state.state}'}"
         for some in shifts
         for state, shift, what in sorted(some, key=lambda each: -abs(each[1].difference) if each[1] else 0.0)
         if shift is not None and shift.is_sure
@@ -161,10 +160,6 @@ def _lead(states: Sequence[ComparedState], *, one: bool) -> str:
     if not sure and not any(state.came for state in states):
         return ""
     return f"B against A: {listed(sure)}." if sure else "No state differs beyond chance."
-
-
-def _points(shift: Shift) -> str:
-    return f"{signed(shift.difference * 100, 0)}%"
 
 
 def _side(key: str, name: str | None, answers: Sequence[Funnel]) -> dict[str, Any]:
@@ -197,7 +192,7 @@ def _row_of_side(sign: str, side: tuple[Funnel, FunnelRow], state: ComparedState
     for prefix, shift in shifts.items():
         figures = ("difference", "p", "p_adjusted")
         record |= {f"{prefix}{figure}": shift and getattr(shift, figure) for figure in figures}
-        display[f"{prefix}difference"] = _points(shift) if shift is not None and shift.is_sure else ""
+        display[f"{prefix}difference"] = points_text(shift.difference) if shift is not None and shift.is_sure else ""
         display |= {f"{prefix}{p}": p_text(record[f"{prefix}{p}"]) if shift else "" for p in ("p", "p_adjusted")}
     failed = shifts["failed_"]
     mark: Severity | None = None if failed is None or not failed.is_sure else "bad" if failed.difference > 0 else "good"
@@ -239,21 +234,11 @@ def _nowhere(answers: Sequence[Funnel]) -> Iterator[str]:
         yield f"Blamed on no state: {cells.calls_text(nowhere, 'failed ')}."
 
 
-def _folded(rare: Sequence[tuple[Funnel, FunnelRow]], keys: Sequence[str]) -> dict[str, Row]:
-    """Return the row that stands for the rare states of each funnel, which `keys` name, by the ids of their rows."""
-    blocks: dict[str, list[tuple[Funnel, FunnelRow]]] = {}
-    for each in rare:
-        blocks.setdefault(cells.where({key: each[0].keys[key] for key in keys}), []).append(each)
-    folded: dict[str, Row] = {}
-    for block, some in blocks.items():
-        came, states = sum(row.reached for _, row in some), {row.state for _, row in some}
-        record = {**{key: some[0][0].keys[key] for key in keys}, "state": None, "reached": came}
-        empty = {
-            column.key: "" for column in (*_COLUMNS, _SIDE, *chain(*_OF_SIDES.values())) if column.key not in record
-        }
-        line = Row(f"{block} +", record, {**empty, "state": f"+ {counted(len(states), 'state')}"})
-        folded |= {_id(*each): line for each in some}
-    return folded
+def _folded(rare: Sequence[tuple[Funnel, FunnelRow]], by: Sequence[str]) -> Folded | None:
+    """Return that the rare states of each funnel, which the names in `by` tell apart, are one row."""
+    if not rare:
+        return None
+    return Folded(frozenset(_id(*each) for each in rare), tuple(by), "state", "reached", "state")
 
 
 def _id(answer: Funnel, row: FunnelRow) -> str:

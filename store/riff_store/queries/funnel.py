@@ -118,6 +118,8 @@ def outcomes_of_flows(store: Store) -> dict[str, dict[str, str]]:
     for flow, name, outcome in store.execute(query.where(state.outcome.is_null(False))):
         found.setdefault(flow, {})[name] = outcome
     return found
+
+
 @dataclass(frozen=True, slots=True)
 class Shift:
     """Describe by how much a share of the calls of a flow is larger in B than in A, and whether that may be chance.

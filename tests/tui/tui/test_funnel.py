@@ -95,7 +95,7 @@ async def test_two_marked_runs_are_put_below_each_other_in_the_funnel(two_nights
         assert at.controls.here.by == ("run",)
         assert states(at)[:2] == [("dental", "greet")] * 2
         assert "B  night-2  48 calls" in screen(at)
-        assert "B against A: -75% come to dental/collect, -75% come to viewing/collect." in screen(at)
+        assert "B against A: -75.0 pp come to dental/collect, -75.0 pp come to viewing/collect." in screen(at)
         await at.press("j", "enter")
         assert at.controls.here.kind == "state"
         assert "run=night-2" in at.controls.here.scope.text

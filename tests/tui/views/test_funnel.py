@@ -208,19 +208,19 @@ def test_two_runs_stand_below_each_other_and_what_differs_beyond_chance_is_said(
     assert shown(of_sides(*TWO_RUNS), width=80)[:-3] == [
         "Funnel of two runs: viewing",
         "",
-        "B against A: +13% fail in collect, -13% come to booked.",
+        "B against A: +12.5 pp fail in collect, -12.5 pp come to booked.",
         "",
         "A  night-1  400 calls · 306 failed",
         "B  night-2  400 calls · 356 failed",
         "",
-        "  State         calls                  B − A  failed  B − A",
-        "  greet      A    400  █████████████░              6",
-        "  greet      B    400  █████████████░              6",
-        "  collect    A    390  ████░░░░░░░░░░            300",
-        "! collect    B    390  ██░░░░░░░░░░░░            350   +13%",
+        "  State         calls               B − A  failed     B − A",
+        "  greet      A    400  ███████░                 6",
+        "  greet      B    400  ███████░                 6",
+        "  collect    A    390  ██░░░░░░               300",
+        "! collect    B    390  █░░░░░░░               350  +12.5 pp",
         "  + 1 state         3",
-        "  ✓ booked   A     80  ██▊",
-        "  ✓ booked   B     30  █                -13%",
+        "  ✓ booked   A     80  █▋",
+        "  ✓ booked   B     30  ▋         -12.5 pp",
         "",
         "Order: when calls first come · bar: the share of a side's calls that came,",
         "hatched those that failed here · B − A: how much larger that share is in B,",
@@ -246,7 +246,7 @@ def test_programs_read_p_and_the_difference_in_the_rows_of_b_noise_or_not() -> N
     lines = list(csv.DictReader(printed(of_sides(*TWO_RUNS), "csv").splitlines()))
     assert [(line["side"], line["state"]) for line in lines[:2]] == [("A", "greet"), ("B", "greet")]
     assert all(
-        word in printed(of_sides(*TWO_RUNS), format) for format in ("markdown", "svg") for word in ("night-2", "+13%")
+        word in printed(of_sides(*TWO_RUNS), format) for format in ("markdown", "svg") for word in ("night-2", "+12.5 pp")
     )
 
 
