@@ -246,7 +246,9 @@ def test_programs_read_p_and_the_difference_in_the_rows_of_b_noise_or_not() -> N
     lines = list(csv.DictReader(printed(of_sides(*TWO_RUNS), "csv").splitlines()))
     assert [(line["side"], line["state"]) for line in lines[:2]] == [("A", "greet"), ("B", "greet")]
     assert all(
-        word in printed(of_sides(*TWO_RUNS), format) for format in ("markdown", "svg") for word in ("night-2", "+12.5 pp")
+        word in printed(of_sides(*TWO_RUNS), format)
+        for format in ("markdown", "svg")
+        for word in ("night-2", "+12.5 pp")
     )
 
 
