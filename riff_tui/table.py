@@ -180,6 +180,23 @@ class Section:
     columns: tuple[Column, ...] = ()
 
 
+class Folded(NamedTuple):
+    """Say which rows are one where people read: those of these `ids`, in one row for each of the names in `by`.
+
+    It says of how many values of the column `of`, `noun` each, and adds up the column `counts`.
+    """
+
+    ids: frozenset[str]
+    by: tuple[str, ...]
+    of: str
+    counts: str
+    noun: str
+
+
+_MORE = "+ "
+"""How the id of a row begins that stands for others; ids of rows are filters."""
+
+
 class RowCounts(NamedTuple):
     """Count the rows of a view: those that are shown, that the filter leaves, and that there are without it."""
 
@@ -208,7 +225,7 @@ class Table:
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
     those in `last` say least.
     `commands` open what rows rest on: what that is, and the command, raw and to be pasted as it stands.
-    Rows whose ids are in `folded` are left out where people read, and counted in a sentence that stands for them.
+    Rows that are `folded` are one where people read.
     `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
     first one. `sort` is the column that rows are sorted by where that was asked
     for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
@@ -237,7 +254,7 @@ class Table:
     identity: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
-    folded: frozenset[str] = frozenset()
+    folded: Folded | None = None
     begin: str = ""
     sort: str = ""
     dump: str = ""
@@ -253,6 +270,34 @@ class Table:
     def column(self, key: str) -> Column | None:
         """Return the column of that key, if there is one."""
         return next((column for column in self.columns if column.key == key), None)
+
+
+def as_read(table: Table) -> Table:
+    """Return a table as people read it: folded rows are one row, where the last of them was."""
+    folded, blocks = table.folded, dict[tuple[Any, ...], list[Row]]()
+    if folded is None:
+        return table
+    for row in table.rows:
+        if row.id in folded.ids:
+            blocks.setdefault(tuple(row.record[key] for key in folded.by), []).append(row)
+    lines = {some[-1].id: _line(table, folded, names, some) for names, some in blocks.items()}
+    rows = [lines.get(row.id, row) for row in table.rows if row.id not in folded.ids or row.id in lines]
+    return replace(table, rows=rows)
+
+
+def stands_for_others(row: Row) -> bool:
+    """Return whether a row is the one that folded rows are read as."""
+    return row.id.startswith(_MORE)
+
+
+def _line(table: Table, folded: Folded, names: Sequence[Any], rows: Sequence[Row]) -> Row:
+    """Return the row that says how many rows are folded, and adds up what they count."""
+    _, by, of, counts, noun = folded
+    n = len({str(row.record[of]) for row in rows})
+    record = {**dict(zip(by, names, strict=True)), of: None, counts: sum(row.record[counts] for row in rows)}
+    display = {column.key: "" for column in table.columns if column.key not in record}
+    said = f"{_MORE}{n:,} {noun}{'' if n == 1 else 's'}"
+    return Row(f"{_MORE}{' '.join(map(str, names))}", record, {**display, of: said})
 
 
 def run_steps(steps: Steps) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -293,14 +293,15 @@ def _pairing(answer: Comparison) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Draw the names of both rows, as two lines above what is compared."""
+    """Draw the names of both rows or sides, as two lines above what is compared."""
 
-    a: str
-    b: str
+    named: Iterable[str]
+    signs: Sequence[str] = ("a", "b")
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
         """Return a line each; the names are raw text."""
-        return [fit(f"{side}  {one_line(named)}", width) for side, named in (("a", self.a), ("b", self.b))]
+        named = zip(self.signs, self.named, strict=True)
+        return [fit(f"{sign}  {one_line(name)}", width) for sign, name in named]
 
 
 def side_by_side(table: Table, a: Row, b: Row) -> Table:
@@ -341,7 +342,7 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
                 for side, row in (("a", a), ("b", b))
             },
         },
-        figure=Pair(*(joined_names(identity_columns(table), row) + _behind(row) for row in sides)),
+        figure=Pair([joined_names(identity_columns(table), row) + _behind(row) for row in sides]),
     )
 
 

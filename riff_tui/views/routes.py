@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
+from riff_tui.table import BOUNDS, Bounds, Column, Folded, Row, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import counted, percent
 from riff_tui.views.funnel import LISTED, RARE
@@ -93,7 +93,7 @@ def routes(
         rows=rows,
         notes=list(_notes_on_routes(answers, outlined, rare, is_shown)),
         extras={"flows": [_flow_record(each) for each in answers], "beginnings": list(_records_of_beginnings(answers))},
-        folded=frozenset(row.id for row in rare),
+        folded=Folded(frozenset(row.id for row in rare), tuple(by), "route", "n", "route") if rare else None,
         identity=(*by, "route"),
         first=ROUTES_FIRST,
     )
@@ -137,8 +137,7 @@ def _notes_on_routes(
         yield f"Hardly two calls take the same route: {flows} too many to read, so common beginnings stand for them."
         yield INDENTED
     if rare:
-        calls = cells.calls_text(sum(row.record["n"] for row in rare))
-        yield f"Folded in text: {counted(len(rare), 'route')} that less than {percent(RARE)} of calls took ({calls})."
+        yield f"Folded: routes that less than {percent(RARE)} of calls took."
 
 
 def _stay(answer: FlowRoutes) -> str:

@@ -71,7 +71,8 @@ class Screen:
     the walk from flows to calls. `below` names the view that Enter opens from a row, or finds it by the row.
     `walk` are the steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place
     one is in, and any other view keeps all. `rows_of` is the view whose rows its screen walks through. `of_row`
-    are the names in the row under the cursor to which its key narrows it.
+    are the names in the row under the cursor to which its key narrows it. A view that `compares` is split by two runs
+    or agents where these are marked or compared.
     """
 
     kind: ScreenKind = "list"
@@ -82,6 +83,7 @@ class Screen:
     walk: tuple[str, ...] = ()
     rows_of: str = ""
     of_row: tuple[str, ...] = ()
+    compares: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,7 +99,18 @@ from riff_store.queries.edits import edit_effects
 from riff_store.queries.effects import FACTORS, Effects, JudgeOverlap, UnknownAspect, effects
 from riff_store.queries.failures import FailureCell, FailureMatrix, failure_matrix, failure_shifts, failures
 from riff_store.queries.flows import ArchetypeCell, FlowCell, archetypes, flow_cells
-from riff_store.queries.funnel import FlowRoutes, Funnel, FunnelRow, Route, Suspicion, funnels, routes, suspicions
+from riff_store.queries.funnel import (
+    FlowRoutes,
+    Funnel,
+    FunnelRow,
+    Route,
+    Shift,
+    Suspicion,
+    compared_states,
+    funnels,
+    routes,
+    suspicions,
+)
 from riff_store.queries.judges import Alignments, JudgeSummary, alignment, judges
 from riff_store.queries.last_edits import Edits, Histories, LastEdit
 from riff_store.queries.latencies import MOST, Bucket, LatencyReading, PooledLatency, buckets
@@ -173,7 +184,7 @@ from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations
 from riff_store.statistics.pairing import Places, Tasks, by_key, compared, paired, pairs_by_key
 from riff_store.statistics.ratios import CallSums as RatiosCallSums
 from riff_store.statistics.ratios import RatioTest
-from riff_store.statistics.significance import MOST_OUTCOMES, Stratum, rate_change, stratified_fisher
+from riff_store.statistics.significance import MOST_OUTCOMES, Stratum, fisher, rate_change, stratified_fisher
 from riff_store.transcript_columns import EVENTS, EventColumns, is_spelled, read_text, spell
 from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, Transcripts, unpack_transcript
 from riff_store.vocabulary import (

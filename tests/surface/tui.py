@@ -131,7 +131,7 @@ from riff_tui.views.export import COLUMNS as EXPORT_COLUMNS
 from riff_tui.views.export import batch_of
 from riff_tui.views.failure_matrix import failure_matrix
 from riff_tui.views.flows import UNITS, archetypes, flows
-from riff_tui.views.funnel import funnel
+from riff_tui.views.funnel import funnel, funnel_of_sides
 from riff_tui.views.gate import gate
 from riff_tui.views.judges import flow_table, rate_marks, shortfalls
 from riff_tui.views.judges import judges as judges_judges

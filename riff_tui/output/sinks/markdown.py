@@ -10,13 +10,12 @@ from riff_tui.output.sinks.parts import (
     Options,
     closing,
     figure_lines,
-    folded,
     lists,
     place_width,
     row_severity,
     shown_columns,
 )
-from riff_tui.table import DRILL, Column, Row, Table
+from riff_tui.table import DRILL, Column, Row, Table, as_read
 from riff_tui.text.numbers import cell_text
 from riff_tui.text.safe_text import cell_width, padded
 
@@ -33,7 +32,7 @@ _BLOCK_START = re.compile(r"[#+=:-]|\d+(?=[.)])")
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print a heading, the drawing in a fence, the table or its lists, commands as code, and the notes, a line each."""
-    table = folded(table)
+    whole, table = table, as_read(table)
     parts: list[list[str]] = []
     if table.title:
         parts.append([f"# {_escaped(table.title, options)}"])
@@ -47,7 +46,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts.append(_grid(columns, table.rows, options))
     if table.commands:
         parts.append([f"- {escape(options.line(of))}: {code_span(options.line(text))}" for of, text in table.commands])
-    if said := closing(table):
+    if said := closing(whole):
         parts.append([_sentence(line, options) for line in said])
     out.write("\n\n".join("\n".join(part) for part in parts) + "\n")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Protocol, TextIO
 
@@ -19,13 +19,6 @@ LEAST_PLACE = 25
 def data_columns(table: Table) -> list[Column]:
     """Return the columns that programs read: what bars draw other columns hold."""
     return [column for column in table.columns if column.kind != "bar"]
-
-
-def folded(table: Table) -> Table:
-    """Return the table as people read it, without the rows that a sentence stands for."""
-    if not table.folded:
-        return table
-    return replace(table, rows=[row for row in table.rows if row.id not in table.folded])
 
 
 def shown_columns(table: Table) -> list[Column]:

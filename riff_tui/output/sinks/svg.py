@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Grid, Piece, listed
-from riff_tui.output.sinks.parts import FIGURE_WIDTH, Options, closing, figure_lines, folded, shown_columns, wrapped
-from riff_tui.table import Table
+from riff_tui.output.sinks.parts import FIGURE_WIDTH, Options, closing, figure_lines, shown_columns, wrapped
+from riff_tui.table import Table, as_read
 from riff_tui.text.palette import DARK, LIGHT, Role, Theme, page_color
 from riff_tui.text.safe_text import cell_width
 
@@ -45,13 +45,13 @@ class _Line:
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print title, the sentence to read first, drawing, rows and notes as one picture as wide as its rows."""
-    table = folded(table)
+    whole, table = table, as_read(table)
     body = list(_body(table, options))
     cells = max(
         [FIGURE_WIDTH, *(piece.start + piece.width for block in body for line in block for piece in line.pieces[-1:])]
     )
     commands = [f"{of}: {command}" for of, command in table.commands]
-    said = [part for text in (*commands, *closing(table)) for part in wrapped(options.line(text), cells)]
+    said = [part for text in (*commands, *closing(whole)) for part in wrapped(options.line(text), cells)]
     titles = wrapped(options.line(table.title), cells) if table.title else []
     lead = wrapped(options.line(table.lead), cells) if table.lead else []
     blocks = [

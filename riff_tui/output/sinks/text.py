@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Fit, Grid, Piece, listed
-from riff_tui.output.sinks.parts import Options, closing, figure_lines, folded, shown_columns, wrapped
-from riff_tui.table import Prose, Table
+from riff_tui.output.sinks.parts import Options, closing, figure_lines, shown_columns, wrapped
+from riff_tui.table import Prose, Table, as_read
 from riff_tui.text.column_fit import hanging
 from riff_tui.text.palette import ANSI, Role, inked
 from riff_tui.text.safe_text import cell_width, fit
@@ -25,7 +25,7 @@ AT_ONCE = 1_000
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print title, drawing, rows and notes; the last line says what a narrow terminal cost."""
-    table = folded(table)
+    whole, table = table, as_read(table)
     if table.prose is not None:
         _write_prose(table, table.prose, out, options)
         return
@@ -53,7 +53,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         columns = grid.fit
     if table.commands:
         parts.append([line for of, text in table.commands for line in _to_paste(of, text, options)])
-    said = closing(table) + columns.sentences() + _cost(columns, shortened, options)
+    said = closing(whole) + columns.sentences() + _cost(columns, shortened, options)
     if said:
         parts.append([part for line in said for part in wrapped(options.line(line), options.width)])
     if is_long and parts:

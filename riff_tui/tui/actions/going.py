@@ -9,10 +9,10 @@ from functools import partial
 
 from riff_tui.browser import is_in_browser
 from riff_tui.filters import Filter
-from riff_tui.table import Table
+from riff_tui.table import Table, stands_for_others
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
 from riff_tui.tui.data.lists import PAGE, PagedRows
-from riff_tui.tui.data.loader import is_voice
+from riff_tui.tui.data.loader import is_voice, pair_of_sides
 from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
 from riff_tui.tui.navigation.location import (
     Location,
@@ -25,6 +25,7 @@ from riff_tui.tui.navigation.location import (
     narrow,
     noun,
     recentred,
+    split_by_sides,
     state_of,
 )
 from riff_tui.tui.navigation.stacks import choose, since_last_run, take_off, whole_store, widening
@@ -51,6 +52,8 @@ def _open(controls: Controls) -> None:
     elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
         load = partial(_open_once_loaded, controls, loaded.main.rows, host.body.cursor)
         controls.opening.begin(load, "rows", is_for_text=False)
+    elif loaded and row and stands_for_others(row):
+        host.visit(host.history.unfold())
     elif loaded and row:
         location = descend(host.location, loaded.main, row)
         if location is not None:
@@ -77,6 +80,8 @@ def _below(controls: Controls) -> str:
         return "close details" if controls.detail.is_visible else "details"
     if row is not None and not row.id and spec_of(table.view).row_kind == "call":
         return noun("conversation")  # its page is on the way
+    if row is not None and stands_for_others(row):
+        return "unfold"
     return noun(below(table, row))
 
 
@@ -243,14 +248,29 @@ def _view(view: str) -> Run:
     def go(controls: Controls) -> None:
         history, table = controls.host.history, controls.shown
         conditions = _conditions(history.here, table) if table is not None else None
+        split = _by_sides(controls, view, conditions)
+        if split is not None:
+            controls.host.visit(history.down(split))
+            return
         stack = choose(history.stack, view, narrow(conditions, _of_row(controls, view)))
-        if is_same(stack, history.stack) and history.here.by:
+        if is_same(stack, history.stack) and history.here.by and spec_of(view).regroups:
             remark = "every flow with every agent; the same key folds them" if is_folded(history.here) else ""
             controls.host.visit(unfold_all(history), remark=remark)
             return
         controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
 
     return go
+
+
+def _by_sides(controls: Controls, view: str, conditions: Scope) -> Location | None:
+    """Return a view split by the two runs or agents that are marked or compared, if it puts them next to each other."""
+    here, table = controls.here, controls.shown
+    if table is None or not spec_of(view).screen.compares or here.view == view:
+        return None
+    pair = table if here.sides else pair_of_sides(table, controls.marks)
+    above = here.scope.predicate
+    within = narrow(narrow(above, conditions), _of_row(controls, view) if here.sides else None)
+    return None if pair is None else split_by_sides(pair, view, within, above)
 
 
 def _of_row(controls: Controls, view: str) -> Scope:
@@ -304,7 +324,21 @@ def _since_last_run(controls: Controls) -> None:
     controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
 
 
+def _fold(controls: Controls) -> None:
+    history = controls.host.history
+    is_of_rows = controls.shown is not None and controls.shown.folded
+    controls.host.visit(history.unfold() if is_of_rows else fold(history, controls.table.row))
+
+
+def _fold_label(controls: Controls) -> str:
+    if controls.shown is not None and controls.shown.folded:
+        return "fold" if controls.here.unfolded else "unfold"
+    return "agents" if is_folded(controls.here) else "by flow"
+
+
 def _needs_folding(controls: Controls) -> str:
+    if controls.shown is not None and controls.shown.folded:
+        return ""
     if controls.here.pair or not controls.spec.regroups:
         return "only flows fold and unfold; 1 goes there"
     return needs_rows(controls)
@@ -322,10 +356,11 @@ OTHER_ROWS: tuple[Action, ...] = (
         "fold",
         ("b",),
         "by flow",
-        "Unfold the flow under the cursor into its agents; from there, or where none is folded, fold them into flows.",
-        lambda controls: controls.host.visit(fold(controls.host.history, controls.table.row)),
+        "Unfold the flow under the cursor into its agents, or rare states or routes; from there, or where nothing"
+        " is folded, fold them.",
+        _fold,
         _needs_folding,
-        lambda controls: "agents" if is_folded(controls.here) else "by flow",
+        _fold_label,
     ),
 )
 

@@ -97,7 +97,15 @@ def _next(controls: Controls) -> tuple[str, ...]:
         after = ("open", *_FAILING)
     if here.view == "codes" and done not in _CHANGES:
         after = ("open", "rename_code", "take_back_rename", "view:failure-matrix", "view:conversations")
-    return (*((done,) if is_narrowed else ()), *(("open", "fold") if is_folded(here) else ()), *after)
+    return (
+        *((done,) if is_narrowed else ()),
+        *(("open", "fold") if is_folded(here) or _has_rare(controls) else ()),
+        *after,
+    )
+
+
+def _has_rare(controls: Controls) -> bool:
+    return controls.shown is not None and bool(controls.shown.folded)
 
 
 def _begun(controls: Controls) -> tuple[str, ...]:

@@ -99,7 +99,8 @@ class DeferredLoad:
         if loaded is not None and loaded.neighbors is not None:
             missing = "latencies are" if "blast" in loaded.neighbors.extras else "latencies and who starves are"
             self._header.set_progress(f"{missing} not read: r reads them")
-        self._host.say(f"stopped{f', {how_far}' if how_far else ''}; r reads it again")
+        counted = f", {how_far}" if any(map(str.isdigit, how_far)) else ""
+        self._host.say(f"stopped{counted}; r reads it again")
 
     async def _load(self, loaded: LoadedView) -> None:
         assert loaded.deferred is not None

@@ -10,7 +10,7 @@ from functools import partial
 from riff_tui.catalog import Request
 from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
-from riff_tui.table import Deferred, Row, Table, in_one_step, label, run_steps, with_deferred
+from riff_tui.table import Deferred, Row, Table, as_read, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
 from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_indices
 from riff_tui.tui.navigation.history import folded_by, wants_folding
@@ -73,7 +73,10 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
     In a `hurry` that is also the list of calls of a state that very many came through.
     """
     if location.kind != "state":
-        return LoadedView(load_rows(show, location))
+        table = load_rows(show, location)
+        # What one row stands for is in no count of rows.
+        is_folded = bool(table.folded) and not location.unfolded
+        return LoadedView(replace(as_read(table), matched=None, total=None) if is_folded else table)
     where = location.scope & Filter.of(without_bare_words(location.filter.predicate))
     request = Request(where=where.text, predicate=where.predicate, defer=True)
     neighbors = show(location.view, request)
@@ -182,20 +185,23 @@ def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Locat
 
 def tested_location(location: Location, table: Table, ids: Sequence[str]) -> Location | None:
     """Return the location of the tested comparison of two rows, if they are two runs or two agents of one flow."""
-    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
-    rows = [found[row_id] for row_id in _in_time(table, ids) if row_id in found]
-    if len(rows) != 2:
-        return None
-    pair = side_by_side(table, *rows)
-    sides = sides_of(pair)
-    if not sides:
+    pair = pair_of_sides(table, ids)
+    if pair is None:
         return None
     scope = narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
     within = scope_of(pair, scope)
     crumb = ": ".join(
-        filter(None, (place_name(within, location.scope.predicate), _pair_crumb(table, [row.id for row in rows])))
+        filter(None, (place_name(within, location.scope.predicate), _pair_crumb(table, _in_time(table, ids))))
     )
-    return Location("compare", crumb, Filter.of(within), sides=sides)
+    return Location("compare", crumb, Filter.of(within), sides=sides_of(pair))
+
+
+def pair_of_sides(table: Table, ids: Sequence[str]) -> Table | None:
+    """Return two rows side by side if they are loaded, and are two runs or two agents of one flow."""
+    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
+    rows = [found[row_id] for row_id in _in_time(table, ids) if row_id in found]
+    pair = side_by_side(table, *rows) if len(rows) == 2 else None
+    return pair if pair is not None and sides_of(pair) else None
 
 
 def swapped(location: Location) -> Location:

@@ -67,6 +67,10 @@ class History:
         here = replace(self.here, by=by, sort=None, row="", index=0)
         return replace(self.alter(here), last=self.stack)
 
+    def unfold(self) -> History:
+        """Show the rows of this location that one row stands for, or that row again; it is no step."""
+        return self.alter(replace(self.here, unfolded=not self.here.unfolded))
+
     def to_last(self) -> History:
         """Step to the last location in another view, scope or order, and from there back again."""
         if self.last is None:
@@ -102,7 +106,7 @@ def is_same(first: Stack, second: Stack) -> bool:
     """Return whether two stacks hold the same locations, whatever their rows and their cursor."""
 
     def plain(stack: Stack) -> list[Location]:
-        return [replace(location, row="", column="", index=0, sort=None, by=()) for location in stack]
+        return [replace(location, row="", column="", index=0, sort=None, by=(), unfolded=False) for location in stack]
 
     return plain(first) == plain(second)
 

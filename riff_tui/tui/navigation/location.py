@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from riff_store.filters.predicates import And, Predicate, Term, asks_states, conjuncts, terms
+from riff_store.filters.predicates import And, Or, Predicate, Term, asks_states, conjuncts, terms
 from riff_tui.catalog import Request
 from riff_tui.errors import FilterError
 from riff_tui.filters import Filter, split
@@ -39,7 +39,7 @@ class Location:
     a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
     runs or agents that are tested against each other. `aspect` is explained instead of quality. `reason` is the order
     of calls that shows why one came here. `by` are the names that tell the rows apart, none for
-    the view's own.
+    the view's own. Where rows are `unfolded`, those that one row stands for elsewhere are shown.
     """
 
     view: str
@@ -57,6 +57,7 @@ class Location:
     aspect: str = ""
     reason: str = ""
     by: tuple[str, ...] = ()
+    unfolded: bool = False
 
     @property
     def where(self) -> Filter:
@@ -77,7 +78,8 @@ class Location:
     @property
     def cache_key(self) -> CacheKey:
         """Return what its rows depend on: locations with the same key hold the same rows."""
-        return self.view, self.where.text, self.chosen_order, self.of, self.aspect, *self.by, *self.pair, *self.sides
+        own = self.view, self.where.text, self.chosen_order, self.of, self.aspect, "unfolded" if self.unfolded else ""
+        return *own, *self.by, *self.pair, *self.sides
 
     @property
     def order(self) -> str:
@@ -271,6 +273,21 @@ def scope_of(table: Table, scope: Scope) -> Scope:
     return conditions
 
 
+def split_by_sides(table: Table, view: str, scope: Scope, above: Scope) -> Location | None:
+    """Return the location of a view of the calls of two sides alone, its rows split by them; `None` if these are none.
+
+    `table` compares both, `scope` is what they are compared within, and `above` what the location above says of that.
+    """
+    names = _side_names(table)
+    kind = _side_kind(*names)
+    if not kind:
+        return None
+    both = Or(tuple(name_term(kind, str(side[kind])) for side in names))
+    within = scope_of(table, scope)
+    crumb = row_crumb({field: fixed_value(within, field) for field in fixed_fields(within)}, above)
+    return Location(view, " › ".join(filter(None, (crumb, noun(view)))), Filter.of(narrow(within, both)), by=(kind,))
+
+
 def heading(table: Table, within: str = "") -> list[str]:
     """Return what is compared within, who is who, with how many calls, and what came out of it; names are raw text."""
     lines = [f"In {within}"] if within and table.view == "compare" else []
@@ -282,13 +299,15 @@ def heading(table: Table, within: str = "") -> list[str]:
 
 
 def _side_names(table: Table) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the names of both rows; a level of a factor is called by it, as an agent is one of `agent`."""
+    """Return the names of both rows or sides; a level of a factor is called by it, as an agent is one of `agent`."""
     found = (table.extras.get("a"), table.extras.get("b"))
     a, b = ({} if not isinstance(names, Mapping) else _as_names(names) for names in found)
     return a, b
 
 
 def _as_names(names: Mapping[str, Any]) -> Mapping[str, Any]:
+    if {"kind", "name", "n"} <= names.keys():
+        return {str(names["kind"]): names["name"]}
     return {str(names["factor"]): names["level"]} if names.keys() == {"factor", "level"} else names
 
 

@@ -60,7 +60,8 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
     if spec.screen.depth == 0 and scope is None:
         return START
     above = locations_above(stack, view, scope) or START
-    return (*above, Location(view, _chip_crumb(view, scope, above), Filter.of(scope), reason=here.reason))
+    by = here.by if here.view == view and spec.splits else ()
+    return (*above, Location(view, _chip_crumb(view, scope, above), Filter.of(scope), reason=here.reason, by=by))
 
 
 def take_off(stack: Stack) -> Stack | None:

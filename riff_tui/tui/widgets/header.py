@@ -32,6 +32,7 @@ from riff_tui.tui.render.headers import (
 )
 from riff_tui.tui.render.styled_lines import Line, Piece, colored, width_of
 from riff_tui.tui.widgets.bars import Bar
+from riff_tui.views.compare import Pair
 from riff_tui.watching.growing_run import HeadLine
 
 if TYPE_CHECKING:
@@ -244,9 +245,11 @@ class Header(Bar):
         assert self.location is not None
         if self.location.kind == "conversation":
             return self._conversation(self.loaded.main)
-        if self.location.pair:
-            figure, ascii_only = self.loaded.main.figure, self.glyphs.ascii_only
-            return self._titled(figure.draw(ascii_only=ascii_only, width=self.app.size.width - 2) if figure else [])
+        figure, width = self.loaded.main.figure, self.app.size.width - 2
+        if isinstance(figure, Pair):
+            drawn = figure.draw(ascii_only=self.glyphs.ascii_only, width=width)
+            lead = self.loaded.main.lead
+            return self._titled([*drawn, *(wrap(lead, width) if lead else ())])
         if self.location.sides:
             return self._titled(heading(self.loaded.main, place_name(self.location.scope.predicate)))
         if self.location.kind == "state" and self.loaded.neighbors is not None:
@@ -258,9 +261,8 @@ class Header(Bar):
             return self._run()
         if self.loaded.main.lead and self.loaded.main.first_row is None:
             # What is to be read first.
-            said = wrap(shown(self.loaded.main.lead, self.glyphs), self.app.size.width - 2)
+            said = wrap(shown(self.loaded.main.lead, self.glyphs), width)
             return [((f" {piece}", self.palette.head),) for piece in said]
-        figure = self.loaded.main.figure
         if figure is None:
             return []
         from riff_tui.charts.failure_grid import FailureGrid

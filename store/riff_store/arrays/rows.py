@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from riff_store.chunks import CALL_IDS, CALLS, ROWS_OF_CALLS, Ask, asking, keys_
 from riff_store.engines.engine import Connection
 
 _IN_RANGE = "BETWEEN ? AND ?"
-_SPARSE = 8
+_SPARSE = 3
 """Calls of which there are so many times more between the first and the last are quicker asked for one by one."""
 
 
@@ -45,7 +46,9 @@ def outcome_visits(ask: Ask, states: Iterable[int], calls: NDArray[np.int64]) ->
         ends, where = (), f"conversation_id IN ({_listed(calls.tolist())})"
     # The sign keeps SQLite from looking for each state of each call.
     sql = f"SELECT {columns} FROM outcome_visit WHERE {where} AND +state_id IN ({wanted})"
-    return _columns(ask(sql, ends), columns)
+    rows = ask(sql, ends)
+    # None of these columns can be null, so there is a quicker way than column by column.
+    return list(np.fromiter(chain.from_iterable(rows), np.float64, 3 * len(rows)).reshape(-1, 3).T)
 
 
 def placed_scores(calls: NDArray[Any], keys: Floats, values: Floats) -> Floats:

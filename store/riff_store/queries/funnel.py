@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from math import sqrt
@@ -25,7 +25,7 @@ from riff_store.queries.sums import (
     call_counts,
     call_sums,
     outcome_sums,
-    state_sums,
+    places_of_states,
     step_counts,
 )
 from riff_store.vocabulary import route_text
@@ -69,7 +69,7 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
     cells, states = Grouping(tuple(by)), Grouping((*by, "state"))
     with store.snapshot():
         totals = call_sums(store, calls, cells)
-        visited = state_sums(store, calls, states)
+        visited = places_of_states(store, calls, states)
         ends = outcome_sums(store, calls, states)
         steps = step_counts(store, calls, states)
         blames = blame_counts(store, calls, states)
@@ -77,11 +77,10 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
     rows: dict[Names, list[FunnelRow]] = {}
     for names in dict.fromkeys((*visited, *ends, *blames)):
         *place, state = names
-        sums = list(visited.get(names, {}).values())
+        n, placed, at = visited.get(names, (0, 0, 0))
         end = ends.get(names)
-        n = sum(each.n for each in sums) + (end.n if end else 0)
-        placed = sum(each.position_n for each in sums) + (end.n if end else 0)
-        at = sum(each.position for each in sums) + (end.position if end else 0)
+        if end is not None:
+            n, placed, at = n + end.n, placed + end.n, at + end.position
         whole = totals[tuple(place)].n if tuple(place) in totals else 0
         kinds = by_kind(blames.get(names, {}))
         flow = place[by.index("flow")]
@@ -93,7 +92,7 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
                 failed=sum(kinds.values()),
                 position=at / placed if placed else None,
                 next=dict(sorted(steps.get(names, {}).items(), key=lambda step: (-step[1], step[0]))),
-                outcome=outcomes.get(flow or "", {}).get(state or "") if end or not sums else None,
+                outcome=outcomes.get(flow or "", {}).get(state or "") if end or names not in visited else None,
                 kinds=kinds,
             )
         )
@@ -119,6 +118,99 @@ def outcomes_of_flows(store: Store) -> dict[str, dict[str, str]]:
     for flow, name, outcome in store.execute(query.where(state.outcome.is_null(False))):
         found.setdefault(flow, {})[name] = outcome
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Describe by how much a share of the calls of a flow is larger in B than in A, and whether that may be chance.
+
+    `p` is that of Fisher's exact test, `p_adjusted` is corrected across the states that are compared
+    (Benjamini-Hochberg).
+    """
+
+    difference: float
+    p: float
+    p_adjusted: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether it is beyond chance."""
+        from riff_store.statistics.significance import SIGNIFICANT
+
+        return self.p_adjusted <= SIGNIFICANT
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedState:
+    """Hold what is known of a state on two sides, `None` for a side without a call of its flow.
+
+    `came` and `failed` say how the shares of the calls that came to it, and that failed there, differ; `None` where
+    a side has no call of the flow.
+    """
+
+    flow: str | None
+    state: str
+    sides: tuple[tuple[Funnel, FunnelRow] | None, tuple[Funnel, FunnelRow] | None]
+    came: Shift | None = None
+    failed: Shift | None = None
+
+
+def compared_states(found: Sequence[Funnel], key: str, names: tuple[str | None, str | None]) -> list[ComparedState]:
+    """Return each state of the flows in the order in which calls of both sides first come to them.
+
+    `names` are those of both sides, which `key` tells apart. Flows are ordered by the failed calls of both.
+    """
+    of_flows: dict[str | None, list[Funnel | None]] = {}
+    for each in found:
+        of_flows.setdefault(each.keys["flow"], [None, None])[names.index(each.keys[key])] = each
+
+    def most_failed(flow: str | None) -> tuple[object, ...]:
+        sides = [side for side in of_flows[flow] if side is not None]
+        return -sum(side.failed for side in sides), -sum(side.calls for side in sides), flow or ""
+
+    states = [state for flow in sorted(of_flows, key=most_failed) for state in _states_of_both(flow, of_flows[flow])]
+    came, failed = _shifts(states, lambda row: row.reached), _shifts(states, lambda row: row.failed)
+    return [replace(state, came=came.get(place), failed=failed.get(place)) for place, state in enumerate(states)]
+
+
+def _states_of_both(flow: str | None, sides: Sequence[Funnel | None]) -> list[ComparedState]:
+    """Return the states that calls of either side came to; a side whose calls did not has a row without calls."""
+    rows = [{row.state: row for row in side.rows} if side else {} for side in sides]
+    both = {state: [of[state] for of in rows if state in of] for state in dict.fromkeys((*rows[0], *rows[1]))}
+
+    def place(state: str) -> tuple[object, ...]:
+        placed = [(row.position, row.reached) for row in both[state] if row.position is not None]
+        came = sum(n for _, n in placed)
+        return _in_order(
+            replace(
+                both[state][0],
+                reached=sum(row.reached for row in both[state]),
+                position=sum(at * n for at, n in placed) / came if came else None,
+            )
+        )
+
+    def of_side(side: Funnel | None, known: Mapping[str, FunnelRow], state: str) -> tuple[Funnel, FunnelRow] | None:
+        absent = FunnelRow(state, 0, 0.0, 0, None, outcome=both[state][0].outcome)
+        return None if side is None else (side, known.get(state, absent))
+
+    return [
+        ComparedState(flow, state, (of_side(sides[0], rows[0], state), of_side(sides[1], rows[1], state)))
+        for state in sorted(both, key=place)
+    ]
+
+
+def _shifts(states: Sequence[ComparedState], hits: Callable[[FunnelRow], int]) -> dict[int, Shift]:
+    """Return how the share of the calls of its flow differs for each state, by place, where both sides have calls."""
+    from riff_store.statistics.significance import benjamini_hochberg, fisher
+
+    found: dict[int, tuple[float, float]] = {}
+    for place, state in enumerate(states):
+        a, b = state.sides
+        if a is not None and b is not None:
+            change = hits(b[1]) / b[0].calls - hits(a[1]) / a[0].calls
+            found[place] = change, fisher(hits(a[1]), a[0].calls, hits(b[1]), b[0].calls)
+    adjusted = benjamini_hochberg([p for _, p in found.values()])
+    return {place: Shift(*each, p) for (place, each), p in zip(found.items(), adjusted, strict=True)}
 
 
 def _in_order(row: FunnelRow) -> tuple[object, ...]:

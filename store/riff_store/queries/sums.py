@@ -34,7 +34,9 @@ _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 _COUNTS = m.CALLS.sums[:2]
 _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields)
 _TYPED = tuple(each for each in m.CALLS.sums if each.name == "typed")
-_LOST = tuple(each for each in m.STATES.sums if each.name in ("n", "lost"))
+_OF_STATES = {each.name: each for each in m.STATES.sums}
+_LOST = _OF_STATES["n"], _OF_STATES["lost"]
+_PLACED = _OF_STATES["n"], _OF_STATES["position_n"], _OF_STATES["position"]
 
 
 def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
@@ -42,9 +44,13 @@ def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[
     return {names: (row[0], row[1]) for names, row in _sums_of_calls(store, calls, group, _COUNTS).items()}
 
 
-def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, CallSums]:
+def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> Mapping[Names, CallSums]:
     """Sum how calls went, by the names of the group."""
-    return {names: CallSums(*row) for names, row in _sums_of_calls(store, calls, group, _OF_CALLS).items()}
+
+    def found() -> Mapping[Names, CallSums]:
+        return {names: CallSums(*row) for names, row in _sums_of_calls(store, calls, group, _OF_CALLS).items()}
+
+    return store.once((call_sums, calls, group), found)
 
 
 def _sums_of_calls(
@@ -137,12 +143,22 @@ def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dic
             names: (sum(each.n for each in sums.values()), sum(each.lost for each in sums.values()))
             for names, sums in known.items()
         }
-    names = group.namer(store)
-    found: dict[Names, tuple[int, int]] = {}
-    for *keys, _, n, lost in _sums_of_states(store, rows, group, _LOST):
-        cell = names(tuple(keys))
-        before = found.get(cell, (0, 0))
-        found[cell] = before[0] + n, before[1] + lost
+    return {names: (n, lost) for names, (n, lost) in _over_segments(store, rows, group, _LOST).items()}
+
+
+def places_of_states(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int, int]]:
+    """Count the calls that came to each state and those that tell when, and add up at which visit they first did."""
+    return {names: (n, told, at) for names, (n, told, at) in _over_segments(store, rows, group, _PLACED).items()}
+
+
+def _over_segments(
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
+) -> dict[Names, list[Any]]:
+    names, size = group.namer(store), len(wanted)
+    found: dict[Names, list[Any]] = {}
+    for row in _sums_of_states(store, rows, group, wanted):
+        cell = names(row[: -size - 1])
+        found[cell] = list(_added(found.get(cell), row[-size:]))
     return found
 
 
@@ -425,7 +441,7 @@ def pooled(cells: Iterable[CallSums]) -> CallSums:
     return CallSums(*(sum(column) for column in zip(*cells, strict=True)))
 
 
-def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> Iterable[Any]:
+def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]:
     return more if before is None else (a + b for a, b in zip(before, more, strict=True))
 
 

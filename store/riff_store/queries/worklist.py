@@ -9,7 +9,7 @@ from math import exp, lgamma, log, log1p
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Predicate, of_calls
-from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, at_least, is_thin, more_than
+from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, at_least, is_thin, more_than, wilson
 from riff_store.queries.flows import FlowCell, flow_cells
 from riff_store.queries.states import SegmentCell, StateCell, segment_cells, state_cells
 from riff_store.queries.steps import StepCounts, derived_flows, expected_steps, flows_with_steps, is_handover
@@ -187,8 +187,10 @@ def first_to_fix(store: Store, calls: Predicate | None = None) -> FirstToFix | N
     """Return the state on which most failed calls are blamed, `None` where none stands out.
 
     None does where less than 2 % of calls fail, and where none of five calls or more fails more of them than chance
-    would have it, which is as many as a state does on average. In a flow whose tasks ask for steps the failed calls
-    that lacked the step count: the state that a call ended in shows nothing there of why it failed.
+    would have it, which is as many as a state does on average. The only state of all, and states of a flow of which
+    surely more than half of the calls fail, need not: there is nothing better to compare them with. In a flow whose
+    tasks ask for steps the failed calls that lacked the step count: the state that a call ended in shows nothing there
+    of why it failed.
     """
     calls = None if calls is None else of_calls(calls)
     with store.snapshot():
@@ -210,18 +212,23 @@ def first_to_fix(store: Store, calls: Predicate | None = None) -> FirstToFix | N
             for names, there in counted.items()
         }  # fmt: skip
         mean = sum(there / among[names] for names, there in counted.items()) / max(len(counted), 1)
-        likely = [
+        possible = [
             names
             for names, there in counted.items()
-            if there
-            and among[names] >= THIN
-            and not (names[0] in derived and is_handover(names[1] or ""))
-            and chance_of(there, among[names], mean) * len(counted) <= _CHANCE
+            if there and among[names] >= THIN and not (names[0] in derived and is_handover(names[1] or ""))
         ]
+        likely = [
+            names for names in possible if chance_of(counted[names], among[names], mean) * len(counted) <= _CHANCE
+        ] or [names for names in possible if len(counted) == 1 or _mostly_fails(of_flows[names[0] or ""])]
         if not likely:
             return None
         names = min(likely, key=lambda names: (-counted[names], -counted[names] / among[names], names))
         return _first(store, calls, names, counted[names], of_flows[names[0] or ""], steps.get(names))
+
+
+def _mostly_fails(flow: CallSums) -> bool:
+    """Return whether surely more than half of the calls of a flow fail."""
+    return flow.success_n > 0 and wilson(flow.failed, flow.success_n)[0] > 0.5
 
 
 def chance_of(hits: int, n: int, share: float) -> float:

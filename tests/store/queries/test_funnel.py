@@ -19,7 +19,18 @@ from tests.support.facts import call, fresh, grouped_by, put, state
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_stores import World, world
 from tests.support.recorded_queries import recorded_queries
-from tests.surface.store import Annotation, ConversationFacts, Failure, Funnel, add_notes, funnels
+from tests.surface.store import (
+    Annotation,
+    ConversationFacts,
+    Failure,
+    Funnel,
+    FunnelRow,
+    Shift,
+    add_notes,
+    compared_states,
+    fisher,
+    funnels,
+)
 from tests.surface.tui import parse
 
 BY: tuple[tuple[str, ...], ...] = (("flow",), ("flow", "agent"), ("run", "flow"), ("flow", "persona"))
@@ -164,3 +175,44 @@ def test_the_flow_of_most_failed_calls_comes_first_and_one_without_events_has_no
         put(store, "calls.jsonl", [call("a"), *failed, call("x", flow="broken", errored=True)])
         found = [(each.keys["flow"], each.calls, each.failed, each.nowhere, len(each.rows)) for each in funnels(store)]
     assert found == [("silent", 2, 2, 2, 0), ("viewing", 1, 0, 0, 2)]
+
+
+def of_side(run: str, *rows: FunnelRow, flow: str = "viewing", calls: int = 40) -> Funnel:
+    return Funnel({"flow": flow, "run": run}, calls, sum(row.failed for row in rows), 0, rows)
+
+
+def test_states_of_two_sides_stand_in_the_order_of_all_of_their_calls_and_outcomes_last() -> None:
+    late = FunnelRow("repeat", 30, 0.75, 0, 3.0)
+    a = of_side(
+        "a", FunnelRow("greet", 40, 1.0, 0, 0.0), FunnelRow("booked", 9, 0.225, 0, 4.0, outcome="success"), late
+    )
+    b = of_side("b", FunnelRow("repeat", 10, 0.25, 0, 1.0), FunnelRow("collect", 40, 1.0, 0, 2.0))
+    found = compared_states([b, a], "run", ("a", "b"))
+    # repeat: (30 × 3 + 10 × 1) / 40 = 2.5
+    assert [state.state for state in found] == ["greet", "collect", "repeat", "booked"]
+    rows = [[side and (side[1].reached, side[1].outcome) for side in state.sides] for state in found]
+    assert rows[1] == [(0, None), (40, None)]
+    assert rows[3] == [(9, "success"), (0, "success")]
+
+
+def test_a_difference_is_tested_by_fisher_and_corrected_across_all_states() -> None:
+    a = of_side("a", FunnelRow("greet", 40, 1.0, 0, 0.0), FunnelRow("collect", 36, 0.9, 2, 1.0))
+    b = of_side("b", FunnelRow("greet", 50, 1.0, 0, 0.0), FunnelRow("collect", 30, 0.6, 20, 1.0), calls=50)
+    greet, collect = compared_states([a, b], "run", ("a", "b"))
+    assert greet.came == greet.failed == Shift(0.0, 1.0, 1.0)
+    came, failed = fisher(36, 40, 30, 50), fisher(2, 40, 20, 50)
+    assert collect.came == Shift(30 / 50 - 36 / 40, came, 2 * came)
+    assert collect.failed == Shift(20 / 50 - 2 / 40, failed, 2 * failed)
+    assert collect.came.is_sure
+    (swapped,) = (each for each in compared_states([a, b], "run", ("b", "a")) if each.state == "collect")
+    assert swapped.came is not None
+    assert swapped.came.difference == pytest.approx(-collect.came.difference)
+
+
+def test_a_flow_that_one_side_alone_called_is_compared_with_nothing_and_corrects_nothing() -> None:
+    both = [of_side(run, FunnelRow("greet", n, n / 40, 0, 0.0)) for run, n in (("a", 40), ("b", 20))]
+    alone = of_side("b", FunnelRow("ask", 40, 1.0, 9, 0.0), flow="dental")
+    greet, ask = sorted(compared_states([*both, alone], "run", ("a", "b")), key=lambda state: state.state, reverse=True)
+    assert (ask.sides[0], ask.came, ask.failed) == (None, None, None)
+    assert greet.came is not None
+    assert greet.came.p_adjusted == greet.came.p == fisher(40, 40, 20, 40)

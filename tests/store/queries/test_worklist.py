@@ -98,6 +98,45 @@ def test_nothing_stands_out_where_less_than_two_percent_of_calls_fail(
     assert worklist(store).states[0].failed == failed
 
 
+@pytest.mark.parametrize(
+    ("n", "failed", "named"),
+    [(8, 8, "turn"), (8, 4, "turn"), (20, 1, "turn"), (4, 4, None), (100, 1, None), (8, 0, None)],
+)
+def test_the_only_state_there_is_needs_not_be_worse_than_others(
+    store: Store, n: int, failed: int, named: str | None
+) -> None:
+    put(store, "calls.jsonl", [
+        call(
+            f"{number}", states=[state("turn")], success=number >= failed,
+            failure=Failure(None, "turn", "dead end") if number < failed else None,
+        )
+        for number in range(n)
+    ])  # fmt: skip
+    first = first_to_fix(store)
+    assert (None if first is None else first.state) == named
+    if first is not None:
+        assert (first.failed, first.n, first.success_at_most) == (failed, n, 1.0)
+
+
+@pytest.mark.parametrize(("greet", "listen", "named"), [(7, 8, "listen"), (8, 4, "greet"), (6, 5, None)])
+def test_a_flow_that_mostly_fails_names_the_state_that_most_of_its_calls_failed_in(
+    store: Store, greet: int, listen: int, named: str | None
+) -> None:
+    """Of 15 calls, each of which may fail in each of two states: 15 and 12 are surely more than half, 11 are not."""
+
+    def of_flow(flow: str) -> Iterator[ConversationFacts]:
+        for number in range(15):
+            place = "greet" if number < greet else "listen" if number < greet + listen else None
+            yield call(
+                f"{flow}-{number}", flow=flow, states=[state("greet"), state("listen")], success=place is None,
+                failure=Failure(None, place, "dead end") if place else None,
+            )  # fmt: skip
+
+    put(store, "calls.jsonl", [*of_flow("dog"), *of_flow("cat")])
+    first = first_to_fix(store)
+    assert (None if first is None else (first.flow, first.state)) == (None if named is None else ("cat", named))
+
+
 def test_nothing_stands_out_where_states_fail_as_many_calls_as_chance_would_have_it(store: Store) -> None:
     alike = [
         facts for place, failed in (("greet", 6), ("listen", 7), ("book", 5))

@@ -81,8 +81,8 @@ def test_rare_routes_are_folded_where_people_read_but_not_new_ones_or_those_off_
     ]
     table = routes_routes([of_flow([route("greet collect", 994, 0, calls=1000, off=0), *rare], off=2)])
     text = printed(table, "text")
-    assert [name in text for name in ("rare", "» new", "» off")] == [False, True, True]
-    assert "Folded in text: 1 route that less than 1% of calls took (2 calls)." in table.notes
+    assert [name in text for name in ("rare", "» new", "» off", "+ 1 route  ")] == [False, True, True, True]
+    assert "Folded: routes that less than 1% of calls took." in table.notes
     assert len(json.loads(printed(table, "json"))["rows"]) == 4
 
 

@@ -81,6 +81,7 @@ def test_filters_are_plain_text_in_the_file(file: Path) -> None:
         "of": "",
         "aspect": "",
         "reason": "",
+        "unfolded": False,
     }
     lists: dict[str, list[str]] = {"pair": [], "sides": [], "by": []}
     session = {"stack": [{**place, **rest, **lists}], "sorts": {}, "columns": {}, "marks": {}, "filters": ["a  |  b"]}
