@@ -45,6 +45,8 @@ class DetailController:
         self._body = body
         self._is_open_in_calls = False
         self._opened: PanePosition | None = None
+        self._size = (0, 0)
+        """The size of the screen that it was placed on last."""
         self._resting: Timer | None = None
         self._previews: OrderedDict[str, Table | str] = OrderedDict()
         self._stale: set[str] = set()
@@ -97,12 +99,13 @@ class DetailController:
 
     def place(self) -> None:
         """Put it where the size of the screen has room for it."""
-        body, side = self._body, self._side if self.is_visible else None
+        body, self._size = self._body, (self._body.app.size.width, self._body.app.size.height)
+        side = self._side if self.is_visible else None
         for each in ("right", "below", "full"):
             body.set_class(each == side, f"-{each}")
-        at_right, height = side == "right", body.app.size.height
+        at_right, (width, height) = side == "right", self._size
         self.pane.at_right = at_right
-        self.pane.styles.width = min(_MAX_WIDTH, body.app.size.width * 2 // 5) if at_right else "100%"
+        self.pane.styles.width = min(_MAX_WIDTH, width * 2 // 5) if at_right else "100%"
         self.pane.styles.height = _BELOW_LINES if side == "below" and height < _TALL else "1fr"
         body.table.companion = body.transcript.companion = self.pane if at_right else None
 
@@ -125,13 +128,13 @@ class DetailController:
 
     @property
     def _is_wide(self) -> bool:
-        return self._body.app.size.width >= RIGHT_FROM
+        return self._size[0] >= RIGHT_FROM
 
     @property
     def _side(self) -> PanePosition | None:
         """Return where it stands, `None` where it is closed."""
         if self._in_conversation:
-            return "right" if self._is_wide else "below" if self._body.app.size.height >= _TALL else "full"
+            return "right" if self._is_wide else "below" if self._size[1] >= _TALL else "full"
         if self._is_wide:
             return "right" if self._host.session.state.preview else None
         return self._opened

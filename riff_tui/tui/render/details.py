@@ -11,7 +11,7 @@ from rich.style import Style
 from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, OFTEN_SLOW, SLOW, THIN
 from riff_tui.charts.neighbor_figure import drawing
 from riff_tui.charts.transcript import side_lines
-from riff_tui.table import Column, Row, Severity, Table, label
+from riff_tui.table import Column, Row, Severity, Table, as_read, label
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import answered_text, fixed, interval_text, percent, ranked, value_text
@@ -63,8 +63,8 @@ def detail_lines(
 
 def funnel_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     """Return the states of a funnel: how many calls came to each, as a bar too, and how many failed there in red."""
-    rows = [row for row in table.rows if row.id not in table.folded]
-    names = [shown(row.display.get("state") or str(row.record.get("state")), glyphs) for row in rows]
+    rows = as_read(table).rows
+    names = [shown(row.display.get("state") or str(row.record.get("state") or ""), glyphs) for row in rows]
     column = min(max(map(cell_width, names), default=0), max(8, width // 2 - 4))
     room = max(0, width - column - 14)
     lines: list[Line] = []

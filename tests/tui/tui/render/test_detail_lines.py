@@ -353,7 +353,8 @@ def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
 async def test_details_columns_and_a_comparison_look_as_they_did(tiny: Path, size: tuple[int, int]) -> None:
     async with exploring(tiny, size) as at:
-        for name, keys in (("details", "3p" if size[0] < 110 else "3"), ("comparison", "\x1bmj="), ("columns", "\x1bcj ")):
+        details = "3p" if size[0] < 110 else "3"
+        for name, keys in (("details", details), ("comparison", "\x1bmj="), ("columns", "\x1bcj ")):
             for key in keys:
                 await at.press({"\x1b": "escape", "=": "equals_sign", " ": "space"}.get(key, key))
             await at.until(lambda: at.controls.detail._resting is None)
