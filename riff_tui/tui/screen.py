@@ -219,9 +219,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if self.loaded is not None and (self.loaded.is_awaited or (not self.body.row and is_begun(self.loaded.main))):
             return replace(location, graph=controls.header.focused_graph)
         row, column = self.body.row, controls.table.under
+        # Rows that are still to come may stand before the first one, which the cursor then stays on.
+        is_first = not self.body.cursor and self.loaded is not None and is_begun(self.loaded.main)
         return replace(
             location,
-            row=row.id if row else "",
+            row=row.id if row and not is_first else "",
             index=self.body.cursor,
             column=column.key if column else "",
             graph=controls.header.focused_graph,
