@@ -174,8 +174,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_resize(self) -> None:
         width, height = self.app.size
         if self._is_too_small:
-            sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}. Q quits."
-            self._too_small.update(shown(sentence, self._glyphs))
+            needed = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
+            said = f"{needed} {self.controls.key_of('quit')} quits."
+            self._too_small.update(shown(said, self._glyphs))
             self.set_focus(None)
         elif self.dialog is not None:
             # It lost the keys while it was hidden.
@@ -219,9 +220,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if self.loaded is not None and (self.loaded.is_awaited or (not self.body.row and is_begun(self.loaded.main))):
             return replace(location, graph=controls.header.focused_graph)
         row, column = self.body.row, controls.table.under
+        # Rows that are still to come may stand before the first one, which the cursor then stays on.
+        is_first = not self.body.cursor and self.loaded is not None and is_begun(self.loaded.main)
         return replace(
             location,
-            row=row.id if row else "",
+            row=row.id if row and not is_first else "",
             index=self.body.cursor,
             column=column.key if column else "",
             graph=controls.header.focused_graph,

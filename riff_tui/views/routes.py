@@ -259,7 +259,7 @@ SPEC = ViewSpec(
     words=Words(nouns=("route", "routes"), summary=_summary, empty=NO_STATES),
     screen=Screen(
         key="Y",
-        help="The routes that calls take through this flow, the largest first; press again to widen.",
+        help="The routes that calls take through this flow, the largest first; press again for more.",
         below="conversations",
         walk=("flow", "agent"),
         of_row=("flow",),

@@ -202,7 +202,7 @@ def test_calls_that_begin_and_end_have_rows_that_lead_to_them() -> None:
     ended, start = rows["out:ended"], rows["in:start"]
     assert ended.record == {
         "direction": "out", "state": None, "count": 7, "share": 0.1, "stall": 0.5, "n": 7, "outcome": "ended",
-        "stop_reasons": {"hangup": 4, "terminal": 3},
+        "stop_reasons": {"hangup": 4, "terminal": 3}, "suspicion": None, "p": None,
     }  # fmt: skip
     assert (start.record["direction"], start.record["state"], start.record["outcome"]) == ("in", None, "start")
     assert (ended.severity["stall"], ended.thin, ended.where) == ("bad", False, "")
