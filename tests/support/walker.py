@@ -32,7 +32,7 @@ from tests.surface.explorer import (
 )
 from tests.surface.tui import Notebook, case_text_at, catalog, open_to_read
 
-LONGEST_S = 15.0
+LONGEST_S = 300.0
 
 
 async def rest(app: App[None]) -> None:
