@@ -231,7 +231,7 @@ def _signs(kind: ScreenKind, glyphs: Glyphs) -> list[str]:
     else:
         more = {
             glyphs.capped: "capped",
-            glyphs.marked: "marked with m",
+            glyphs.marked: "marked",
             f"{glyphs.rising} {glyphs.falling}": "the order",
             glyphs.crumb.strip(): "more columns",
         }
