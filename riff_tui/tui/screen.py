@@ -174,8 +174,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_resize(self) -> None:
         width, height = self.app.size
         if self._is_too_small:
-            sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}. Q quits."
-            self._too_small.update(shown(sentence, self._glyphs))
+            needed = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
+            said = f"{needed} {self.controls.key_of('quit')} quits."
+            self._too_small.update(shown(said, self._glyphs))
             self.set_focus(None)
         elif self.dialog is not None:
             # It lost the keys while it was hidden.

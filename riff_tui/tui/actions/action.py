@@ -138,6 +138,11 @@ class Controls:
         loaded = self.host.loaded
         return loaded.main if loaded is not None else None
 
+    def key_of(self, id: str) -> str:
+        """Return the key of an action as sentences name it, of one without a key how the palette finds it."""
+        each = self.actions[id]
+        return each.keys[0] if each.keys else f"{each.title} (in the palette)"
+
     @property
     def has_rows(self) -> bool:
         """Return whether any rows are shown."""

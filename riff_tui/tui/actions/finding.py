@@ -84,7 +84,11 @@ PICKS: tuple[Action, ...] = (
         "aspect",
         "Choose what effects explain: quality, or one aspect.",
         _pick_aspect,
-        lambda controls: "" if controls.spec.aspects else "only effects explain one aspect or another; F goes there",
+        lambda controls: (
+            ""
+            if controls.spec.aspects
+            else f"only effects explain one aspect or another; {controls.key_of('view:effects')} goes there"
+        ),
     ),
 )
 

@@ -133,7 +133,7 @@ def _needs_something_to_close(controls: Controls) -> str:
     is_searching = controls.is_call and controls.searched
     if is_begun or controls.here.filter or is_searching or len(controls.host.history.stack) > 1:
         return ""
-    return "this is the first screen; q quits"
+    return f"this is the first screen; {controls.key_of('quit_or_back')} quits"
 
 
 def _focus_graph(controls: Controls, *, focused: bool) -> None:
@@ -340,7 +340,7 @@ def _needs_folding(controls: Controls) -> str:
     if controls.shown is not None and controls.shown.folded:
         return ""
     if controls.here.pair or not controls.spec.regroups:
-        return "only flows fold and unfold; 1 goes there"
+        return f"only flows fold and unfold; {controls.key_of('view:flows')} goes there"
     return needs_rows(controls)
 
 
@@ -381,7 +381,8 @@ def _needs_shell(controls: Controls) -> str:
     if is_in_browser():
         return "a page has no shell to go back to"
     # A session's first process has none above it that could continue what is stopped.
-    return "no shell is behind it that could bring it back; Q quits" if os.getpgrp() == os.getsid(0) else ""
+    quit = controls.key_of("quit")
+    return f"no shell is behind it that could bring it back; {quit} quits" if os.getpgrp() == os.getsid(0) else ""
 
 
 OUT: tuple[Action, ...] = (

@@ -39,16 +39,18 @@ def _sort(controls: Controls, *, other_way: bool) -> None:
     if column is not None:
         history = host.history
         order = following_order(history.here.order or None, column, other_way=other_way)
-        host.visit(history.sort(order or ""), remark=_order_remark(order, column, noun(history.here.view)))
+        host.visit(history.sort(order or ""), remark=_order_remark(controls, order, column))
 
 
-def _order_remark(order: str | None, column: Column, words: str) -> str:
+def _order_remark(controls: Controls, order: str | None, column: Column) -> str:
+    words, undo = noun(controls.here.view), controls.key_of("last_view")
     if order is None:
-        return f"{words} in their own order; - undoes it"
+        return f"{words} in their own order; {undo} undoes it"
     first = ("last", "first") if column.kind in ("name", "text") else ("highest", "lowest")
     if column.kind == "time":
         first = ("latest", "earliest")
-    return f"sorted by {column.title}, {first[not order.startswith('-')]} first; - undoes it, O keeps it for {words}"
+    way, keep = first[not order.startswith("-")], controls.key_of("keep_order")
+    return f"sorted by {column.title}, {way} first; {undo} undoes it, {keep} keeps it for {words}"
 
 
 def _needs_column(controls: Controls) -> str:
@@ -70,7 +72,7 @@ def _needs_chosen_order(controls: Controls) -> str:
     if controls.is_call:
         return needs_order(controls)
     is_chosen = controls.here.chosen_order or _kept_order(controls) is not None
-    return "" if is_chosen else "nothing was sorted here: s sorts by a column"
+    return "" if is_chosen else f"nothing was sorted here: {controls.key_of('sort')} sorts by a column"
 
 
 def _keep_order(controls: Controls) -> None:
@@ -78,7 +80,8 @@ def _keep_order(controls: Controls) -> None:
     words = noun(here.view)
     if here.sort and here.sort != _kept_order(controls):
         host.session.sort(here.view, here.sort)
-        host.say(f"{words} are sorted by {here.sort.removeprefix('-')} from now on; O again ends that")
+        column, keep = here.sort.removeprefix("-"), controls.key_of("keep_order")
+        host.say(f"{words} are sorted by {column} from now on; {keep} again ends that")
     else:
         host.session.sort(here.view, None)
         host.say(f"{words} begin in their own order again")
@@ -133,7 +136,8 @@ def _next_mark(controls: Controls) -> None:
     host, table = controls.host, controls.table
     index = controls.list_state.next_mark(host.location, table.table.rows, table.cursor)
     if index is None:
-        host.say("no marked row is among those that are shown; Esc clears a filter, x the marks", "warn")
+        clear = controls.key_of("clear_marks")
+        host.say(f"no marked row is among those that are shown; Esc clears a filter, {clear} the marks", "warn")
     elif index == table.cursor:
         host.say("this is the only marked row that is shown", "warn")
     else:
@@ -170,7 +174,9 @@ def _needs_markable(controls: Controls) -> str:
 
 
 def _needs_marks(controls: Controls) -> str:
-    return _needs_markable(controls) or ("" if controls.marks else "no row is marked here; m marks one")
+    return _needs_markable(controls) or (
+        "" if controls.marks else f"no row is marked here; {controls.key_of('mark')} marks one"
+    )
 
 
 def _needs_two(controls: Controls) -> str:
@@ -184,10 +190,14 @@ def _needs_two(controls: Controls) -> str:
         return reason
     count = len(controls.marks)
     if not count:
-        return "mark a row with m first, then a second one, or go to it"
+        return f"mark a row with {controls.key_of('mark')} first, then a second one, or go to it"
     if count == 1 and not controls.has_rows:
         return _ONE_MARK
-    return f"{count} rows are marked, and it takes two; x clears the marks" if count > 2 else ""
+    return (
+        f"{count} rows are marked, and it takes two; {controls.key_of('clear_marks')} clears the marks"
+        if count > 2
+        else ""
+    )
 
 
 def _needs_two_at_cursor(controls: Controls) -> str:

@@ -127,7 +127,7 @@ def _turn_pane(lines: int) -> Run:
 
 
 def _needs_pane(controls: Controls) -> str:
-    return "" if controls.detail.is_visible else "the detail pane is closed; p opens it"
+    return "" if controls.detail.is_visible else f"the detail pane is closed; {controls.key_of('pane')} opens it"
 
 
 def _needs_lanes(controls: Controls, unless: Nearness, reason: str) -> str:
@@ -287,7 +287,7 @@ async def _find_unread(controls: Controls, table: Table, after: int) -> None:
     if found is not None:
         await _load_sibling(controls, table, found)
     elif is_one_before:
-        host.say("no unread call after this one; before it there are: p goes back", "warn")
+        host.say(f"no unread call after this one; before it there are: {controls.key_of('previous')} goes back", "warn")
     else:
         key = controls.actions["view:codes"].keys[0]
         host.say(f"all {len(table.rows):,} of this list are read · q and then {key} shows the codes of them")

@@ -119,7 +119,9 @@ LOOKS: tuple[Action, ...] = (
         "Pause or resume showing what others write to the store.",
         lambda controls: controls.auto_refresh.pause(),
         lambda controls: (
-            "" if controls.auto_refresh.watcher is not None else "this store is not watched; r reads it again"
+            f"this store is not watched; {controls.key_of('refresh')} reads it again"
+            if controls.auto_refresh.watcher is None
+            else ""
         ),
         lambda controls: "resume" if controls.auto_refresh.paused else "pause",
     ),

@@ -313,3 +313,12 @@ def test_the_explorer_suspends_for_a_program_and_comes_back(tiny: Path, tmp_path
         terminal.send("Q")
         assert terminal.end() == 0
         assert terminal.is_as_before
+
+
+async def test_sentences_name_the_key_that_does_it() -> None:
+    actions, _ = with_own({"mark": "f2", "clear_marks": "", "x": "y"}, ())
+    async with walking(actions=actions) as at:
+        await at.press("=")
+        assert "mark a row with f2 first" in at.bottom
+        await at.press("f2", "j", "f2", "j", "f2", "=")
+        assert "clear marks (in the palette) clears the marks" in at.bottom
