@@ -223,6 +223,11 @@ def _in_short(help: str, kind: ScreenKind) -> str:
     return f"{words[:1].upper()}{words[1:]}"
 
 
+def _named(each: Action) -> str:
+    """Return what an action does, behind its title where that is not among the words: `/` finds it by either."""
+    return each.help if each.title.casefold() in each.help.casefold() else f"{each.title}: {each.help}"
+
+
 def _signs(kind: ScreenKind, glyphs: Glyphs) -> list[str]:
     """Return what the signs on a screen stand for."""
     marks = {glyphs.bad: "bad", glyphs.warn: "warning", glyphs.not_measured: "not measured", glyphs.thin: "few calls"}
@@ -315,7 +320,7 @@ class _HelpWriter(LineWriter):
             members = [each for each in actions if each.group == group]
             reasons = [each.enabled(controls) for each in members]
             said = [
-                f"{each.help} (not now: {reason})" if reason else each.help
+                f"{_named(each)} (not now: {reason})" if reason else _named(each)
                 for each, reason in zip(members, reasons, strict=True)
             ]
             spelled = [self.keys_of(each) for each in members]

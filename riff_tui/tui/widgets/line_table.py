@@ -450,9 +450,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         if event.y < self.header_lines - 1:
             index = FIRST
         column = self._layout.column_at(event.x - self._gutter)
-        if column is not None and index != FIRST:
-            self.column = column
         is_title = event.y == self.header_lines - 1
+        if column is not None and (is_title or index != FIRST):
+            self.column = column
         if is_title and column is not None:
             self.post_message(self.Headed())
         if is_title or index >= len(self.table.rows) or (index == FIRST and self.table.first_row is None):

@@ -314,7 +314,8 @@ def test_ctrl_z_goes_back_to_the_shell_and_fg_to_the_same_place_in_a_terminal_of
         terminal.take(quiet=1.0)
         before = terminal.lines
         terminal.press("jk")
-        assert terminal.lines == before
+        # The hint line follows what was done.
+        assert terminal.lines[:-1] == before[:-1]
         terminal.send("Q")
         terminal.wait(lambda: terminal.sent.endswith(b"shell> "), "the prompt")
         assert terminal.modes == modes

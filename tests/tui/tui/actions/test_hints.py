@@ -122,9 +122,9 @@ async def test_the_first_page_of_help_is_what_it_is_ten_keys_and_the_signs(
         assert blanks[1] - blanks[0] - 2 == SCREEN_KEYS
         assert blanks[2] < 24
         assert "! bad" in page[blanks[1] + 2]
-        await at.press("slash", *"quit from")
+        await at.press("slash", *"theme")
         assert isinstance(at.app.screen, Reader)
-        assert any("Quit from anywhere." in line for line in at_found(at))
+        assert any("theme: Take the next set of colours." in line for line in at_found(at))
         await at.press("escape", "slash", *"no such words")
         assert "not found" in at.app.screen._compositor.render_strips()[-1].text
         await at.press("escape", "escape")

@@ -120,9 +120,10 @@ def test_a_key_is_taken_from_the_action_that_usually_has_it_and_that_is_said_unl
 
 def test_keys_with_a_name_stay_so_that_nobody_is_locked_out() -> None:
     actions, _ = with_own({"close": "ctrl+g", "open": "o", "down": "n", "write": "f2", "next_match": "f3"}, ())
-    assert actions["close"].keys == ("ctrl+g", "Esc", "Backspace")
+    assert actions["close"].keys == ("ctrl+g", "Esc")
     assert actions["open"].keys == ("o", "Enter")
     assert actions["down"].keys == ("n", "↓")
+    assert with_own({"page_down": "f3"}, ())[0]["page_down"].keys == ("f3", "PgDn", "Space")
 
 
 def test_actions_of_other_screens_may_have_the_same_key() -> None:
