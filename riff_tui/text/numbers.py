@@ -19,7 +19,9 @@ _NOISE = Decimal("1e-9")
 _ROOMY = Context(prec=40, rounding=ROUND_HALF_UP)
 _LONG = 1e15
 BAR = 8
-"""The most cells of a bar."""
+"""The most cells of a bar that stands before a figure."""
+WIDE_BAR = 18
+"""The cells of a bar that has a column of its own."""
 SHARE = "share"
 """The unit of columns that people read in percent."""
 _P_VALUES = frozenset({"p", "p_adjusted"})
@@ -121,7 +123,7 @@ def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: boo
     """
     if column.kind == "bar":
         bar = row.bars.get(column.key)
-        return glyphs.parted_bar(bar.share, bar.hatched, BAR) if bar else ""
+        return glyphs.parted_bar(bar.share, bar.hatched, WIDE_BAR) if bar else ""
     text = row.posted.get(column.key) if posted else None
     text = row.display.get(column.key) if text is None else text
     if text is None:

@@ -367,9 +367,11 @@ def _size(column: Column, a: float, b: float) -> float:
 def _metric_row(column: Column, a: Row, b: Row) -> Row:
     first, second = _number(column, a) or 0.0, _number(column, b) or 0.0
     delta, flag = second - first, column.kind == "flag"
-    text = fixed(delta * 100, 1) if column.unit == SHARE else _figure(column, delta)
+    # What no share can be may be too large to be written as points.
+    is_share = column.unit == SHARE and math.isfinite(delta * 100)
+    text = fixed(delta * 100, 1) if is_share else _figure(column, delta)
     same = float(text) == 0
-    text += " pp" if column.unit == SHARE else ""
+    text += " pp" if is_share else ""
     direction = "same" if same else "other" if flag else "higher" if delta > 0 else "lower"
     display = {"delta": "" if flag else "0" if same else f"+{text}" if delta > 0 else text}
     return _row_of_both(column, a, b, delta, direction, display)

@@ -259,7 +259,7 @@ class Header(Bar):
             )
         if self.location.view == "flows":
             return self._run()
-        if self.loaded.main.lead and self.loaded.main.first_row is None:
+        if self.loaded.main.lead and not self.loaded.main.headline:
             # What is to be read first.
             said = wrap(shown(self.loaded.main.lead, self.glyphs), width)
             return [((f" {piece}", self.palette.head),) for piece in said]
