@@ -20,7 +20,7 @@ _ROOMY = Context(prec=40, rounding=ROUND_HALF_UP)
 _LONG = 1e15
 BAR = 8
 """The most cells of a bar that stands before a figure."""
-WIDE_BAR = 18
+WIDE_BAR = 14
 """The cells of a bar that has a column of its own."""
 SHARE = "share"
 """The unit of columns that people read in percent."""

@@ -335,7 +335,7 @@ def test_what_the_store_answers_becomes_a_graph() -> None:
     assert of_neighborhood(ending).loops_share == 0.2
     figure: GraphFigure = EgoFigure(graph, answer.blast)
     assert figure.draw(ascii_only=True, width=60) == [
-        "a - 3 -->[x]--- 6 -> b ok 75% ######",
+        "a - 3 -->[x]--- 6 -> b ok 75% ######..",
         "    self 2 (25%)",
         "",
         "Blast radius: 1 state starves if this one breaks",

@@ -42,13 +42,13 @@ def test_a_flow_is_one_picture_at_80_columns() -> None:
     assert shown(funnel([of_flow(*ROWS)]), width=80) == [
         "Funnel: viewing · 400 calls · 308 failed",
         "",
-        "  State      reached            failed  Next",
-        "  greet          400  ███████░       6  → collect 390, human 4",
-        "! collect        390  ██░░░░░░     300  → booked 80",
+        "  State      reached                  failed  Next",
+        "  greet          400  █████████████░       6  → collect 390, human 4",
+        "! collect        390  ████░░░░░░░░░░     300  → booked 80",
         "  + 1 state        3",
-        "~ repeat           2  ░              2",
+        "~ repeat           2  ░                    2",
         "~ ↗ human          3  ▏",
-        "  ✓ booked        80  █▋",
+        "  ✓ booked        80  ██▊",
         "",
         "Order: when calls first come · bar: calls that came, hatched those that failed",
         "here · next: steps taken.",
@@ -60,9 +60,9 @@ def test_bars_are_drawn_in_ascii_too() -> None:
     text = printed(funnel([of_flow(*ROWS)]), "text", ascii_only=True)
     assert text.isascii()
     assert [line for line in text.splitlines() if line[2:5] in ("col", "esc", "ok ")] == [
-        "! collect        390  ##::::::     300  -> booked 80",
-        "~ esc human        3  #.......",
-        "  ok booked       80  ##......",
+        "! collect        390  ####::::::::::     300  -> booked 80",
+        "~ esc human        3  #.............",
+        "  ok booked       80  ###...........",
     ]
 
 
@@ -213,14 +213,14 @@ def test_two_runs_stand_below_each_other_and_what_differs_beyond_chance_is_said(
         "A  night-1  400 calls · 306 failed",
         "B  night-2  400 calls · 356 failed",
         "",
-        "  State         calls               B − A  failed     B − A",
-        "  greet      A    400  ███████░                 6",
-        "  greet      B    400  ███████░                 6",
-        "  collect    A    390  ██░░░░░░               300",
-        "! collect    B    390  █░░░░░░░               350  +12.5 pp",
+        "  State         calls                     B − A  failed     B − A",
+        "  greet      A    400  █████████████░                 6",
+        "  greet      B    400  █████████████░                 6",
+        "  collect    A    390  ████░░░░░░░░░░               300",
+        "! collect    B    390  ██░░░░░░░░░░░░               350  +12.5 pp",
         "  + 1 state         3",
-        "  ✓ booked   A     80  █▋",
-        "  ✓ booked   B     30  ▋         -12.5 pp",
+        "  ✓ booked   A     80  ██▊",
+        "  ✓ booked   B     30  █               -12.5 pp",
         "",
         "Order: when calls first come · bar: the share of a side's calls that came,",
         "hatched those that failed here · B − A: how much larger that share is in B,",
