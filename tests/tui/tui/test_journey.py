@@ -28,6 +28,6 @@ def test_a_call_that_the_worst_planted_state_lost_is_few_keys_away(demo: Path, k
         terminal.wait_for("? help")
         for key in keys:
             terminal.press(key)
-        terminal.wait_for(f" in {worst['state']} ")
+        terminal.wait_for(f" in {worst['state']},")
         assert "1 of " in terminal.lines[0]
         assert terminal.lines[1].startswith("!")
