@@ -7,6 +7,8 @@ same again at once is one visit.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -154,6 +156,39 @@ def latencies(states: ToolStates) -> list[float]:
         for event in states.events
         if type(event) is TurnComplete and event.latency_ms is not None and event.latency_ms <= LONGEST
     ]
+
+
+def answers_in_order(steps: Iterable[tuple[Hashable | None, bool]]) -> dict[int, int]:
+    """Return the places of calls of tools with those of their answers; steps are ids, and whether each is an answer.
+
+    Ids come back: some models have the name of the tool for one. An answer belongs to the last call of its id that has
+    none yet, and several in a row to as many calls in theirs. One that stands before its call belongs to it where
+    nothing else has that id.
+    """
+    found: dict[int, int] = {}
+    waiting, arrived, early = defaultdict[Hashable, list[int]](list), defaultdict[Hashable, list[int]](list), {}
+    uses = Counter[Hashable]()
+
+    def settle(key: Hashable) -> None:
+        answers, calls = arrived.pop(key, []), waiting[key]
+        taken = calls[max(0, len(calls) - len(answers)) :]
+        del calls[len(calls) - len(taken) :]
+        found.update(zip(taken, answers, strict=False))
+        if len(answers) > len(taken):
+            early[key] = answers[0]
+
+    for place, (key, is_answer) in enumerate(steps):
+        if key is None:
+            continue
+        uses[key] += 1
+        if is_answer:
+            arrived[key].append(place)
+        else:
+            settle(key)
+            waiting[key].append(place)
+    for key in [*arrived]:
+        settle(key)
+    return found | {waiting[key][0]: place for key, place in early.items() if uses[key] == 2 and waiting[key]}
 
 
 READING = frozenset(

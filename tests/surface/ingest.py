@@ -204,7 +204,7 @@ from riff_ingest.sources.transcripts import read_line as transcripts_read_line
 from riff_ingest.sources.vapi import SOURCE as VAPI_SOURCE
 from riff_ingest.sources.vapi import read as vapi_read
 from riff_ingest.state_aspects import compute_state_aspects, read_stream
-from riff_ingest.tool_states import ToolStates
+from riff_ingest.tool_states import ToolStates, answers_in_order
 from riff_ingest.tool_states import changes as tool_changes
 from riff_ingest.transcript_writer import LineFile, encode_line, transcript_document, write_transcripts
 from riff_ingest.yaml_document import load_yaml

@@ -7,7 +7,6 @@ where the call ended by goodbye. The same tool again at once is one visit.
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from riff_ingest.eva.metrics.tool_call_validity import INVALID
 from riff_ingest.eva.trace import GENERIC_ERROR, LoggedEntry
 from riff_ingest.events import LONGEST, Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
 from riff_ingest.lenient_json import is_deep
+from riff_ingest.tool_states import answers_in_order
 
 OPENING = "opening"
 CLOSING = "closing"
@@ -174,16 +174,10 @@ class _Walk:
 
 
 def _answers(trace: list[LoggedEntry]) -> dict[int, LoggedEntry]:
-    """Return the response to each call, by the call's place: the first one of that tool that no earlier call got."""
-    waiting: defaultdict[str, deque[int]] = defaultdict(deque)
-    found = {}
-    for index, entry in enumerate(trace):
-        name = tool_name(entry.tool_name)
-        if entry.type == "tool_call":
-            waiting[name].append(index)
-        elif entry.type == "tool_response" and waiting[name]:
-            found[waiting[name].popleft()] = entry
-    return found
+    """Return the response to each call by the call's place; the log has no ids, so the tools stand for them."""
+    made = {"tool_call": False, "tool_response": True}
+    steps = ((tool_name(each.tool_name) if each.type in made else None, made.get(each.type, False)) for each in trace)
+    return {place: trace[answer] for place, answer in answers_in_order(steps).items()}
 
 
 def _agent_turns(context: MetricContext) -> set[int]:

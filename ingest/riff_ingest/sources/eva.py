@@ -100,7 +100,7 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
 
 SOURCE = Source(
     kind="eva",
-    version=3,
+    version=4,
     read=read,
     title="Calls of an EVA run",
     known_by="directories with an audit_log.json or a result.json",

@@ -62,7 +62,7 @@ def _recognises_archive(path: Path) -> str | None:
 
 SOURCE = Source(
     kind="inspect",
-    version=2,
+    version=3,
     read=read,
     title="Logs of Inspect AI",
     known_by="zip files (*.eval) with a header.json or a _journal/start.json, or JSON with eval and samples",

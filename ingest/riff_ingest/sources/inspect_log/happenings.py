@@ -185,13 +185,13 @@ class Happenings:
     """Hold what the events of a sample tell.
 
     `answers` are those of models by the id of their message, `nameless` those that no id tells apart, `tools` the
-    calls of tools by their id, `scored` when each scorer gave its score, `first` and `last` when the first and the last
+    calls of tools, `scored` when each scorer gave its score, `first` and `last` when the first and the last
     event came.
     """
 
     answers: dict[str, list[Happening]] = field(default_factory=dict)
     nameless: list[Happening] = field(default_factory=list)
-    tools: dict[str, Happening] = field(default_factory=dict)
+    tools: list[Happening] = field(default_factory=list)
     agents: list[AgentAtWork] = field(default_factory=list)
     scored: dict[str, int] = field(default_factory=dict)
     hands_over: bool = False
@@ -218,7 +218,7 @@ class Happenings:
 
 def happenings_of(sample: Sample) -> Happenings:
     """Return what the events of a sample tell; events of scorers are none of the call."""
-    found, spans, of_caller = Happenings(), _Spans(), set[str]()
+    found, spans, sides = Happenings(), _Spans(), dict[str, str]()
     for place, event in enumerate(sample.events):
         began = time_of(event.timestamp)
         if began is not None:
@@ -230,7 +230,7 @@ def happenings_of(sample: Sample) -> Happenings:
         elif event.event == "score" and began is not None and not event.intermediate:
             found.scored[spans.scorer(event.span_id) or ""] = began
         elif event.event in ("model", "tool") and not spans.is_scoring(event.span_id):
-            _take(found, spans, of_caller, place, event)
+            _take(found, spans, sides, place, event)
     return found
 
 
@@ -276,8 +276,8 @@ class _Spans:
             span = self._spans[span].parent_id
 
 
-def _take(found: Happenings, spans: _Spans, of_caller: set[str], place: int, event: SampleEvent) -> None:
-    """Add an answer of a model or a call of a tool."""
+def _take(found: Happenings, spans: _Spans, sides: dict[str, str], place: int, event: SampleEvent) -> None:
+    """Add an answer of a model or a call of a tool, whose side is that of the last answer with its id."""
     began, ended = time_of(event.timestamp), time_of(event.completed)
     if event.event == "model":
         latency = _latency(event, began, ended)
@@ -291,13 +291,13 @@ def _take(found: Happenings, spans: _Spans, of_caller: set[str], place: int, eve
             found.nameless.append(happening)
         else:
             found.answers.setdefault(key, []).append(happening)
-        if by == _CALLER:
-            of_caller.update(call["id"] for call in objects_of(message.get("tool_calls")) if text_of(call.get("id")))
+        for call in objects_of(message.get("tool_calls")):
+            if (asked := text_of(call.get("id"))) is not None:
+                sides[asked] = by
         found.hands_over |= any(str(tool.name).startswith(HANDOFF) for tool in event.tools or ())
     else:
-        key = text_of(event.id)
-        by = _CALLER if key in of_caller else "agent"
-        found.tools[key or f"\0{place}"] = Happening(place, event, by, began, ended)
+        by = sides.get(text_of(event.id) or "", "agent")
+        found.tools.append(Happening(place, event, by, began, ended))
     agent = spans.agent(event.span_id)
     if by == "agent" and agent is not None and (not found.agents or found.agents[-1].name != agent):
         found.agents.append(AgentAtWork(place, agent, began))

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from riff_ingest.conversation import DERIVED, RETRIED, ROLES, Contract, Conversation
 from riff_ingest.events import LONGEST
@@ -45,7 +45,7 @@ from riff_ingest.sources.inspect_log.happenings import (
     time_of,
     verdicts,
 )
-from riff_ingest.tool_states import ToolStates
+from riff_ingest.tool_states import ToolStates, answers_in_order
 from riff_store.facts import Annotation, JudgedScore, Skipped
 
 _TO_A_HUMAN = re.compile(r"transfer.*(human|person|operator|representative|agent)|escalat", re.IGNORECASE)
@@ -196,6 +196,52 @@ def transcript_of(sample: Sample, happenings: Happenings, began: int | None, seg
     return states
 
 
+class _Results(NamedTuple):
+    """Hold the messages that answer calls of tools by the identity of the calls, and the calls by that of these."""
+
+    answers: dict[int, dict[str, Any]]
+    calls: dict[int, dict[str, Any]]
+
+
+def _results(messages: list[dict[str, Any]]) -> _Results:
+    steps: list[tuple[str | None, bool, dict[str, Any]]] = []
+    for message in messages:
+        steps += [(text_of(call.get("id")), False, call) for call in objects_of(message.get("tool_calls"))]
+        steps.append((text_of(message.get("tool_call_id")), True, message))
+    pairs = answers_in_order((key, is_answer) for key, is_answer, _ in steps).items()
+    return _Results(
+        {id(steps[call][2]): steps[answer][2] for call, answer in pairs},
+        {id(steps[answer][2]): steps[call][2] for call, answer in pairs},
+    )
+
+
+def _made(messages: list[dict[str, Any]], tools: list[Happening]) -> dict[int, Happening]:
+    """Return the events that tell of calls in messages by the identity of the calls.
+
+    Of several events of one id each belongs to the first call with its arguments, those that are left to the calls that
+    are, as they come.
+    """
+    waiting: dict[str, list[Happening]] = {}
+    for happening in tools:
+        if key := text_of(happening.event.id):
+            waiting.setdefault(key, []).append(happening)
+    found: dict[int, Happening] = {}
+    calls = [
+        (call, key)
+        for each in messages
+        for call in objects_of(each.get("tool_calls"))
+        if (key := text_of(call.get("id")))
+    ]
+    for has_arguments in (True, False):
+        for call, key in calls:
+            left = waiting.get(key, [])
+            fitting = (each for each in left if not has_arguments or each.event.arguments == call.get("arguments"))
+            if id(call) not in found and (made := next(fitting, None)):
+                found[id(call)] = made
+                left.remove(made)
+    return found
+
+
 class _Order:
     """Collect the steps of a call, each at its place among the events; of one place they stay as they came."""
 
@@ -206,7 +252,9 @@ class _Order:
         self._began = began
         self._states = states
         self._steps: list[tuple[int, int, Callable[[], None]]] = []
-        self._called: set[str] = set()
+        self._messages = objects_of(sample.messages)
+        self._results = _results(self._messages)
+        self._made = _made(self._messages, happenings.tools)
 
     def add(self, place: int, rank: int, step: Callable[[], None]) -> None:
         self._steps.append((place, rank, step))
@@ -220,13 +268,13 @@ class _Order:
 
     def take_messages(self) -> None:
         """Add what was said and called, as the messages have it."""
-        messages = objects_of(self._sample.messages)
-        results = {key: each for each in messages if (key := text_of(each.get("tool_call_id")))}
         place = -1
-        for message in messages:
+        made: Happening | None
+        for message in self._messages:
             by = ROLES.get(str(message.get("role")))
             if by is None:
-                made = self._happenings.tools.get(text_of(message.get("tool_call_id")) or "")
+                call = self._results.calls.get(id(message))
+                made = self._made.get(id(call)) if call else None
                 place = place if made is None else max(place, made.place)
                 continue
             said = spoken(message.get("content"), self._attachments)
@@ -237,12 +285,15 @@ class _Order:
                 latency = made.latency_ms if made and by == "agent" else None
                 self.add(place, _SPEAK, partial(self._states.say, by, PRIVATE.text(said), t, latency))
             for call in objects_of(message.get("tool_calls")):
-                self._take_call(call, by, place, results)
+                happening, answer = self._made.get(id(call)), self._results.answers.get(id(call))
+                place = place if happening is None else max(place, happening.place)
+                self._call(call.get("function"), call.get("arguments"), by, place, answer, happening)
 
     def take_other_calls(self) -> None:
         """Add the calls that no message has: those of the caller, and of agents that work for another."""
-        for key, happening in self._happenings.tools.items():
-            if key not in self._called:
+        told = {happening.place for happening in self._made.values()}
+        for happening in self._happenings.tools:
+            if happening.place not in told:
                 event = happening.event
                 self._call(event.function, event.arguments, happening.by, happening.place, None, happening)
 
@@ -253,13 +304,6 @@ class _Order:
     def _given_at_first(self, message: Mapping[str, Any], place: int) -> float | None:
         """Return when a message came that no model made: with the start of the call, if it is of its input."""
         return self.seconds(self._began) if place < 0 and message.get("source") == "input" else None
-
-    def _take_call(self, call: Mapping[str, Any], by: str, place: int, results: Mapping[str, Any]) -> None:
-        key = text_of(call.get("id")) or ""
-        self._called.add(key)
-        happening = self._happenings.tools.get(key)
-        place = place if happening is None else max(place, happening.place)
-        self._call(call.get("function"), call.get("arguments"), by, place, results.get(key), happening)
 
     def _call(
         self,

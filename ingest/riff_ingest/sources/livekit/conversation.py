@@ -16,7 +16,7 @@ from riff_ingest.segments import OPENING, ToolSegments, hands_over
 from riff_ingest.source import run_of, text_of
 from riff_ingest.sources.livekit.report import Item, Report
 from riff_ingest.state_aspects import read_stream
-from riff_ingest.tool_states import ToolStates
+from riff_ingest.tool_states import ToolStates, answers_in_order
 from riff_store.facts import JudgedScore
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 
@@ -26,6 +26,8 @@ CONSOLE = "console-recordings"
 
 _SUCCESS, _FAIL = "lk.success", "lk.fail"
 _JUDGE = "lk.judge."
+_OUTPUT = "function_call_output"
+_OF_TOOLS = ("function_call", _OUTPUT)
 _SCORES = {"pass": 10.0, "maybe": 5.0, "fail": 0.0}
 _STOPS = {
     "job_shutdown": "job_shutdown",
@@ -130,13 +132,12 @@ def _agents(report: Report) -> tuple[str | None, bool]:
 
 def _with_outputs(items: list[Item]) -> Iterator[tuple[Item, Item | None]]:
     """Yield items with what came back of those that call a tool; an answer to no call stands for its call."""
-    outputs = {item.call_id: item for item in items if item.kind == "function_call_output" and item.call_id}
     called = {item.call_id for item in items if item.kind == "function_call"}
-    for item in items:
-        if item.kind == "function_call":
-            yield item, outputs.get(item.call_id or "")
-        elif item.kind != "function_call_output":
-            yield item, None
+    steps = ((item.call_id if item.kind in _OF_TOOLS else None, item.kind == _OUTPUT) for item in items)
+    outputs = answers_in_order(steps)
+    for place, item in enumerate(items):
+        if item.kind != _OUTPUT:
+            yield item, items[outputs[place]] if place in outputs else None
         elif item.call_id is None or item.call_id not in called:
             yield item, item
 

@@ -12,7 +12,7 @@ from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import with_times
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments
-from riff_ingest.tool_states import ObservedStates, ToolStates, fill, say_aside
+from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill, say_aside
 
 AGENT, USER = "agent", "user"
 NODE, STATE, INVOCATION, RESULT, DIGIT = (
@@ -89,8 +89,10 @@ class _Reader:
         self._ordered = ordered
         self._read = RetellTranscript(states)
         self._latencies = _latencies(ordered, reply_latencies)
-        self._results = {key: item for _, item in ordered if item.get("role") == RESULT and (key := _key(item))}
-        self._invoked = {key for _, item in ordered if item.get("role") == INVOCATION and (key := _key(item))}
+        tools = [item for _, item in ordered if item.get("role") in (INVOCATION, RESULT)]
+        answers = answers_in_order((_key(item), item["role"] == RESULT) for item in tools)
+        self._results = {id(tools[call]): tools[answer] for call, answer in answers.items()}
+        self._invoked = {key for item in tools if item["role"] == INVOCATION and (key := _key(item))}
 
     def read(self) -> RetellTranscript:
         takers: dict[str, Callable[[float | None, Item], None]] = {
@@ -168,7 +170,7 @@ class _Reader:
     def _call(self, t: float | None, item: Item) -> None:
         name = self._word(item.get("name")) or self._word(item.get("type")) or "(unnamed tool)"
         kind = text_of(item.get("type")) or name
-        result = self._results.get(_key(item) or "")
+        result = self._results.get(id(item))
         error = None
         if result is None:
             error = None if kind in _ENDING_TOOLS else NO_RESULT

@@ -111,7 +111,7 @@ def _is_company(path: Path) -> bool:
 
 SOURCE = Source(
     kind="tau",
-    version=1,
+    version=2,
     read=read,
     title="Results of tau2-bench and tau3-bench",
     known_by="JSON with info, tasks and simulations, or a results.json beside a folder of simulations",

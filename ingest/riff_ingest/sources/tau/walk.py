@@ -29,7 +29,7 @@ from riff_ingest.sources.tau.ticks import (
     tick_seconds,
     without_stop_signal,
 )
-from riff_ingest.tool_states import ToolStates
+from riff_ingest.tool_states import ToolStates, answers_in_order
 from riff_store.interaction import Interaction
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 
@@ -86,14 +86,11 @@ def answers_to(calls: Sequence[Call], answers: Sequence[Message]) -> Sequence[Me
     """Return the answer to each call: the one with its id, where none has it the next that is nobody else's."""
     if len(calls) == len(answers) == 1:
         return answers
-    left = list(answers)
-    found: list[Message | None] = []
-    for call in calls:
-        place = next((at for at, answer in enumerate(left) if answer.id == call.id), None)
-        found.append(None if place is None else left.pop(place))
+    steps = [*((call.id, False) for call in calls), *((answer.id, True) for answer in answers)]
+    found = {call: answers[answer - len(calls)] for call, answer in answers_in_order(steps).items()}
     known = {call.id for call in calls}
-    spare = iter([answer for answer in left if answer.id not in known])
-    return [next(spare, None) if answer is None else answer for answer in found]
+    spare = iter([answer for answer in answers if answer.id is None or answer.id not in known])
+    return [found[place] if place in found else next(spare, None) for place in range(len(calls))]
 
 
 # Know the tools of the benchmark: which of them write, and which phase of a call each belongs to.

@@ -49,7 +49,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="vapi",
-    version=1,
+    version=2,
     read=read,
     title="Calls of Vapi",
     known_by="JSON with endedReason or messages: one call, a list, an end-of-call report, or lines of either",

@@ -10,7 +10,7 @@ from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import LATEST, joined, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
-from riff_ingest.tool_states import ObservedStates, ToolStates, fill
+from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill
 
 REPORT = "end-of-call-report"
 """The kind of the message that tells of a call as a whole."""
@@ -29,16 +29,32 @@ def read_transcript(call: Mapping[str, Any], private: PrivateValues, segments: T
     said: list[tuple[float | None, Entry | Message]] = [(seconds_of(message), message) for message in messages]
     ordered = joined(with_times(entered, _end(messages)), with_times(said))
     latencies = _latencies(messages, _measured(call))
-    results = {key: message for message in messages if (key := text_of(message.get("toolCallId")))}
+    results = _results(messages)
     for t, each in ordered:
         if isinstance(each, Entry):
             _enter(states, each, t, private)
         elif each.get("role") in TOOL_CALLS:
-            for tool in objects_of(each.get("toolCalls")):
-                _call(states, tool, results, t, private)
+            for tool in tools_of(each):
+                _call(states, tool, results.get(id(tool), {}).get("result"), t, private)
         elif (role := _side(each)) and (text := _said(each)):
             states.say(role, private.text(text), seconds_of(each), latencies.get(id(each)))
     return states
+
+
+def _results(messages: Sequence[Message]) -> dict[int, Message]:
+    """Return what came back of calls of tools by the identity of the calls."""
+    steps: list[tuple[str | None, bool, Message]] = []
+    for message in messages:
+        steps += [(text_of(tool.get("id")), False, tool) for tool in tools_of(message)]
+        if message.get("role") not in TOOL_CALLS:
+            steps.append((text_of(message.get("toolCallId")), True, message))
+    answers = answers_in_order((key, is_answer) for key, is_answer, _ in steps)
+    return {id(steps[call][2]): steps[answer][2] for call, answer in answers.items()}
+
+
+def tools_of(message: Message) -> list[Message]:
+    """Return the calls of tools that a message makes."""
+    return objects_of(message.get("toolCalls")) if message.get("role") in TOOL_CALLS else []
 
 
 def _enter(states: ToolStates, entry: Entry, t: float | None, private: PrivateValues) -> None:
@@ -49,12 +65,9 @@ def _enter(states: ToolStates, entry: Entry, t: float | None, private: PrivateVa
         fill(states, private.text(slot), private.value(value), t)
 
 
-def _call(
-    states: ToolStates, tool: Message, results: Mapping[str, Message], t: float | None, private: PrivateValues
-) -> None:
+def _call(states: ToolStates, tool: Message, answer: Any, t: float | None, private: PrivateValues) -> None:
     function = object_of(tool.get("function"))
     name = text_of(function.get("name")) or text_of(tool.get("type")) or "(unnamed tool)"
-    answer = results.get(text_of(tool.get("id")) or "", {}).get("result")
     arguments = private.value(_arguments(function.get("arguments")))
     states.call(private.text(name), t=t, arguments=arguments, result=private.value(answer))
 
