@@ -45,6 +45,8 @@ _NOT_A_ZIP = (
 # Read what a log says of its run as a whole: which task, which model, from which commit.
 _COMPARES_TEXT = frozenset({"match", "includes", "pattern", "answer", "exact", "f1", "choice", "math"})
 """Scorers of Inspect AI that ask no model."""
+_OF_NUMBERS = frozenset({"accuracy", "mean", "stderr", "std", "var", "bootstrap_stderr", "grouped"})
+"""Metrics of Inspect AI that make numbers of letters."""
 _GRADER = "grader"
 _DIRTY = "-dirty"
 
@@ -341,6 +343,13 @@ class _Places:
         return key[1], self._places.get(key[0], len(self._places)), key[0]
 
 
+class Headline(NamedTuple):
+    """Name the score that stands for the whole: its scorer, and the key of it where its value has several."""
+
+    scorer: str
+    score: str
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """Hold the parts of a log that are the same for all its samples."""
@@ -352,9 +361,15 @@ class Header:
     agent: str
     flow: str
     persona: str | None
-    headline: str | None
+    headline: Headline | None
     scorers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+
+    def averages(self, scorer: str) -> bool:
+        """Tell whether Inspect AI makes numbers of what a scorer gives: by its metrics, which old logs do not have."""
+        given = self.scorers.get(scorer, {}).get("metrics")
+        names = {name.rpartition("/")[2] for name in _names_in(given)}
+        return given is None or not names.isdisjoint(_OF_NUMBERS)
 
     def grader(self, scorer: str) -> str | None:
         """Return the model that a scorer asks, `None` for one that asks none and where nothing says so."""
@@ -382,17 +397,47 @@ def header_of(log: Mapping[str, Any]) -> Header:
         agent=text_of(spec.get("model")) or "(unknown)",
         flow=text_of(metadata.get("flow")) or task or "(unknown)",
         persona=text_of(metadata.get("persona")),
-        headline=_headline(results, scorers),
+        headline=_headline(results, spec),
         scorers={name: scorer for scorer in scorers if (name := text_of(scorer.get("name")))},
         roles={role: name for role, model in roles.items() if (name := _model(model))},
     )
 
 
-def _headline(results: Mapping[str, Any], scorers: list[dict[str, Any]]) -> str | None:
-    """Return the score that stands for the whole: the one that the log names, else its first."""
-    named = text_of(object_of(results.get("headline")).get("score"))
-    first = (*objects_of(results.get("scores")), *scorers)
-    return named or next((name for each in first if (name := text_of(each.get("name")))), None)
+def _headline(results: Mapping[str, Any], spec: Mapping[str, Any]) -> Headline | None:
+    """Return the score that stands for the whole: the one that the log names, else its first.
+
+    A name that none of the scores has says nothing. A run without results has only the names of its scorers.
+    """
+    named = object_of(results.get("headline")) or object_of(spec.get("headline_metric"))
+    scores = objects_of(results.get("scores"))
+    if not scores:
+        names = [name for each in objects_of(spec.get("scorers")) if (name := text_of(each.get("name")))]
+        scorer = text_of(named.get("scorer"))
+        scores = [{"name": text_of(named.get("score")) if name == scorer else name, "scorer": name} for name in names]
+    left = scores
+    for key, told in (("reducer", "reducer"), ("scorer", "scorer"), ("score", "name")):
+        if (wanted := text_of(named.get(key))) is not None:
+            left = [each for each in left if text_of(each.get(told)) == wanted]
+    if (metric := text_of(named.get("metric"))) is not None:
+        left = [each for each in left if "metrics" not in each or metric in object_of(each.get("metrics"))]
+    for each in left or scores:
+        scorer, name = text_of(each.get("scorer")), text_of(each.get("name"))
+        if first := scorer or name:
+            return Headline(first, name or first)
+    return None
+
+
+def _names_in(metrics: Any, room: int = 4) -> Iterator[str]:
+    """Yield the names of the metrics of a scorer: a list, or lists by the keys that they are of."""
+    if isinstance(metrics, list) and room:
+        for each in metrics:
+            yield from (each,) if isinstance(each, str) else _names_in(each, room - 1)
+    elif isinstance(metrics, dict) and room:
+        if (name := text_of(metrics.get("name"))) is not None:
+            yield name
+        else:
+            for each in metrics.values():
+                yield from _names_in(each, room - 1)
 
 
 def _commit(revision: Mapping[str, Any]) -> str | None:

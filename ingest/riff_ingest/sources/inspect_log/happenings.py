@@ -319,6 +319,8 @@ def _between(began: int | None, ended: int | None) -> float | None:
 LONGEST_RATIONALE = 1000
 
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_CORRECT = "C"
+UNKNOWN_LETTERS = "its letters are on a scale nobody knows"
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _UNCHANGED = "UNCHANGED"
 
@@ -331,10 +333,18 @@ class Part(NamedTuple):
 
 
 class Scales:
-    """Know of which parts of scores the numbers lie from 0 to 1: a part with one that does not has another scale."""
+    """Know on which scale the values of each part of the scores are, as all samples of the log tell.
+
+    Numbers lie from 0 to 1: a part with one that does not has another scale. The letters are those of Inspect AI: a
+    part with another text has letters of its own, such as grades from A to E. Where a `C` is the only text, a
+    scorer of which `header` says that its letters never become numbers gives grades as well.
+    """
 
     def __init__(self) -> None:
+        self.header: Header | None = None
         self._others: set[Part] = set()
+        self._letters: dict[Part, set[str]] = {}
+        self._graded: set[Part] = set()
 
     def learn(self, scores: Any) -> None:
         """Look at the scores of one more sample of the log."""
@@ -343,6 +353,22 @@ class Scales:
                 number = _number(value)
                 if number is not None and not 0 <= number <= 1:
                     self._others.add(part)
+                elif number is None and isinstance(value, str) and value.strip():
+                    if value in _LETTERS:
+                        self._letters.setdefault(part, set()).add(value)
+                    elif value.strip().lower() not in _WORDS:
+                        self._graded.add(part)
+
+    def graded(self, part: Part) -> bool:
+        """Tell whether the letters of a part are none of Inspect AI's."""
+        if part in self._graded:
+            return True
+        is_lone = self._letters.get(part) == {_CORRECT}
+        return is_lone and self.header is not None and not self.header.averages(part.scorer)
+
+    def unknown_letters(self) -> list[Part]:
+        """Return the parts with letters that could have been taken for those of Inspect AI."""
+        return [part for part in self._letters if self.graded(part)]
 
     def share(self, part: Part, value: Any) -> float | None:
         """Return a value from 0 to 1, `None` where it is none or where nobody knows what its scale is."""
@@ -351,7 +377,20 @@ class Scales:
             return None if part in self._others or not 0 <= number <= 1 else number
         if isinstance(value, bool):
             return float(value)
-        return _LETTERS.get(value, _WORDS.get(value.strip().lower())) if isinstance(value, str) else None
+        if not isinstance(value, str):
+            return None
+        known = _WORDS if self.graded(part) else _LETTERS | _WORDS
+        return known.get(value, _WORDS.get(value.strip().lower()))
+
+    def unscored(self, part: Part, value: Any) -> str:
+        """Return why a value is no score."""
+        if value is None or (isinstance(value, float) and not math.isfinite(value)):
+            return "It has no value"
+        if _number(value) is not None:
+            return f"Its value {_shown(value)} is not on a scale from 0 to 1"
+        if isinstance(value, str) and len(value.strip()) == 1 and self.graded(part):
+            return f"Its value {_shown(value)}: {UNKNOWN_LETTERS}"
+        return f"Its value {_shown(value)} is no number" if isinstance(value, str) else "Its value is no number"
 
 
 def parts_of(name: str, value: Any) -> list[tuple[Part, Any]]:
@@ -382,7 +421,7 @@ def verdicts(
                 aspect=part.aspect,
                 score=None if share is None else round(10 * share, 6),
                 judged_at=max(edited) if edited else scored.get(name),
-                rationale=_rationale(score, None if share is not None else _unscored(value)),
+                rationale=_rationale(score, None if share is not None else scales.unscored(part, value)),
                 model=header.grader(name),
                 line=next(lines),
                 flow=call.flow,
@@ -433,14 +472,6 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < 1e300 and math.isfinite(value) else None
-
-
-def _unscored(value: Any) -> str:
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return "It has no value"
-    if _number(value) is not None:
-        return f"Its value {_shown(value)} is not on a scale from 0 to 1"
-    return f"Its value {_shown(value)} is no number" if isinstance(value, str) else "Its value is no number"
 
 
 def _rationale(score: Mapping[str, Any], unscored: str | None) -> str | None:

@@ -31,6 +31,7 @@ from riff_ingest.sources.inspect_log.archive import (
 )
 from riff_ingest.sources.inspect_log.happenings import (
     PRIVATE,
+    UNKNOWN_LETTERS,
     Happening,
     Happenings,
     Part,
@@ -158,17 +159,20 @@ def _passed(sample: Sample, header: Header, scales: Scales) -> bool | None:
 
 
 def _share(sample: Sample, header: Header, scales: Scales) -> float | None:
-    name = header.headline
-    score = object_of(sample.scores).get(name) if name else None
-    if name is None or score is None or header.grader(name) is not None:
+    headline = header.headline
+    score = object_of(sample.scores).get(headline.scorer) if headline else None
+    if headline is None or score is None or header.grader(headline.scorer) is not None:
         return None
-    return scales.share(Part(name, name), object_of(score).get("value"))
+    value, part = object_of(score).get("value"), Part(headline.scorer, headline.scorer)
+    if isinstance(value, dict):
+        value, part = value.get(headline.score), Part(headline.scorer, headline.score)
+    return scales.share(part, value)
 
 
 def _headline(sample: Sample, header: Header, scales: Scales) -> dict[str, float]:
     """Return the score that stands for the whole where it is in part met, which a yes or no does not tell."""
     share = _share(sample, header, scales)
-    return {header.headline: share} if header.headline and share is not None and 0 < share < 1 else {}
+    return {header.headline.score: share} if header.headline and share is not None and 0 < share < 1 else {}
 
 
 # Put the messages, tool calls and agents of a sample into one order, with the times that its events tell.
@@ -381,6 +385,11 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
         for note in log.notes:
             yield Skipped("defect", None, note)
         header, lines = header_of(log.header), count(1)
+        scales.header = header
+        for letters in scales.unknown_letters():
+            yield Skipped(
+                "defect", None, f"{', '.join(dict.fromkeys(letters))}: {UNKNOWN_LETTERS}, so they are no scores"
+            )
         seen: set[Key | None] = set()
         for place, part in enumerate(log.samples(), start=1):
             seen.add(part.key)
