@@ -15,7 +15,7 @@ import msgspec
 
 from riff_ingest.conversation import BEYOND_LINES, Conversation
 from riff_ingest.facts import facts_of
-from riff_ingest.loader import plan_inputs, read_input
+from riff_ingest.loader import plan_inputs, plan_retries, read_input
 from riff_ingest.source import run_of
 from riff_ingest.sources.registry import FoundInputs, find_inputs, source_of, sources
 from riff_ingest.sources.transcripts import read_line
@@ -105,7 +105,9 @@ class SourceReader(Iterator[Conversation]):
         return next(self._conversations)
 
     def _read(self, files: Sequence[Path], kind: str | None) -> Iterator[Conversation]:
-        for plan in plan_inputs(files, kind):
+        plans = plan_inputs(files, kind)
+        plan_retries(plans, (), plan_inputs)
+        for plan in plans:
             path = plan.file.path
             for item in read_input(plan):
                 found = item[1] if isinstance(item, tuple) else item

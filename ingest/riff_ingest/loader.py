@@ -17,7 +17,7 @@ from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.facts import facts_of
 from riff_ingest.lines import BrokenInput, Limits, digest, limits, read_lines, set_limits
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
-from riff_ingest.source import Contracts, FlowOfRun, ReadContext, ReadItem, Source, left_out, run_of
+from riff_ingest.source import Attempt, Contracts, FlowOfRun, ReadContext, ReadItem, Source, left_out, run_of
 from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
 from riff_ingest.sources.registry import UNKNOWN, claimed_kind, detect, source_of
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
@@ -95,6 +95,37 @@ def plan_inputs(
                 plan.file.context += digest
                 plan.context = replace(plan.context, contracts=known)
     return plans
+
+
+def plan_retries(
+    plans: Sequence[InputPlan],
+    stored: Iterable[tuple[str, str]],
+    plan: Callable[[Sequence[Path], str], list[InputPlan]],
+) -> list[InputPlan]:
+    """Let each attempt at a task know of those after it, and return plans of earlier ones that the store holds.
+
+    `stored` are the paths and kinds of inputs of the store; `plan` plans some of a kind.
+    """
+    attempts: dict[str, list[tuple[Attempt, InputPlan]]] = {}
+    for each in plans:
+        if each.source is not None and (found := each.source.attempt(Path(each.file.path))) is not None:
+            attempts.setdefault(found.task, []).append((found, each))
+    added: list[InputPlan] = []
+    known = {os.path.abspath(each.file.path) for each in plans}
+    for path, kind in stored if attempts else ():
+        source = source_of(kind)
+        found = source.attempt(Path(path)) if source is not None and path not in known else None
+        if found is not None and found.task in attempts:
+            added += plan([Path(path)], kind)
+            attempts[found.task].append((found, added[-1]))
+    for of_task in attempts.values():
+        of_task.sort(key=lambda each: each[0].began)
+        for place, (attempt, each) in enumerate(of_task):
+            later = [other.file for which, other in of_task[place + 1 :] if which.id != attempt.id]
+            if later:
+                each.file.context += hashlib.sha256("".join(file.sha256 for file in later).encode()).hexdigest()
+                each.context = replace(each.context, retries=tuple(Path(file.path) for file in later))
+    return added
 
 
 def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | None = None) -> InputPlan:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import msgspec
 
 from riff_ingest.conversation import Contract
-from riff_ingest.loader import InputPlan, Item, is_unchanged, loaded, plan_inputs, plan_left_out
+from riff_ingest.loader import InputPlan, Item, is_unchanged, loaded, plan_inputs, plan_left_out, plan_retries
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.sources.registry import find_inputs
 from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
@@ -45,6 +45,7 @@ class FactsWriter(Protocol):
 
     def order(self, paths: Iterable[str]) -> None: ...
     def contracts(self) -> dict[str, str]: ...
+    def inputs(self) -> list[tuple[str, str]]: ...
     def known(self, file: SourceFile) -> FileResult | None: ...
     def batch(self) -> AbstractContextManager[None]: ...
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult: ...
@@ -169,6 +170,7 @@ def ingest(
         plan_inputs, with_text=with_text, contracts=known, run_inputs=run_inputs, tool_segments=tool_segments
     )
     plans = plan(found.files, kind, kinds=found.kinds, described=flow_files)
+    plans += [each for each in plan_retries(plans, writer.inputs(), plan) if writer.known(each.file) is None]
     summary.run_inputs = Counter(path for plan in plans for path in plan.context.run_inputs or () if path)
     plans += [plan_left_out(path, reason) for path, reason in found.passed_over]
     plans += [plan_left_out(path, reason, note="defect") for path, reason in found.set_aside]
@@ -180,7 +182,9 @@ def ingest(
         again = [Path(path) for path in writer.orphaned() if os.path.exists(path)]
         if again:
             run.rebuild = True
-            run.take(plan(again), jobs)
+            plans = plan(again)
+            plan_retries(plans, writer.inputs(), plan)
+            run.take(plans, jobs)
     _settle(summary, writer)
     with _collector_paused():
         writer.pack(run.show_packing)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.lenient_json import load_document, loads
@@ -75,12 +75,22 @@ class FileHead:
 class ReadContext:
     """Hold what a reader may need beside its input.
 
-    Contracts by flow, files that the user named for all runs, and the phases of tools as the user set them.
+    Contracts by flow, files that the user named for all runs, the phases of tools as the user set them, and the inputs
+    that are later attempts at the same task, in their order.
     """
 
     contracts: Mapping[str, Contract] = field(default_factory=dict)
     run_inputs: RunInputs | None = None
     tool_segments: ToolSegments = NO_SEGMENTS
+    retries: tuple[Path, ...] = ()
+
+
+class Attempt(NamedTuple):
+    """Name the task that an input is an attempt at, which attempt it is, and when it began, as it is ordered."""
+
+    task: str
+    id: str
+    began: tuple[int, str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,8 @@ class Source:
       that an input of this kind gives.
     - `derives_states`: the states of its calls are the tools that were called, with phases that users may set.
     - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
+    - `attempt` says which task an input is an attempt at, `None` where it is none: calls that a later attempt copied or
+      made again count there.
     - `digest_file` returns the SHA-256 and the size of a file with what is read beside it; raises `BrokenInput`.
     - `is_companion` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
     - `rank` orders the sources: the lowest is asked first whether it recognises a file.
@@ -139,6 +151,7 @@ class Source:
     contracts: Callable[[Path], Mapping[str, Contract]] = lambda path: {}
     derives_states: bool = False
     find_run_inputs: Callable[[Path, RunInputs | None], RunInputs] | None = None
+    attempt: Callable[[Path], Attempt | None] = lambda path: None
     digest_file: Callable[[Path], tuple[str, int]] = digest
     is_companion: Callable[[Path], bool] = lambda path: False
     rank: int = 50

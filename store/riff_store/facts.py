@@ -358,7 +358,7 @@ class EditsResult(msgspec.Struct, gc=False):
 class Skipped(msgspec.Struct, gc=False):
     """Note something that was not taken as it stood.
 
-    `kind` is `skipped`, `mismatch`, `replaced`, `rerun` or `defect`.
+    `kind` is `skipped`, `mismatch`, `replaced`, `rerun`, `superseded` or `defect`.
     """
 
     kind: str

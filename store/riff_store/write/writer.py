@@ -88,6 +88,10 @@ class Writer:
         )
         return dict(rows)
 
+    def inputs(self) -> list[tuple[str, str]]:
+        """Return the paths and kinds of all inputs that the store holds, in the order of paths."""
+        return list(self._store.execute_sql("SELECT path, kind FROM source_file ORDER BY path"))
+
     def known(self, file: SourceFile) -> FileResult | None:
         """Return what an earlier reading of this file gave, where it would give the same now."""
         rows = self._store.execute_sql(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.lenient_json import loads, object_of
+from riff_ingest.lenient_json import loads, object_of, parse_time, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.source import FileHead, ReadContext, Source
+from riff_ingest.source import Attempt, FileHead, ReadContext, Source
 from riff_store.facts import Annotation, JudgedScore, Skipped
 
 _ZIP = b"PK\x03\x04"
@@ -49,6 +49,21 @@ def _describes_a_run(path: Path) -> bool:
     return False
 
 
+def _attempt(path: Path) -> Attempt | None:
+    """Return which task a log is an attempt at: that is all which a retry has of the log that it goes on with."""
+    from riff_ingest.sources.inspect_log.archive import header_at
+
+    try:
+        spec = object_of(header_at(path).get("eval"))
+        written = path.stat().st_mtime
+    except (BrokenInput, OSError):
+        return None
+    task, which = text_of(spec.get("task_id")), text_of(spec.get("eval_id")) or text_of(spec.get("run_id"))
+    created = parse_time(text_of(spec.get("created")) or "")
+    began = (-1 if created is None else created, path.name, written)
+    return Attempt(task, which, began) if task and which else None
+
+
 def _recognises_archive(path: Path) -> str | None:
     from riff_ingest.sources.inspect_log.archive import Archive
 
@@ -70,5 +85,6 @@ SOURCE = Source(
     recognises=_recognises,
     derives_states=True,
     takes_contracts=True,
+    attempt=_attempt,
     rank=6,
 )

@@ -21,7 +21,7 @@ import zstandard
 
 from riff_ingest.json_members import Member, read_members
 from riff_ingest.lenient_json import loads, object_of, objects_of, text_of
-from riff_ingest.lines import FREE_EXPANSION, BrokenInput, limits, unreadable
+from riff_ingest.lines import FREE_EXPANSION, BrokenInput, limits, read_start, unreadable
 
 START = b"PK\x03\x04"
 _LISTED = b"PK\x01\x02"
@@ -223,7 +223,7 @@ class ArchiveLog:
     def __init__(self, archive: Archive, survey: Survey) -> None:
         self._archive = archive
         self.notes: list[str] = []
-        self.header = self._header()
+        self.header = _header_in(archive, self.notes)
         self.notes += notes_on(self.header)
         for part in self.samples():
             if part.problem is None:
@@ -260,24 +260,36 @@ class ArchiveLog:
                 found += [key for each in summaries if (key := key_of(each.get("id"), each.get("epoch")))]
         return found
 
-    def _header(self) -> dict[str, Any]:
-        problem = None
-        for name in (HEADER, JOURNAL):
-            if name in self._archive.names:
-                try:
-                    header = loads(self._archive.read(name), what=name)
-                    if isinstance(header, dict) and isinstance(header.get("eval"), dict):
-                        break
-                    problem = problem or BrokenInput(f"{name} does not describe a run")
-                except BrokenInput as broken:
-                    problem = problem or BrokenInput(f"{name} cannot be read: {broken.reason}")
-        else:
-            raise problem or BrokenInput(NO_HEADER)
-        if problem is not None:
-            self.notes.append(problem.reason)
-        elif name == JOURNAL:
-            self.notes.append(UNFINISHED)
-        return header
+
+def _header_in(archive: Archive, notes: list[str]) -> dict[str, Any]:
+    problem = None
+    for name in (HEADER, JOURNAL):
+        if name in archive.names:
+            try:
+                header = loads(archive.read(name), what=name)
+                if isinstance(header, dict) and isinstance(header.get("eval"), dict):
+                    break
+                problem = problem or BrokenInput(f"{name} does not describe a run")
+            except BrokenInput as broken:
+                problem = problem or BrokenInput(f"{name} cannot be read: {broken.reason}")
+    else:
+        raise problem or BrokenInput(NO_HEADER)
+    if problem is not None:
+        notes.append(problem.reason)
+    elif name == JOURNAL:
+        notes.append(UNFINISHED)
+    return header
+
+
+def header_at(path: Path) -> dict[str, Any]:
+    """Return what a log says of its run before its samples are looked at; raise `BrokenInput`."""
+    if read_start(path).lstrip().startswith(START):
+        with Archive(path) as archive:
+            return _header_in(archive, [])
+    for member in read_members(path, PARTS[:1]):
+        if isinstance(member, Member):
+            return {member.key: loads(member.value, what=member.key)}
+    raise BrokenInput(NO_HEADER)
 
 
 class DocumentLog:

@@ -6,121 +6,23 @@ Its messages have no times, but its events have. Scores become verdicts of judge
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
-
-import msgspec
+from typing import Any, NamedTuple
 
 from riff_ingest.conversation import ROLES, Conversation
 from riff_ingest.events import LONGEST
-from riff_ingest.lenient_json import loads, object_of, objects_of, parse_time, text_of
-from riff_ingest.lines import BrokenInput, limits
+from riff_ingest.lenient_json import object_of, objects_of, parse_time, text_of
+from riff_ingest.lines import limits
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.inspect_log.archive import Header
+from riff_ingest.sources.inspect_log.samples import Sample, SampleEvent
+from riff_ingest.tool_states import answers_in_order
 from riff_store.facts import Annotation, JudgedScore
 
 ATTACHMENT = "attachment://"
 PRIVATE = PrivateValues()
 """Takes tokens and signatures of links out of texts and values: those of a log name none beside them."""
-
-_Part = TypeVar("_Part", bound=msgspec.Struct)
-
-
-class OfferedTool(msgspec.Struct):
-    """Name a tool that a model was offered."""
-
-    name: Any = None
-
-
-class SampleEvent(msgspec.Struct):
-    """Hold what is read of an event of a sample; which fields it has depends on its kind, `event`."""
-
-    event: Any = None
-    id: Any = None
-    span_id: Any = None
-    parent_id: Any = None
-    name: Any = None
-    type: Any = None
-    timestamp: Any = None
-    completed: Any = None
-    working_time: Any = None
-    role: Any = None
-    tools: list[OfferedTool] | None = None
-    output: Any = None
-    function: Any = None
-    arguments: Any = None
-    result: Any = None
-    error: Any = None
-    failed: Any = None
-    intermediate: Any = None
-
-
-class Sample(msgspec.Struct):
-    """Hold what is read of a sample: one run of the task's dialogue, of one epoch."""
-
-    id: Any = None
-    epoch: Any = None
-    messages: Any = None
-    scores: Any = None
-    metadata: Any = None
-    attachments: Any = None
-    started_at: Any = None
-    completed_at: Any = None
-    total_time: Any = None
-    error: Any = None
-    error_retries: Any = None
-    limit: Any = None
-    invalidation: Any = None
-    events: list[SampleEvent] = []
-
-
-class ScoresOnly(msgspec.Struct):
-    """Hold the scores of a sample alone."""
-
-    scores: Any = None
-
-
-_samples = msgspec.json.Decoder(Sample)
-_scores = msgspec.json.Decoder(ScoresOnly)
-_MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
-
-
-def decode_sample(data: bytes, defects: Counter[str]) -> Sample:
-    """Return a sample; what plain JSON cannot hold is counted in `defects`. Raises `BrokenInput` for what is none."""
-    try:
-        return _samples.decode(data)
-    except _MISREAD:
-        given = _object(data, defects)
-    sample = _fields({**given, "events": None}, Sample)
-    sample.events = [_event(event) for event in objects_of(given.get("events"))]
-    return sample
-
-
-def decode_scores(data: bytes) -> Any:
-    """Return the scores of a sample; raise `BrokenInput` for what is none."""
-    try:
-        return _scores.decode(data).scores
-    except _MISREAD:
-        return _object(data, Counter()).get("scores")
-
-
-def _event(given: Mapping[str, Any]) -> SampleEvent:
-    event = _fields({**given, "tools": None}, SampleEvent)
-    event.tools = [_fields(tool, OfferedTool) for tool in objects_of(given.get("tools"))]
-    return event
-
-
-def _object(data: bytes, defects: Counter[str]) -> dict[str, Any]:
-    given = loads(data, defects, what="sample")
-    if not isinstance(given, dict):
-        raise BrokenInput("sample is not a JSON object")
-    return given
-
-
-def _fields(given: Mapping[str, Any], kind: type[_Part]) -> _Part:
-    return kind(**{name: given[name] for name in kind.__struct_fields__ if given.get(name) is not None})
 
 
 def spoken(content: Any, attachments: Mapping[str, Any]) -> str:
@@ -313,6 +215,53 @@ def _latency(event: SampleEvent, began: int | None, ended: int | None) -> float 
 
 def _between(began: int | None, ended: int | None) -> float | None:
     return None if began is None or ended is None else (ended - began) / 1e6
+
+
+class ToolResults(NamedTuple):
+    """Hold the messages that answer calls of tools by the identity of the calls, and the calls by that of these."""
+
+    answers: dict[int, dict[str, Any]]
+    calls: dict[int, dict[str, Any]]
+
+
+def results_of(messages: list[dict[str, Any]]) -> ToolResults:
+    """Return which message answers which call."""
+    steps: list[tuple[str | None, bool, dict[str, Any]]] = []
+    for message in messages:
+        steps += [(text_of(call.get("id")), False, call) for call in objects_of(message.get("tool_calls"))]
+        steps.append((text_of(message.get("tool_call_id")), True, message))
+    pairs = answers_in_order((key, is_answer) for key, is_answer, _ in steps).items()
+    return ToolResults(
+        {id(steps[call][2]): steps[answer][2] for call, answer in pairs},
+        {id(steps[answer][2]): steps[call][2] for call, answer in pairs},
+    )
+
+
+def events_of_calls(messages: list[dict[str, Any]], tools: list[Happening]) -> dict[int, Happening]:
+    """Return the events that tell of calls in messages by the identity of the calls.
+
+    Of several events of one id each belongs to the first call with its arguments, those that are left to the calls that
+    are, as they come.
+    """
+    waiting: dict[str, list[Happening]] = {}
+    for happening in tools:
+        if key := text_of(happening.event.id):
+            waiting.setdefault(key, []).append(happening)
+    found: dict[int, Happening] = {}
+    calls = [
+        (call, key)
+        for each in messages
+        for call in objects_of(each.get("tool_calls"))
+        if (key := text_of(call.get("id")))
+    ]
+    for has_arguments in (True, False):
+        for call, key in calls:
+            left = waiting.get(key, [])
+            fitting = (each for each in left if not has_arguments or each.event.arguments == call.get("arguments"))
+            if id(call) not in found and (made := next(fitting, None)):
+                found[id(call)] = made
+                left.remove(made)
+    return found
 
 
 # Take the scores of a sample as verdicts of judges, from 0 to 10, and their edits as notes of who made them.

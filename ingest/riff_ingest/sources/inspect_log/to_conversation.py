@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from riff_ingest.conversation import DERIVED, RETRIED, ROLES, Contract, Conversation
 from riff_ingest.events import LONGEST
@@ -17,6 +17,7 @@ from riff_ingest.lenient_json import NOT_FINITE, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput, read_start
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.source import ReadContext
+from riff_ingest.source import text_of as name_of
 from riff_ingest.sources.inspect_log.archive import (
     MISSING,
     START,
@@ -26,6 +27,7 @@ from riff_ingest.sources.inspect_log.archive import (
     Header,
     Key,
     Log,
+    Survey,
     header_of,
     key_of,
 )
@@ -35,18 +37,24 @@ from riff_ingest.sources.inspect_log.happenings import (
     Happening,
     Happenings,
     Part,
-    Sample,
     Scales,
     attached,
-    decode_sample,
-    decode_scores,
     edits,
+    events_of_calls,
     happenings_of,
+    results_of,
     spoken,
     time_of,
     verdicts,
 )
-from riff_ingest.tool_states import ToolStates, answers_in_order
+from riff_ingest.sources.inspect_log.samples import (
+    Sample,
+    SampleHead,
+    decode_head,
+    decode_sample,
+    decode_scores,
+)
+from riff_ingest.tool_states import ToolStates
 from riff_store.facts import Annotation, JudgedScore, Skipped
 
 _TO_A_HUMAN = re.compile(r"transfer.*(human|person|operator|representative|agent)|escalat", re.IGNORECASE)
@@ -200,52 +208,6 @@ def transcript_of(sample: Sample, happenings: Happenings, began: int | None, seg
     return states
 
 
-class _Results(NamedTuple):
-    """Hold the messages that answer calls of tools by the identity of the calls, and the calls by that of these."""
-
-    answers: dict[int, dict[str, Any]]
-    calls: dict[int, dict[str, Any]]
-
-
-def _results(messages: list[dict[str, Any]]) -> _Results:
-    steps: list[tuple[str | None, bool, dict[str, Any]]] = []
-    for message in messages:
-        steps += [(text_of(call.get("id")), False, call) for call in objects_of(message.get("tool_calls"))]
-        steps.append((text_of(message.get("tool_call_id")), True, message))
-    pairs = answers_in_order((key, is_answer) for key, is_answer, _ in steps).items()
-    return _Results(
-        {id(steps[call][2]): steps[answer][2] for call, answer in pairs},
-        {id(steps[answer][2]): steps[call][2] for call, answer in pairs},
-    )
-
-
-def _made(messages: list[dict[str, Any]], tools: list[Happening]) -> dict[int, Happening]:
-    """Return the events that tell of calls in messages by the identity of the calls.
-
-    Of several events of one id each belongs to the first call with its arguments, those that are left to the calls that
-    are, as they come.
-    """
-    waiting: dict[str, list[Happening]] = {}
-    for happening in tools:
-        if key := text_of(happening.event.id):
-            waiting.setdefault(key, []).append(happening)
-    found: dict[int, Happening] = {}
-    calls = [
-        (call, key)
-        for each in messages
-        for call in objects_of(each.get("tool_calls"))
-        if (key := text_of(call.get("id")))
-    ]
-    for has_arguments in (True, False):
-        for call, key in calls:
-            left = waiting.get(key, [])
-            fitting = (each for each in left if not has_arguments or each.event.arguments == call.get("arguments"))
-            if id(call) not in found and (made := next(fitting, None)):
-                found[id(call)] = made
-                left.remove(made)
-    return found
-
-
 class _Order:
     """Collect the steps of a call, each at its place among the events; of one place they stay as they came."""
 
@@ -257,8 +219,8 @@ class _Order:
         self._states = states
         self._steps: list[tuple[int, int, Callable[[], None]]] = []
         self._messages = objects_of(sample.messages)
-        self._results = _results(self._messages)
-        self._made = _made(self._messages, happenings.tools)
+        self._results = results_of(self._messages)
+        self._made = events_of_calls(self._messages, happenings.tools)
 
     def add(self, place: int, rank: int, step: Callable[[], None]) -> None:
         self._steps.append((place, rank, step))
@@ -379,6 +341,7 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
 
     Raises `BrokenInput` where the log as a whole cannot be read.
     """
+    retries = Retries(context.retries)
     with ExitStack() as opened:
         scales = Scales()
         log = _open(path, opened, scales)
@@ -391,6 +354,7 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
                 "defect", None, f"{', '.join(dict.fromkeys(letters))}: {UNKNOWN_LETTERS}, so they are no scores"
             )
         seen: set[Key | None] = set()
+        superseded: set[Key] = set()
         for place, part in enumerate(log.samples(), start=1):
             seen.add(part.key)
             name = part.key[0] if part.key else None
@@ -398,12 +362,20 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
                 yield Skipped("skipped", None, part.problem, name)
                 continue
             try:
-                for found in _read_sample(part.data, place, header, scales, context, lines):
+                sample, defects = _sample(part.data)
+                if (key := key_of(sample.id, sample.epoch)) and (why := retries.superseding(sample, key)):
+                    seen.add(key)
+                    superseded.add(key)
+                    yield Skipped("superseded", place, why, key[0])
+                    continue
+                for found in _read_sample(sample, defects, place, header, scales, context, lines):
                     if isinstance(found, tuple):
                         seen.add((found[1].conversation_id, found[1].trial + 1))
                     yield found
             except BrokenInput as problem:
                 yield Skipped("skipped", None, f"sample {place}: {problem.reason}", name)
+        if superseded and len(superseded) == len(seen):
+            yield Skipped("superseded", None, f"retried: none of its {len(superseded)} calls is left in this run")
         listed = log.listed()
         if not seen and not listed:
             yield Skipped("skipped", None, NO_SAMPLES)
@@ -419,6 +391,10 @@ def _open(path: Path, opened: ExitStack, scales: Scales) -> Log:
         with suppress(BrokenInput):  # reading the sample says so
             scales.learn(decode_scores(sample))
 
+    return _opened(path, opened, survey)
+
+
+def _opened(path: Path, opened: ExitStack, survey: Survey = lambda sample: None) -> Log:
     start = read_start(path).lstrip()
     if start.startswith(START):
         return ArchiveLog(opened.enter_context(Archive(path)), survey)
@@ -427,11 +403,60 @@ def _open(path: Path, opened: ExitStack, scales: Scales) -> Log:
     return DocumentLog(path, survey)
 
 
-def _read_sample(
-    data: bytes, place: int, header: Header, scales: Scales, context: ReadContext, lines: Iterator[int]
-) -> Iterator[Found]:
+def _sample(data: bytes) -> tuple[Sample, Counter[str]]:
     defects: Counter[str] = Counter()
-    sample = decode_sample(data, defects)
+    return decode_sample(data, defects), defects
+
+
+class Retries:
+    """Know which samples of a log stand again in later attempts at its task.
+
+    A retry copies those that ended well, whole, and plays the others again.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._copies: dict[tuple[Any, ...], str] = {}
+        self._again: dict[Key, str] = {}
+        for path in paths:
+            with suppress(BrokenInput), ExitStack() as opened:
+                for part in _opened(path, opened).samples():
+                    with suppress(BrokenInput):
+                        self._learn(decode_head(part.data), name_of(path.name))
+
+    def _learn(self, sample: SampleHead, log: str) -> None:
+        if (key := key_of(sample.id, sample.epoch)) is not None:
+            self._copies.update((same, log) for same in _same(sample, key))
+            self._again[key] = log
+
+    def superseding(self, sample: Sample, key: Key) -> str | None:
+        """Return why another attempt's sample stands for this one, `None` where none does."""
+        for same in _same(sample, key):
+            if same in self._copies:
+                return f"copied into the retry {self._copies[same]}, where it counts"
+        if (sample.error is not None or sample.invalidation is not None) and key in self._again:
+            return f"it did not count and was run again in the retry {self._again[key]}"
+        return None
+
+
+def _same(sample: Sample | SampleHead, key: Key) -> Iterator[tuple[Any, ...]]:
+    """Yield what a copy of a sample has in common with it: its own id, else its times."""
+    if (uuid := text_of(sample.uuid)) is not None:
+        yield (uuid,)
+    else:
+        times = text_of(sample.started_at), text_of(sample.completed_at)
+        if None not in times:
+            yield *key, *times
+
+
+def _read_sample(
+    sample: Sample,
+    defects: Counter[str],
+    place: int,
+    header: Header,
+    scales: Scales,
+    context: ReadContext,
+    lines: Iterator[int],
+) -> Iterator[Found]:
     happenings = happenings_of(sample)
     call = conversation_of(sample, happenings, header, scales, context.tool_segments)
     call.contract = context.contracts.get(call.flow, call.contract)
