@@ -6,7 +6,7 @@ import heapq
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from operator import itemgetter
@@ -72,6 +72,43 @@ def _with_keys(items: Sequence[tuple[float | None, _T]]) -> Iterator[tuple[float
         yield latest, (t, item)
 
 
+# Part a transcript that is kept as one text.
+NOTHING_SAID = "nothing that was said is in this report"
+_LABEL = re.compile(r"(?m)^[ \t]*([^\s:][^:\n]{0,29}):(?!//)")
+_SHOWN_LABELS = 5
+
+
+class Parted(NamedTuple):
+    """Hold what was said, with the side that said it, and why some of it was not taken."""
+
+    said: list[tuple[str, str]]
+    problem: str | None = None
+
+
+def parted(transcript: str, sides: Mapping[str, str], private: PrivateValues) -> Parted:
+    """Return a transcript as turns: `sides` are those that labels stand for, in lower case.
+
+    A line that begins with a label and a colon begins a turn, and others go on with it. A text of one line is parted at
+    the labels in it.
+    """
+    names = "|".join(re.escape(name) for name in sorted(sides, key=len, reverse=True))
+    begins = r"(?:^|(?<=\s))" if "\n" not in transcript.strip() else r"(?m)^[ \t]*"
+    marks = list(re.finditer(rf"(?i){begins}({names})[ \t]*:", transcript))
+    if not marks:
+        labels = dict.fromkeys(private.text(label.strip()) for label in _LABEL.findall(transcript))
+        told = ", ".join(list(labels)[:_SHOWN_LABELS])
+        unknown = f"the transcript names speakers that are not known: {told}"
+        return Parted([], unknown if labels else "the transcript does not say who speaks")
+    ends = [*(mark.start() for mark in marks[1:]), len(transcript)]
+    said = [
+        (sides[mark[1].lower()], text)
+        for mark, end in zip(marks, ends, strict=True)
+        if (text := transcript[mark.end() : end].strip())
+    ]
+    before = transcript[: marks[0].start()].strip()
+    return Parted(said, "what comes before the first speaker of the transcript is left out" if before else None)
+
+
 # Make a conversation of a call that a platform held: with its end, and with what a flow file says of that.
 UNKNOWN = "(unknown)"
 ESCALATED = "escalated"
@@ -89,13 +126,14 @@ HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
 class CallEnding(NamedTuple):
     """Hold why a call ended, whether somebody else was to take it, and whether that is no word that is known.
 
-    `error` says why it does not count, `None` where it counts.
+    `error` says why it does not count, `None` where it counts; `lost_transfer` is the word for a hand-over that failed.
     """
 
     stop_reason: str | None
     error: str | None = None
     is_handed_over: bool = False
     is_unknown: bool = False
+    lost_transfer: str | None = None
 
 
 def ended_call(
@@ -133,6 +171,9 @@ def ended_call(
     elif stream.escalated:
         stop = TRANSFER
     failed = [call for call in states.tool_calls if call.error is not None]
+    errors: list[Any] = [{"kind": "tool error", "message": str(call.error), "t": call.t} for call in failed]
+    if ending.lost_transfer:
+        errors.append({"kind": "transfer", "message": ending.lost_transfer})
     return Conversation(
         conversation_id=name,
         flow=flow,
@@ -141,7 +182,7 @@ def ended_call(
         final_state=final,
         errored=ending.error is not None,
         error=ending.error,
-        errors=[{"kind": "tool error", "message": str(call.error), "t": call.t} for call in failed],
+        errors=errors,
         contract=contract,
         turns=states.turns,
         events=states.events,
@@ -237,7 +278,7 @@ class Candidate(NamedTuple):
 
 
 CandidateOf: TypeAlias = Callable[[Any], Candidate | None]
-"""Returns the sketch of a record, `None` for one that is no record of a call."""
+"""Returns the sketch of a record, `None` for no record of a call; raises `BrokenInput` to say what it is instead."""
 
 
 class CallRecord(NamedTuple):
@@ -348,10 +389,10 @@ def _counting(
     for number, record in records:
         try:
             value = _value(record, what)
+            found = sketch(value)
         except BrokenInput as problem:
             yield Skipped("skipped", number, problem.reason)
             continue
-        found = sketch(value)
         if found is None:
             yield Skipped("skipped", number, f"{what} is not a call")
         elif best.get(found.call) == (found.filled, number):

@@ -141,7 +141,7 @@ from riff_ingest.lines import BrokenInput, Limits, digest, limited, read_start, 
 from riff_ingest.lines import read_lines as lines_read_lines
 from riff_ingest.loader import InputPlan, Item, load, loaded, plan_inputs, plan_of, read_input, scored
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
-from riff_ingest.platforms import CallRecord, Candidate, joined, read_call_records, with_times
+from riff_ingest.platforms import CallRecord, Candidate, joined, parted, read_call_records, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool

@@ -233,7 +233,7 @@ def test_an_older_record_has_only_what_was_said(folder: Path) -> None:
     record["transcript_object"], record["transcript"] = [], "Agent: Plumb and Son.\nUser: Hello: me.\nnoise"
     assert [(turn.role, turn.text) for turn in one(folder, record).turns] == [
         ("agent", "Plumb and Son."),
-        ("caller", "Hello: me."),
+        ("caller", "Hello: me.\nnoise"),
     ]
 
 

@@ -129,7 +129,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     if why := refusal(call, record.get("event")):
         raise BrokenInput(why, conversation=name)
     private = _private(call)
-    items, is_scrubbed = spoken(call)
+    items, is_scrubbed, problem = spoken(call, private)
     agent = text_of(call.get("agent_name")) or text_of(call.get("agent_id"))
     engine = object_of(call.get("response_engine"))
     own = text_of(call.get("conversation_flow_id")) or text_of(engine.get("conversation_flow_id"))
@@ -157,7 +157,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
         conversation.measured = {**conversation.measured, **measured}
     successful = object_of(call.get("call_analysis")).get("call_successful")
     conversation.stored = measured | ({"call_successful": successful} if isinstance(successful, bool) else {})
-    notes = [TEXT_SCRUBBED] if is_scrubbed else []
+    notes = [*([TEXT_SCRUBBED] if is_scrubbed else []), *([problem] if problem else [])]
     setting = text_of(call.get("data_storage_setting"))
     if not items and setting not in (None, "everything"):
         notes.append(NO_TEXT.format(setting=setting))

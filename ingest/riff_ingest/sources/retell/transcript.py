@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.platforms import with_times
+from riff_ingest.platforms import parted, with_times
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments
 from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill, say_aside
@@ -204,23 +204,26 @@ class _Reader:
         self._states.say("caller", said, number_of(item.get("time_sec")))
 
 
-def spoken(call: Mapping[str, Any]) -> tuple[list[Item], bool]:
-    """Return the items of a call's transcript, and whether it is the one that Retell took personal data out of."""
+class Spoken(NamedTuple):
+    """Hold the items of a transcript, whether Retell took personal data out of it, and why not all was taken."""
+
+    items: list[Item]
+    is_scrubbed: bool = False
+    problem: str | None = None
+
+
+def spoken(call: Mapping[str, Any], private: PrivateValues) -> Spoken:
+    """Return the transcript of a call."""
+    problem = None
     for kept, is_scrubbed in kept_under(call, "transcript_with_tool_calls", "transcript_object", "transcript"):
-        if items := _from_text(kept) if isinstance(kept, str) else objects_of(kept):
-            return items, is_scrubbed
-    return [], False
-
-
-def _from_text(transcript: str) -> list[Item]:
-    """Return the lines of a transcript that is kept as a text, each with who says it."""
-    sides = {"Agent": AGENT, "User": USER}
-    found = []
-    for line in transcript.splitlines():
-        side, colon, said = line.partition(": ")
-        if colon and side in sides:
-            found.append({"role": sides[side], "content": said})
-    return found
+        if isinstance(kept, str):
+            said, problem = parted(kept, {AGENT: AGENT, USER: USER}, private)
+            items = [{"role": side, "content": text} for side, text in said]
+        else:
+            items = objects_of(kept)
+        if items:
+            return Spoken(items, is_scrubbed, problem)
+    return Spoken([], problem=problem)
 
 
 def _first(item: Item) -> float | None:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from riff_ingest.lenient_json import object_of
+from riff_ingest.lines import BrokenInput
 from riff_ingest.source import FileHead, ReadContext, ReadItem, Source
 
+_EVENTS = frozenset(
+    {"conversation-update", "end-of-call-report", "hang", "speech-update", "status-update", "tool-calls", "transcript"}
+)
+_NO_CALLS = (
+    (("itemCounts", "simulations"), "a Vapi simulation run; its calls are read, by GET /call"),
+    (("evalId", "evalRunResultId"), "a run of a Vapi eval, which is no call; calls are read, by GET /call"),
+    (("callsCounterEnded", "callsCounter"), "a Vapi campaign; its calls are read, by GET /call"),
+    (("target",), "a Vapi run without a call; its calls are read, by GET /call"),
+)
 _TYPES = ("inboundPhoneCall", "outboundPhoneCall", "webCall", "vapi.websocketCall")
 
 
@@ -23,13 +33,32 @@ def _is_call(value: Any) -> bool:
     record = object_of(value)
     message = object_of(record.get("message"))
     if message:
-        call = object_of(message.get("call"))
-        return isinstance(message.get("type"), str) and (_is_known(call) or "artifact" in message)
-    return _has_times(record) or (_is_known(record) and ("endedReason" in record or "artifact" in record))
+        call, kind = object_of(message.get("call")), message.get("type")
+        is_event = isinstance(kind, str) and kind in _EVENTS and isinstance(call.get("id"), str)
+        return is_event or (isinstance(kind, str) and (_is_known(call) or "artifact" in message))
+    if no_call(record):
+        return False
+    is_told = "endedReason" in record or "artifact" in record
+    return _has_times(record) or (_is_known(record) and is_told and (_is_typed(record) or _has_agent(record)))
+
+
+def no_call(record: Mapping[str, Any]) -> str | None:
+    """Return what a record of Vapi is that looks like one of a call, `None` where it may be one."""
+    if not isinstance(record.get("id"), str) or "orgId" not in record:
+        return None
+    return next((what for keys, what in _NO_CALLS if any(key in record for key in keys)), None)
 
 
 def _is_known(call: dict[str, Any]) -> bool:
-    return isinstance(call.get("id"), str) and ("orgId" in call or call.get("type") in _TYPES)
+    return isinstance(call.get("id"), str) and ("orgId" in call or _is_typed(call))
+
+
+def _is_typed(call: dict[str, Any]) -> bool:
+    return isinstance(kind := call.get("type"), str) and kind in _TYPES
+
+
+def _has_agent(call: dict[str, Any]) -> bool:
+    return any(call.get(key) for key in ("assistantId", "squadId", "workflowId", "assistant", "squad"))
 
 
 def _has_times(call: dict[str, Any]) -> bool:
@@ -38,9 +67,13 @@ def _has_times(call: dict[str, Any]) -> bool:
 
 
 def _recognises(head: FileHead) -> str | None:
-    from riff_ingest.platforms import recognised
+    from riff_ingest.platforms import recognised, records_of
 
-    return recognised(head, "Vapi", _is_call, _is_start)
+    found = recognised(head, "Vapi", _is_call, _is_start)
+    others = [] if found else [why for each in records_of(head.value)[:8] if (why := no_call(object_of(each)))]
+    if others:
+        raise BrokenInput(f"it is {others[0]}")
+    return found
 
 
 def _is_start(start: bytes) -> bool:

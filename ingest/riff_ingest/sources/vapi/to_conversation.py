@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,16 @@ from riff_ingest.platforms import (
 )
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import ReadContext, ReadItem
+from riff_ingest.sources.vapi import no_call
 from riff_ingest.sources.vapi.transcript import (
     REPORT,
     artifact_of,
     call_of,
+    has_words,
     private_values,
     read_transcript,
     variables_of,
+    words_of,
 )
 
 
@@ -48,13 +52,14 @@ def _candidate(value: Any) -> Candidate | None:
         return None
     message = object_of(value.get("message"))
     call = object_of(message.get("call")) if message else value
+    if not message and (why := no_call(value)):
+        raise BrokenInput(f"it is {why}")
     name = call.get("id")
     if not isinstance(name, str) or not name:
         return None
     told = message if message.get("type") == REPORT else call
-    has_text = bool(object_of(told.get("artifact")).get("messages") or told.get("messages"))
     is_analyzed = bool(told.get("analysis"))
-    return Candidate(name, 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_text)
+    return Candidate(name, 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_words(told))
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadCall:
@@ -65,11 +70,12 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
         raise BrokenInput("the call has no id")
     if message not in (None, REPORT):
         raise BrokenInput("the call had not ended when this was written", conversation=name)
-    if why := refusal(call):
-        raise BrokenInput(why, conversation=name)
     private = private_values(call)
+    words = words_of(call, private)
+    if why := refusal(call, words.sides):
+        raise BrokenInput(why, conversation=name)
     flow, agent = _flow(call), _agent(call)
-    states = read_transcript(call, private, context.tool_segments)
+    states = read_transcript(call, words, private, context.tool_segments)
     contract = context.contracts.get(flow)
     conversation = ended_call(name, private.text(flow), states, ending_of(call, private), contract)
     started, ended = (_time(call.get(key)) for key in ("startedAt", "endedAt"))
@@ -85,7 +91,8 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
     conversation.slots = {private.text(slot): private.value(value) for slot, value in variables.items()}
     conversation.stored = _stored(call)
     conversation.filled = filled
-    return ReadCall(conversation, list(verdicts_of(call, private)), started if ended is None else ended)
+    notes = [words.problem] if words.problem else []
+    return ReadCall(conversation, list(verdicts_of(call, private)), started if ended is None else ended, notes)
 
 
 def _stored(call: Mapping[str, Any]) -> dict[str, float | bool | None]:
@@ -118,13 +125,12 @@ def _time(given: Any) -> int | None:
 # Tell how a call of Vapi ended, by the beginning of its reason (docs/formats.md, section 12).
 _BROKEN = (
     "assistant-join-timed-out",
-    "assistant-not-",
-    "assistant-request-",
     "call-start-error",
     "call.in-progress.error-",
-    "call.ringing.error",
-    "call.start.",
     "database-error",
+    "db-error",
+    "license-check-failed",
+    "no-server-available",
     "phone-call-provider-closed-websocket",
     "pipeline-error-",
     "pipeline-no-available-",
@@ -145,7 +151,24 @@ _NO_CALL = (
     "vonage-failed",
     "vonage-rejected",
 )
+_NEVER_CONNECTED = re.compile(
+    r"call\.in-progress\.error-(?:vapifault-|providerfault-)?"
+    r"(?:outbound-sip-(?:403|407|408|480|503)-|sip-(?:in|out)bound-call-failed-to-connect|transport-never-connected)"
+    r"|call\.ringing\.error|call\.ringing\.hook-executed-|call\.start\.|assistant-request-|assistant-not-"
+    r"|phone-call-provider-bypass-enabled-but-no-call-received"
+)
+"""Reasons of calls that never came about where nothing was said in them, else of broken ones."""
+_UNHEARD = "call.in-progress.error-assistant-did-not-receive-customer-audio"
+_FAILED_TRANSFERS = (
+    "call.in-progress.error-transfer-failed",
+    "call.in-progress.error-warm-transfer-assistant-cancelled",
+    "call.in-progress.error-warm-transfer-max-duration",
+    "call.in-progress.error-warm-transfer-microphone-timeout",
+    "call.in-progress.error-warm-transfer-silence-timeout",
+)
 _STOPS = (
+    (_UNHEARD, TIMEOUT),
+    ("call.ending.hook-executed-say", AGENT_HANGUP),
     ("customer-ended-call", HANGUP),
     ("call.in-progress.sip-completed-call", HANGUP),
     ("call.in-progress.twilio-completed-call", HANGUP),
@@ -155,11 +178,11 @@ _STOPS = (
     ("assistant-said-end-call-phrase", AGENT_HANGUP),
     ("assistant-forwarded-call", TRANSFER),
     ("call.ending.hook-executed-transfer", TRANSFER),
-    ("call.ringing.hook-executed-transfer", TRANSFER),
     ("silence-timed-out", TIMEOUT),
     ("exceeded-max-duration", TIMEOUT),
 )
 _DURING_A_TRANSFER = (
+    *_FAILED_TRANSFERS,
     "call.forwarding.",
     "customer-ended-call-after-warm-transfer",
     "customer-ended-call-before-warm-transfer",
@@ -173,20 +196,28 @@ def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
     reason = reason_of(call, private)
     if reason is None:
         return CallEnding(None)
-    if reason.startswith(_BROKEN):
-        return CallEnding(ERROR, f"it ended with {reason}")
     stop = next((stop for beginning, stop in _STOPS if reason.startswith(beginning)), None)
     is_during = reason.startswith(_DURING_A_TRANSFER)
+    if not stop and not is_during and (reason.startswith(_BROKEN) or _NEVER_CONNECTED.match(reason)):
+        return CallEnding(ERROR, f"it ended with {reason}")
     return CallEnding(
-        stop or reason, is_handed_over=stop == TRANSFER or is_during, is_unknown=stop is None and not is_during
+        stop or reason,
+        is_handed_over=stop == TRANSFER or is_during,
+        is_unknown=stop is None and not is_during,
+        lost_transfer=reason if reason.startswith(_FAILED_TRANSFERS) else None,
     )
 
 
-def refusal(call: Mapping[str, Any]) -> str | None:
-    """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one."""
+def refusal(call: Mapping[str, Any], spoke: Collection[str]) -> str | None:
+    """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one.
+
+    `spoke` are the sides that said anything.
+    """
     reason = text_of(call.get("endedReason"))
     if reason is not None:
-        return f"the call never came about: {reason}" if reason.startswith(_NO_CALL) else None
+        unheard = reason.startswith(_UNHEARD) and "caller" not in spoke
+        silent = not spoke and _NEVER_CONNECTED.match(reason) is not None
+        return f"the call never came about: {reason}" if reason.startswith(_NO_CALL) or unheard or silent else None
     if text_of(call.get("status")) in _NOT_ENDED:
         return "the call had not ended when this was written"
     return None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.platforms import LATEST, joined, with_times
+from riff_ingest.platforms import LATEST, NOTHING_SAID, joined, parted, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
 from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill
@@ -15,20 +15,37 @@ from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order
 REPORT = "end-of-call-report"
 """The kind of the message that tells of a call as a whole."""
 AGENT_ROLES, CALLER_ROLES = ("bot", "assistant"), ("user",)
+_FAILED = frozenset({"no result returned", "ok, no result returned"})
+"""What Vapi itself says for a result; what a server says went wrong comes as any other result."""
 TOOL_CALLS = ("tool_calls", "tool_call")
 
 Message: TypeAlias = dict[str, Any]
 
 
-def read_transcript(call: Mapping[str, Any], private: PrivateValues, segments: ToolSegments) -> ToolStates:
+class Words(NamedTuple):
+    """Hold the messages of a call, whether they have times of their own, and why not all that was said is in them."""
+
+    messages: list[Message]
+    is_timed: bool = True
+    problem: str | None = None
+
+    @property
+    def sides(self) -> set[str]:
+        """Return which sides said anything."""
+        return {side for message in self.messages if (side := _side(message)) and _said(message)}
+
+
+def read_transcript(
+    call: Mapping[str, Any], words: Words, private: PrivateValues, segments: ToolSegments
+) -> ToolStates:
     """Return a call as it went; one that tells of no states has the tools that were called."""
-    messages = messages_of(call)
+    messages = words.messages
     entries = entries_of(call, messages)
     states = ToolStates(segments) if entries is None else ObservedStates()
     entered: list[tuple[float | None, Entry | Message]] = [(entry.t, entry) for entry in entries or ()]
     said: list[tuple[float | None, Entry | Message]] = [(seconds_of(message), message) for message in messages]
     ordered = joined(with_times(entered, _end(messages)), with_times(said))
-    latencies = _latencies(messages, _measured(call))
+    latencies = _latencies(messages, _measured(call)) if words.is_timed else {}
     results = _results(messages)
     for t, each in ordered:
         if isinstance(each, Entry):
@@ -68,8 +85,10 @@ def _enter(states: ToolStates, entry: Entry, t: float | None, private: PrivateVa
 def _call(states: ToolStates, tool: Message, answer: Any, t: float | None, private: PrivateValues) -> None:
     function = object_of(tool.get("function"))
     name = text_of(function.get("name")) or text_of(tool.get("type")) or "(unnamed tool)"
-    arguments = private.value(_arguments(function.get("arguments")))
-    states.call(private.text(name), t=t, arguments=arguments, result=private.value(answer))
+    arguments, result = private.value(_arguments(function.get("arguments"))), private.value(answer)
+    failed = isinstance(answer, str) and answer.strip().lower().removesuffix(".") in _FAILED
+    error = str(result) if failed else None
+    states.call(private.text(name), t=t, arguments=arguments, result=None if failed else result, error=error)
 
 
 def _arguments(given: Any) -> Any:
@@ -143,10 +162,16 @@ def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     message = object_of(record.get("message"))
     if not message:
         return dict(record), None
-    kind = message.get("type")
-    told = {key: value for key, value in message.items() if value is not None and key not in ("call", "type")}
-    call = {**object_of(message.get("call")), **(told if kind == REPORT else {})}
+    kind, call = message.get("type"), object_of(message.get("call"))
+    if kind == REPORT:
+        told = {key: value for key, value in message.items() if not _is_empty(value) and key not in ("call", "type")}
+        artifact = {key: value for key, value in artifact_of(told).items() if not _is_empty(value)}
+        call = {**call, **told, "artifact": artifact_of(call) | artifact}
     return call, kind if isinstance(kind, str) else None
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ("", [], {})
 
 
 def artifact_of(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,14 +179,66 @@ def artifact_of(call: Mapping[str, Any]) -> dict[str, Any]:
     return object_of(call.get("artifact"))
 
 
-def messages_of(call: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages of a call, those of its nodes where it has no others."""
+_FORMATTED, _TEXT = "messagesOpenAIFormatted", "transcript"
+
+
+def words_of(call: Mapping[str, Any], private: PrivateValues) -> Words:
+    """Return what was said in a call: its messages, those of its nodes, those as OpenAI has them, else its transcript.
+
+    The first of these counts in which anything was said.
+    """
     artifact = artifact_of(call)
-    for given in (artifact.get("messages"), call.get("messages")):
-        if messages := objects_of(given):
-            return _timed(messages)
-    nodes = objects_of(artifact.get("nodes"))
-    return _timed([message for node in nodes for message in objects_of(node.get("messages"))])
+    nodes = [message for node in objects_of(artifact.get("nodes")) for message in objects_of(node.get("messages"))]
+    given = [objects_of(artifact.get("messages")), objects_of(call.get("messages")), nodes]
+    told = [Words(_timed(messages)) for messages in given if messages]
+    told += [Words(_from_openai(holder.get(_FORMATTED)), is_timed=False) for holder in (artifact, call)]
+    problems: list[str] = []
+    for words in told:
+        if words.sides:
+            return words
+    for text in (artifact.get(_TEXT), call.get(_TEXT)):
+        if isinstance(text, str) and text.strip():
+            said, problem = parted(text, _labels(call), private)
+            if said:
+                roles = {"agent": AGENT_ROLES[0], "caller": CALLER_ROLES[0]}
+                return Words([{"role": roles[side], "message": each} for side, each in said], False, problem)
+            problems += [problem] if problem else []
+    return told[0]._replace(problem=(problems or [NOTHING_SAID])[0])
+
+
+def has_words(told: Mapping[str, Any]) -> bool:
+    """Tell whether a record seems to have what was said in its call, without a look at it."""
+    keys, artifact = ("messages", _FORMATTED, _TEXT), artifact_of(told)
+    return bool(artifact.get("nodes")) or any(holder.get(key) for key in keys for holder in (artifact, told))
+
+
+def _from_openai(given: Any) -> list[Message]:
+    """Return messages as OpenAI has them in the form of Vapi's own."""
+    found: list[Message] = []
+    for message in objects_of(given):
+        content = message.get("content")
+        if isinstance(content, list):
+            parts = (text_of(part.get("text")) for part in objects_of(content) if part.get("type") == "text")
+            content = "\n".join(part for part in parts if part)
+        if message.get("role") == "tool":
+            found.append({"role": "tool_call_result", "toolCallId": message.get("tool_call_id"), "result": content})
+            continue
+        found.append({"role": message.get("role"), "message": content})
+        if calls := objects_of(message.get("tool_calls")):
+            found.append({"role": TOOL_CALLS[0], "toolCalls": calls})
+    return found
+
+
+def _labels(call: Mapping[str, Any]) -> dict[str, str]:
+    """Return which side each label of a transcript stands for: names that the call's assistant sets, else Vapi's."""
+    plans = (
+        object_of(object_of(object_of(call.get(key)).get("artifactPlan")).get("transcriptPlan"))
+        for key in ("assistantOverrides", "assistant")
+    )
+    names = {key: name for plan in plans for key in ("assistantName", "userName") if (name := text_of(plan.get(key)))}
+    agent, caller = names.get("assistantName", "AI"), names.get("userName", "User")
+    sides = dict.fromkeys(("assistant", "bot"), "agent") | dict.fromkeys(("customer", "caller"), "caller")
+    return sides | {caller.strip().lower(): "caller", agent.strip().lower(): "agent"}
 
 
 def _timed(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
