@@ -24,7 +24,7 @@ from riff_ingest.conversation import Contract
 from riff_ingest.loader import InputPlan, Item, is_unchanged, loaded, plan_inputs, plan_left_out, plan_retries
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.sources.registry import find_inputs
-from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
+from riff_store.facts import ConversationFacts, FileResult, HeldInput, SourceFile, SupersededFile, Unjoined
 
 if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
@@ -50,7 +50,8 @@ class FactsWriter(Protocol):
     def batch(self) -> AbstractContextManager[None]: ...
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult: ...
     def orphaned(self) -> list[str]: ...
-    def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]: ...
+    def held(self, paths: Iterable[str]) -> dict[str, HeldInput]: ...
+    def settle_unended(self) -> None: ...
     def superseded(self) -> list[SupersededFile]: ...
     def unjoined(self) -> Unjoined: ...
     def waiting_notes(self) -> int: ...
@@ -131,6 +132,7 @@ class IngestSummary:
             or result.scores
             or result.flows
             or result.annotations
+            or result.superseded
             or (result.status == "unchanged" and not result.skipped)
             for result in self.results
         )
@@ -194,8 +196,11 @@ def ingest(
 def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
     """Let the summary say what the store holds in the end, since files take calls from each other."""
     last = {result.path: result for result in summary.results}
-    for path, (conversations, replaced) in writer.held(last).items():
-        last[path].conversations, last[path].replaced = conversations, replaced
+    writer.settle_unended()
+    for path, held in writer.held(last).items():
+        result = last[path]
+        result.conversations, result.replaced, result.superseded = held.conversations, held.replaced, held.superseded
+        result.skipped, result.reason = held.skipped, held.reason or ""
     summary.results = list(last.values())
     for file, winner, calls in writer.superseded():
         if winner in last and file.path not in last and is_unchanged(file):

@@ -270,11 +270,25 @@ _list_decoder = msgspec.json.Decoder(list[msgspec.Raw])
 _page_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
+_BITS = 28
+_BEFORE = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
+
+
 class Candidate(NamedTuple):
-    """Name the call that a record is of, and how much of it is filled in."""
+    """Name the call that a record is of, how much of it is filled in, and when it was sent, in ms since the epoch."""
 
     call: str
-    filled: int
+    stage: int
+    sent: float | None = None
+
+    @property
+    def filled(self) -> int:
+        """Return the rank of the record among those of its call: the later of two that have as much counts.
+
+        It is a number of 32 bits: three for how much is filled in, the others for the seconds since 2024.
+        """
+        seconds = 0 if self.sent is None else int(self.sent / 1000 - _BEFORE)
+        return (self.stage << _BITS) + min(max(seconds, 0), (1 << _BITS) - 1)
 
 
 CandidateOf: TypeAlias = Callable[[Any], Candidate | None]
@@ -397,6 +411,8 @@ def _counting(
             yield Skipped("skipped", number, f"{what} is not a call")
         elif best.get(found.call) == (found.filled, number):
             yield CallRecord(number, value, found.filled)
+        elif found.call in best:
+            yield Skipped("superseded", number, f"{what} {best[found.call][1]} tells more of this call", found.call)
 
 
 def _value(record: Any, what: str) -> Any:

@@ -245,8 +245,8 @@ def _shown(path: str) -> str:
 
 def _became(result: FileResult) -> str:
     """Return what became of an input: one of which only what was left out is known was skipped."""
-    taken = result.conversations or result.scores or result.flows or result.annotations or result.replaced
-    return "skipped" if result.kind == UNKNOWN or (result.skipped and not taken) else result.status
+    held = (result.conversations, result.scores, result.flows, result.annotations, result.replaced, result.superseded)
+    return "skipped" if result.kind == UNKNOWN or (result.skipped and not any(held)) else result.status
 
 
 def _kinds(results: Sequence[FileResult]) -> Iterator[str]:
@@ -319,7 +319,7 @@ def _holds(results: Sequence[FileResult]) -> list[str]:
         return sum(getattr(result, key) for result in results)
 
     nouns = {"conversations": "conversation", "scores": "score", "flows": "flow", "annotations": "note"}
-    words = {"replaced": "replaced", "rerun": "run again", "skipped": "skipped", "noted": "noted"}
+    words = {key: key for key in ("replaced", "rerun", "superseded", "skipped", "noted")} | {"rerun": "run again"}
     held = [counted(total(key), noun) for key, noun in nouns.items() if total(key)]
     return held + [f"{total(key)} {word}" for key, word in words.items() if total(key)]
 

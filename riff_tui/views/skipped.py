@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("path", "File", kind="name", help="The file that it was read from."),
     Column("line", "Line", kind="count", help="The line in that file."),
-    Column("kind", "Kind", kind="name", help="skipped, mismatch, replaced, rerun, defect or unjoined."),
+    Column("kind", "Kind", kind="name", help="skipped, mismatch, replaced, rerun, superseded, defect or unjoined."),
     Column("conversation", "Conversation", kind="name", help="The call that it concerns."),
     Column("reason", "Reason", kind="text", help="What was wrong with it."),
 )

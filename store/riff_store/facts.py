@@ -355,6 +355,10 @@ class EditsResult(msgspec.Struct, gc=False):
     has_calls: bool
 
 
+NOT_ENDED = "the call had not ended when this was written"
+"""Why a record is left out that something else in the store may tell the end of."""
+
+
 class Skipped(msgspec.Struct, gc=False):
     """Note something that was not taken as it stood.
 
@@ -400,12 +404,26 @@ class Unjoined(NamedTuple):
     ambiguous: int = 0
 
 
+class HeldInput(NamedTuple):
+    """Count the calls that the store holds of an input, and what of it counts elsewhere, is told there, or was skipped.
+
+    `reason` is why the first was skipped.
+    """
+
+    conversations: int
+    replaced: int
+    superseded: int
+    skipped: int
+    reason: str | None
+
+
 class FileResult(msgspec.Struct, gc=False):
     """Say what became of one file: `status` is `taken`, `changed` or `unchanged`.
 
     `replaced` are calls that stand again further down or in another file, and count there: in one of `winners`.
     `updated` are those among them of files that were not read along, `rerun` errored calls that were run again further
-    down in the file. `reason` is why the first of `skipped` was.
+    down in the file. `superseded` is what others tell more of, so that nothing of it is missing. `reason` is why the
+    first of `skipped` was.
     """
 
     path: str
@@ -420,6 +438,7 @@ class FileResult(msgspec.Struct, gc=False):
     noted: int = 0
     updated: int = 0
     rerun: int = 0
+    superseded: int = 0
     winners: list[str] = []
     reason: str = ""
 

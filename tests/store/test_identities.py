@@ -124,7 +124,7 @@ def check(store: Store, held: Files) -> None:
     assert listed == unjoined(held)
     calls = {path: sum(place[0] == path for place in winners(held).values()) for path in PATHS}
     replaced = {path: len(held[path][0]) - calls[path] for path in PATHS}
-    assert Writer(store).held(PATHS) == {path: (calls[path], replaced[path]) for path in PATHS}
+    assert Writer(store).held(PATHS) == {path: (calls[path], replaced[path], 0, 0, None) for path in PATHS}
     assert Writer(store).orphaned() == []
     assert examine(store).wrong == []
 

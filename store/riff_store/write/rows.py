@@ -12,8 +12,9 @@ import peewee as pw
 
 from riff_store import schema as m
 from riff_store.chunks import drop_calls
+from riff_store.database import Store
 from riff_store.engines.engine import BulkConnection, Connection
-from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped
+from riff_store.facts import NOT_ENDED, Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.write.names import Keys, Names, encodable
 from riff_store.write.notes import merge_notes, row_of
@@ -104,7 +105,8 @@ class Rows:
     identity the one in the later file stays, and the other file gets a note. `changed` gains the
     cells that lose calls. `replaced` counts the calls that do not stay, `updated` those
     among them of files that are not of this ingest, and `winners` are the paths of those that do. `rerun` counts the
-    errored calls that were run again further down in the file.
+    errored calls that were run again further down in the file. A call of which the other has more, or the same words
+    where sources tell how much they have, is no loss: it is noted as superseded.
     """
 
     def __init__(
@@ -155,7 +157,7 @@ class Rows:
         if earlier is not None and earlier.filled > facts.filled:
             earlier, facts = facts, earlier
         if earlier is not None:
-            self._note_earlier(earlier.line, facts, earlier.is_excluded())
+            self._note_earlier(earlier.line, facts, earlier.is_excluded(), is_loss=earlier.filled == facts.filled)
         self._pending[identity] = facts
 
     def add_score(self, score: JudgedScore) -> None:
@@ -315,13 +317,15 @@ class Rows:
             rank = self._ranks.get(held.path, -1) if held.source_file != self._source_file else -2
             if (held.filled, rank) > (mine.filled, self._rank):
                 del self._pending[identity]
-                self._note_replaced(self._source_file, mine.line, mine, _place(held.path, held.line), held.path)
+                place, is_loss = _place(held.path, held.line), self._is_loss(held, mine)
+                self._note_replaced(self._source_file, mine.line, mine, place, held.path, is_loss)
             else:
                 self._take_place(identity, held)
 
     def _take_place(self, identity: Identity, held: HeldCall) -> None:
         """Let a call of this file stand for one that is in the store."""
         mine = self._pending[identity]
+        is_loss = self._is_loss(held, mine)
         forget_calls(self._connection, "id = ?", held.key)
         change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
         self._connection.execute(change, (held.source_file,))
@@ -329,12 +333,20 @@ class Rows:
             self._changed.shrunk.add((held.flow, identity.agent, identity.run))
         if held.source_file == self._source_file:
             self.taken -= 1
-            self._note_earlier(held.line, mine, bool(held.errored))
+            self._note_earlier(held.line, mine, bool(held.errored), is_loss=is_loss)
             return
         self.updated += held.path not in self._ranks
-        self._note_replaced(held.source_file, held.line, mine, _place(self._path, mine.line), self._path)
+        place = _place(self._path, mine.line)
+        self._note_replaced(held.source_file, held.line, mine, place, self._path, is_loss)
 
-    def _note_earlier(self, line: int, facts: ConversationFacts, was_errored: bool) -> None:
+    def _is_loss(self, held: HeldCall, mine: ConversationFacts) -> bool:
+        """Tell whether one of two copies of a call may say what the other one does not."""
+        if held.filled != mine.filled:
+            return False
+        is_told = mine.filled > 0 and mine.transcript is not None
+        return not is_told or not self._texts.is_kept(held.key, mine.transcript or b"")
+
+    def _note_earlier(self, line: int, facts: ConversationFacts, was_errored: bool, *, is_loss: bool) -> None:
         """Note that a call stands again further down in this file: one that was errored was run again, as it should."""
         if was_errored:
             reason = (
@@ -344,16 +356,20 @@ class Rows:
             self.add_note(Skipped("rerun", line or None, reason, facts.conversation_id))
         else:
             place = f"line {facts.line}" if facts.line else "the same file"
-            self._note_replaced(self._source_file, line, facts, place, self._path)
+            self._note_replaced(self._source_file, line, facts, place, self._path, is_loss)
 
-    def _note_replaced(self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str) -> None:
-        self.replaced += 1
-        self.winners.add(winner)
+    def _note_replaced(
+        self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str, is_loss: bool
+    ) -> None:
+        if is_loss:
+            self.replaced += 1
+            self.winners.add(winner)
         run, flow, agent = encodable(facts.run_id), encodable(facts.flow), encodable(facts.agent_model)
         same = f"run {run}, flow {flow}, agent {agent}, trial {facts.trial}"
         reason = f"the same conversation ({same}) stands again in {place}, which counts"
         call = encodable(facts.conversation_id)
-        self._skip(loser, "replaced", line or None, reason, call, run, flow, agent, facts.trial)
+        kind = "replaced" if is_loss else "superseded"
+        self._skip(loser, kind, line or None, reason, call, run, flow, agent, facts.trial)
 
 
 def _place(path: str, line: int) -> str:
@@ -374,3 +390,32 @@ def _text(value: str | None) -> str | None:
 
 def _key(keys: Keys, name: str | None) -> int | None:
     return None if name is None else keys[name]
+
+
+# Let what told of calls before their end be no loss once the store holds these.
+FIRST_REASON = (
+    "CASE WHEN skipped > 0 THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
+    " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
+)
+NOTES = "(SELECT COUNT(*) FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = '{}')"
+_UNENDED = (
+    "SELECT k.id, k.source_file_id, k.kind, CASE WHEN ended.name IS NULL THEN 'skipped' ELSE 'superseded' END"
+    " FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id LEFT JOIN (SELECT DISTINCT c.name, o.kind"
+    " FROM conversation c JOIN source_file o ON o.id = c.source_file_id"
+    " WHERE c.name IN (SELECT conversation FROM skipped_input WHERE reason = ?)) ended"
+    " ON ended.name = k.conversation AND ended.kind = s.kind"
+    " WHERE k.reason = ? AND k.kind IN ('skipped', 'superseded') ORDER BY k.id"
+)
+
+
+def settle_unended(store: Store) -> None:
+    """Let what told of calls before their end be superseded where the store holds these, and else be skipped."""
+    rows = store.execute_sql(_UNENDED, (NOT_ENDED, NOT_ENDED))
+    changed = [(wanted, key, file) for key, file, kind, wanted in rows if kind != wanted]
+    if not changed:
+        return
+    with store.writing():
+        change = "UPDATE skipped_input SET kind = ? WHERE id = ?"
+        store.connection.executemany(change, [(kind, key) for kind, key, _ in changed])
+        count = f"UPDATE source_file AS s SET skipped = {NOTES.format('skipped')} WHERE id = ?"
+        store.connection.executemany(count, [(file,) for file in sorted({file for *_, file in changed})])

@@ -7,7 +7,7 @@ from itertools import islice
 import zstandard
 
 from riff_store.engines.engine import Connection
-from riff_store.transcript_columns import is_spelled
+from riff_store.transcript_columns import is_spelled, read_text
 from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, unpack_transcript
 
 LEVEL = 2
@@ -21,6 +21,16 @@ _SEGMENT, _DMER = 1024, 8
 _NEWEST = f"SELECT conversation_id FROM transcript ORDER BY conversation_id DESC LIMIT {2 * SAMPLES}"
 _ENOUGH = f"SELECT COUNT(*) FROM (SELECT 1 FROM transcript LIMIT {SAMPLES}) AS kept"
 _CHANGE = "UPDATE transcript SET body = ?, dictionary_id = ? WHERE conversation_id = ?"
+
+
+_KEPT = (
+    "SELECT t.body, d.body FROM transcript t LEFT JOIN text_dictionary d ON d.id = t.dictionary_id"
+    " WHERE t.conversation_id = ?"
+)
+
+
+def _words(text: bytes) -> list[tuple[object, object]]:
+    return [(turn["role"], turn["text"]) for turn in read_text(text).get("turns", ())]
 
 
 class TextCompressor:
@@ -44,6 +54,18 @@ class TextCompressor:
         if not self._is_known:
             self._look()
         return self._engine.compress(text), self._key
+
+    def is_kept(self, call: int, text: bytes) -> bool:
+        """Tell whether the words of a text are those that are kept of a call."""
+        row = self._connection.execute(_KEPT, (call,)).fetchone()
+        body, dictionary = row or (None, None)
+        if not isinstance(body, bytes):
+            return False
+        known = zstandard.ZstdCompressionDict(dictionary) if isinstance(dictionary, bytes) else None
+        try:
+            return _words(unpack_transcript(body, dictionary=known)) == _words(text)
+        except (ValueError, RecursionError):
+            return False
 
     def learn(self) -> None:
         """Train a dictionary once there are transcripts enough, and compress these by it."""

@@ -26,6 +26,7 @@ from riff_store.facts import (
     EditsResult,
     FileResult,
     FlowEdit,
+    HeldInput,
     JudgedScore,
     Skipped,
     SourceFile,
@@ -36,16 +37,12 @@ from riff_store.facts import (
 from riff_store.write import notes, rollups, verdicts
 from riff_store.write.names import Names, encodable
 from riff_store.write.rollups import Changes, no_changes
-from riff_store.write.rows import CHUNK, Rows, forget_calls
+from riff_store.write.rows import CHUNK, FIRST_REASON, NOTES, Rows, forget_calls, settle_unended
 from riff_store.write.text_compression import TextCompressor
 
 _PATHS = 500
 _GROUPS = 8
 """How many row groups are packed in a transaction, so that nobody waits for it long."""
-_FIRST_REASON = (
-    "CASE WHEN skipped > 0 THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
-    " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
-)
 _ANNOTATIONS = "(SELECT COUNT(*) FROM annotation a WHERE a.source_file_id = s.id)"
 _STANDING = (
     "conversation c JOIN run r ON r.id = c.run_id JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
@@ -95,7 +92,7 @@ class Writer:
     def known(self, file: SourceFile) -> FileResult | None:
         """Return what an earlier reading of this file gave, where it would give the same now."""
         rows = self._store.execute_sql(
-            f"SELECT conversations, scores, {_ANNOTATIONS}, skipped, {_FIRST_REASON} FROM source_file s"
+            f"SELECT conversations, scores, {_ANNOTATIONS}, skipped, {FIRST_REASON} FROM source_file s"
             " WHERE path = ? AND kind = ? AND sha256 = ? AND size = ? AND reader = ? AND with_text = ? AND context = ?",
             (stored_path(file.path), file.kind, file.sha256, file.size, file.reader, file.with_text, file.context),
         )
@@ -222,7 +219,7 @@ class Writer:
                     place = "" if item.line is None else f"line {item.line}: "
                     result.reason = result.reason or encodable(f"{place}{item.reason}")
                 else:
-                    result.noted += 1
+                    result.noted += item.kind != "superseded"  # which are counted once all is settled
         rows.flush()
         result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
         result.rerun, result.winners = rows.rerun, sorted(rows.winners)
@@ -271,7 +268,8 @@ class Writer:
         """Return paths of files whose call yielded to another file's that holds it no more: read them again."""
         rows = self._store.execute_sql(
             "SELECT DISTINCT s.path FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id"
-            f" WHERE k.kind = 'replaced' AND NOT EXISTS (SELECT 1 FROM {_STANDING}) ORDER BY s.path"
+            " WHERE k.kind IN ('replaced', 'superseded') AND k.run IS NOT NULL"
+            f" AND NOT EXISTS (SELECT 1 FROM {_STANDING}) ORDER BY s.path"
         )
         return [path for (path,) in rows]
 
@@ -285,20 +283,23 @@ class Writer:
         )
         return [SupersededFile(SourceFile(*row[:5]), *row[5:]) for row in rows]
 
-    def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """Return of each file how many calls the store holds from it, and how many stand again elsewhere instead."""
-        found: dict[str, tuple[int, int]] = {}
+    def held(self, paths: Iterable[str]) -> dict[str, HeldInput]:
+        """Return of each file how many calls the store holds from it, and how much of it does not count, and why."""
+        found: dict[str, HeldInput] = {}
         wanted = list(paths)
         for start in range(0, len(wanted), _PATHS):
             some = tuple(wanted[start : start + _PATHS])
             rows = self._store.execute_sql(
-                "SELECT s.path, s.conversations, (SELECT COUNT(*) FROM skipped_input k"
-                " WHERE k.source_file_id = s.id AND k.kind = 'replaced')"
-                f" FROM source_file s WHERE s.path IN ({', '.join('?' * len(some))})",
+                f"SELECT s.path, s.conversations, {NOTES.format('replaced')}, {NOTES.format('superseded')}, skipped,"
+                f" {FIRST_REASON} FROM source_file s WHERE s.path IN ({', '.join('?' * len(some))})",
                 some,
             )
-            found |= {path: (conversations, replaced) for path, conversations, replaced in rows}
+            found |= {path: HeldInput(*counts) for path, *counts in rows}
         return found
+
+    def settle_unended(self) -> None:
+        """Let what told of calls before their end be no loss where the store holds these by now."""
+        settle_unended(self._store)
 
     def waiting_notes(self) -> int:
         """Count the notes in the store that wait for their call."""

@@ -42,7 +42,7 @@ from riff_ingest.sources.retell.transcript import (
     spoken,
 )
 from riff_ingest.tool_states import latencies
-from riff_store.facts import Skipped
+from riff_store.facts import NOT_ENDED, Skipped
 from riff_store.measure import percentile
 
 SCRUBBED = "[scrubbed]"
@@ -115,7 +115,8 @@ def _candidate(value: Any) -> Candidate | None:
     is_ended = event in ("call_analyzed", "call_ended") or call.get("call_status") in ("ended", "error")
     is_analyzed = event == "call_analyzed" or bool(call.get("call_analysis"))
     has_text = any(kept_under(call, "transcript_with_tool_calls", "transcript_object"))
-    return Candidate(name, 4 * is_analyzed + 2 * is_ended + has_text)
+    sent = number_of(value.get("event_timestamp"), highest=LATEST)
+    return Candidate(name, 4 * is_analyzed + 2 * is_ended + has_text, sent)
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:
@@ -302,7 +303,7 @@ def refusal(call: Mapping[str, Any], event: Any = None) -> str | None:
     if status == "not_connected":
         return f"the call never connected{f': {reason}' if reason else ''}"
     if status in _NOT_ENDED or (status is None and text_of(event) in _ONGOING_EVENTS):
-        return "the call had not ended when this was written"
+        return NOT_ENDED
     return None
 
 

@@ -13,6 +13,7 @@ from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
+    LATEST,
     TIMEOUT,
     TRANSFER,
     UNKNOWN,
@@ -40,6 +41,7 @@ from riff_ingest.sources.vapi.transcript import (
     variables_of,
     words_of,
 )
+from riff_store.facts import NOT_ENDED
 
 
 def read_vapi_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
@@ -59,7 +61,8 @@ def _candidate(value: Any) -> Candidate | None:
         return None
     told = message if message.get("type") == REPORT else call
     is_analyzed = bool(told.get("analysis"))
-    return Candidate(name, 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_words(told))
+    filled = 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_words(told)
+    return Candidate(name, filled, number_of(message.get("timestamp"), highest=LATEST))
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadCall:
@@ -69,7 +72,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
     if name is None:
         raise BrokenInput("the call has no id")
     if message not in (None, REPORT):
-        raise BrokenInput("the call had not ended when this was written", conversation=name)
+        raise BrokenInput(NOT_ENDED, conversation=name)
     private = private_values(call)
     words = words_of(call, private)
     if why := refusal(call, words.sides):
@@ -219,7 +222,7 @@ def refusal(call: Mapping[str, Any], spoke: Collection[str]) -> str | None:
         silent = not spoke and _NEVER_CONNECTED.match(reason) is not None
         return f"the call never came about: {reason}" if reason.startswith(_NO_CALL) or unheard or silent else None
     if text_of(call.get("status")) in _NOT_ENDED:
-        return "the call had not ended when this was written"
+        return NOT_ENDED
     return None
 
 

@@ -25,10 +25,23 @@ def taken(path: Path, content: str) -> list[tuple[int | None, str]]:
 
 def test_the_record_with_most_in_it_counts_and_of_equal_ones_the_last(tmp_path: Path) -> None:
     lines = '{"id": "a"}\n{"id": "a", "full": 2}\n{"id": "b"}\n{"id": "a", "full": 1}\n{"id": "b"}\n'
-    assert taken(tmp_path / "x", lines) == [(2, "a"), (5, "b")]
+
+    def found(what: str) -> list[tuple[int, str]]:
+        told = "{} {} tells more of this call".format
+        return [(1, told(what, 2)), (2, "a"), (3, told(what, 5)), (4, told(what, 2)), (5, "b")]
+
+    assert taken(tmp_path / "x", lines) == found("line")
     as_list = f"[{lines.strip().replace(chr(10), ',')}]"
-    assert taken(tmp_path / "x", as_list) == [(2, "a"), (5, "b")]
-    assert taken(tmp_path / "x", f'{{"items": {as_list}, "has_more": false}}') == [(2, "a"), (5, "b")]
+    assert taken(tmp_path / "x", as_list) == found("entry")
+    assert taken(tmp_path / "x", f'{{"items": {as_list}, "has_more": false}}') == found("entry")
+
+
+def test_of_records_with_as_much_in_them_the_one_sent_last_counts() -> None:
+    records = ((3, 1.9e12), (4, None), (4, 1.7683e12), (4, 1.8e12))
+    ranks = [Candidate("a", stage, sent).filled for stage, sent in records]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) == len(ranks)
+    assert all(0 <= Candidate("a", 7, sent).filled < 2**31 for sent in (None, -1.0, 0.0, 1e14))
 
 
 def test_a_broken_line_or_entry_costs_no_other(tmp_path: Path) -> None:

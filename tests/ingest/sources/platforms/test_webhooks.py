@@ -1,0 +1,100 @@
+"""One file a webhook, in any order and over several ingests: what another one tells more of is no loss."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.facts import contents
+from tests.support.retell_calls import retell_call
+from tests.support.vapi_calls import report, vapi_call
+from tests.surface.ingest import IngestSummary, ingest
+from tests.surface.store import Writer, open_store
+
+ANALYZED: dict[str, Any] = {"call_analysis": {"call_successful": True}}
+RETELL = [
+    {"event": "call_started", "call": retell_call(call_status="ongoing", items=[])},
+    {"event": "call_ended", "call": retell_call()},
+    {"event": "call_analyzed", "call": retell_call(**ANALYZED)},
+]
+VAPI = [
+    {"message": {"type": kind, "call": {"id": "c-1", "orgId": "o"}}}
+    for kind in ("status-update", "transcript", "conversation-update", "speech-update", "hang", "tool-calls")
+]
+
+
+def take(store: Path, *paths: Path) -> IngestSummary:
+    with open_store(store, write=True, create=True) as opened:
+        return ingest(paths, Writer(opened))
+
+
+def is_strict(summary: IngestSummary) -> bool:
+    """Tell whether `--strict` ends with 0."""
+    return not (summary.skipped or summary.replaced or summary.dropped or summary.is_empty)
+
+
+def files(directory: Path, hooks: list[dict[str, Any]]) -> list[Path]:
+    paths = [directory / f"{place}.json" for place in range(len(hooks))]
+    for path, hook in zip(paths, hooks, strict=True):
+        path.write_text(json.dumps(hook))
+    return paths
+
+
+def noted(store: Path) -> list[tuple[str, str]]:
+    with open_store(store) as opened:
+        rows = opened.execute_sql(
+            "SELECT s.path, k.kind FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id ORDER BY 1"
+        )
+    return [(Path(path).name, kind) for path, kind in rows]
+
+
+@pytest.mark.parametrize("hooks", [RETELL, [*VAPI, report(vapi_call("c-1"))]])
+def test_the_events_before_the_last_one_are_no_loss(tmp_path: Path, hooks: list[dict[str, Any]]) -> None:
+    paths = files(tmp_path, hooks)
+    summary = take(tmp_path / "s.db", *paths)
+    assert is_strict(summary)
+    assert summary.conversations("taken") == 1
+    assert noted(tmp_path / "s.db") == [(path.name, "superseded") for path in paths[:-1]]
+    assert all(result.superseded == 1 for result in summary.results[:-1])
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_events_that_come_one_by_one_give_the_same_in_whatever_order(tmp_path: Path, order: tuple[int, ...]) -> None:
+    paths = files(tmp_path, RETELL)
+    for place in order:
+        summary = take(tmp_path / "s.db", paths[place])
+        had_ended = bool({1, 2}.intersection(order[: order.index(place) + 1]))
+        assert is_strict(summary) == had_ended
+    assert noted(tmp_path / "s.db") == [("0.json", "superseded"), ("1.json", "superseded")]
+    assert is_strict(take(tmp_path / "s.db", *paths))
+    take(tmp_path / "at-once.db", *paths)
+    assert contents(tmp_path / "s.db") == contents(tmp_path / "at-once.db")
+
+
+def test_a_call_that_never_ended_is_missed_until_its_end_is_told_and_again_when_that_goes(tmp_path: Path) -> None:
+    started, ended = files(tmp_path, [RETELL[0], RETELL[1]])
+    assert not is_strict(take(tmp_path / "s.db", started))
+    assert is_strict(take(tmp_path / "s.db", started, ended))
+    ended.write_text(json.dumps({"event": "call_ended", "call": retell_call("another")}))
+    summary = take(tmp_path / "s.db", started, ended)
+    assert (summary.skipped, noted(tmp_path / "s.db")) == (1, [("0.json", "skipped")])
+
+
+def test_two_records_of_one_stage_with_the_same_words_are_one(tmp_path: Path) -> None:
+    assert is_strict(take(tmp_path / "s.db", *files(tmp_path, [RETELL[2], RETELL[2]])))
+
+
+def test_two_records_of_one_stage_with_other_words_are_a_loss_unless_one_is_later(tmp_path: Path) -> None:
+    items = [{"role": "agent", "content": "Another greeting."}]
+    other = {"event": "call_analyzed", "call": retell_call(items=items, **ANALYZED)}
+    assert not is_strict(take(tmp_path / "s.db", *files(tmp_path, [RETELL[2], other])))
+    later = other | {"event_timestamp": 1_781_485_300_000}
+    assert is_strict(take(tmp_path / "t.db", *files(tmp_path, [later, RETELL[2]])))
+    with open_store(tmp_path / "t.db") as opened:
+        assert opened.execute_sql("SELECT source_file_id FROM conversation") == opened.execute_sql(
+            "SELECT id FROM source_file WHERE path LIKE '%0.json'"
+        )
