@@ -11,6 +11,7 @@ from riff_ingest.eva.context import AudioByTurn, MetricContext
 from riff_ingest.eva.derived import CallClock, Derived, derive, expected_steps, is_transfer, tool_name, tool_types
 from riff_ingest.eva.directories import Identity
 from riff_ingest.eva.metrics.compute import COMPUTED
+from riff_ingest.eva.metrics.conversation_end import AGENT_TIMEOUT, VALID_END
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.scenario_outcome import task_completion
 from riff_ingest.eva.metrics.score import MetricScore
@@ -49,7 +50,8 @@ def conversation_of(
 
     `played` is the dataset's record, `result` its result.json.
     """
-    ending, moments, types = outcome_of(result), CallClock(context), tool_types(context.agent_tools)
+    ending = outcome_of(result, scores.get(VALID_END))
+    moments, types = CallClock(context), tool_types(context.agent_tools)
     derived = derive(context, moments, types, said_goodbye=ending.said_goodbye)
     steps = expected_steps(context.expected_trace, context.tool_params, types)
     timing = _timing(context)
@@ -148,7 +150,7 @@ _ENDS = {
     "inactivity_timeout": (False, "timeout"),
     "session_ended": (False, "hangup"),
 }
-_DISCONNECT = "_disconnect"
+_DISCONNECT, _FAILURE = "_disconnect", "_error"
 _BROKEN = frozenset({"error", "cancelled"})
 
 
@@ -165,8 +167,11 @@ class EvaOutcome(NamedTuple):
         return self.completed is True
 
 
-def outcome_of(result: Mapping[str, Any] | None) -> EvaOutcome:
-    """Return what a result.json says of the end; without one the conversation was never finished."""
+def outcome_of(result: Mapping[str, Any] | None, valid_end: MetricScore | None = None) -> EvaOutcome:
+    """Return what a result.json says of the end; without one the conversation was never finished.
+
+    Where it has no word that EVA has, EVA's own metric `valid_end` tells if it is 1: it gives 0 to all but a goodbye.
+    """
     if result is None:
         return EvaOutcome(False, "error", "result.json is missing or broken, so the conversation was never finished")
     reason = result.get("conversation_ended_reason")
@@ -175,6 +180,9 @@ def outcome_of(result: Mapping[str, Any] | None) -> EvaOutcome:
     error = _error(result, reason)
     if error is not None:
         return EvaOutcome(False, stop or "error", error)
+    if completed is None and valid_end is not None and not valid_end.skipped and valid_end.value == 1:
+        left = valid_end.details.get("reason") == AGENT_TIMEOUT
+        return EvaOutcome(False, "timeout", None) if left else EvaOutcome(True, "terminal", None)
     return EvaOutcome(completed, stop, None)
 
 
@@ -183,12 +191,14 @@ def _end(reason: str | None) -> tuple[bool | None, str | None]:
         return None, None
     if reason.endswith(_DISCONNECT):
         return False, "hangup"
+    if reason.endswith(_FAILURE):
+        return False, "error"
     return _ENDS.get(reason, (None, reason))
 
 
 def _error(result: Mapping[str, Any], reason: str | None) -> str | None:
     accepted = result.get("time_limit_accepted") is True
-    if reason in _BROKEN:
+    if reason in _BROKEN or (reason or "").endswith(_FAILURE):
         why = f"it ended with {reason}"
     elif result.get("completed") is False and not accepted:
         why = "result.json says that it was not completed"

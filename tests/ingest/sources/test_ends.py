@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -221,3 +222,33 @@ def test_figures_of_the_source_that_are_others_than_ours_are_kept_with_the_call(
     _, facts, _ = scored(made(tmp_path))
     assert facts.transcript is not None
     assert read_text(facts.transcript).get("stored") == stored
+
+
+@pytest.mark.parametrize(
+    ("word", "valid_end", "ended"),
+    [
+        ("assistant_completed", {"score": 1.0}, (True, "terminal", False)),
+        (
+            "agent_hangup",
+            {"score": 1.0, "details": {"reason": "agent_timeout_on_user_turn"}},
+            (False, "timeout", False),
+        ),
+        ("assistant_completed", {"score": 0.0}, (None, "assistant_completed", False)),
+        ("assistant_completed", {"score": 1.0, "skipped": True}, (None, "assistant_completed", False)),
+        ("assistant_completed", None, (None, "assistant_completed", False)),
+        ("session_ended", {"score": 1.0}, (False, "hangup", False)),  # a word that is known decides
+        ("elevenlabs_disconnect", {"score": 1.0}, (False, "hangup", False)),
+        ("provider_error", {"score": 1.0}, (False, "error", True)),
+    ],
+)
+def test_where_eva_has_no_such_word_its_own_metric_tells_whether_the_call_ended_well(
+    tmp_path: Path, word: str, valid_end: dict[str, Any] | None, ended: tuple[bool | None, str, bool]
+) -> None:
+    run = _eva(tmp_path, word)
+    (result,) = run.rglob("result.json")
+    metrics = {} if valid_end is None else {"conversation_valid_end": {"name": "conversation_valid_end"} | valid_end}
+    result.with_name("metrics.json").write_text(json.dumps({"record_id": "1.1.2", "context": {}, "metrics": metrics}))
+    call, facts, _ = scored(run)
+    assert (call.completed, call.stop_reason, call.errored) == ended
+    if not call.errored:
+        assert facts.aspects["completion"] == {True: 10.0, False: 0.0, None: None}[ended[0]]
