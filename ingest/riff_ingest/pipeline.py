@@ -7,12 +7,13 @@ store comes out the same.
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -23,8 +24,8 @@ import msgspec
 from riff_ingest.conversation import Contract
 from riff_ingest.loader import InputPlan, Item, is_unchanged, loaded, plan_inputs, plan_left_out, plan_retries
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
-from riff_ingest.sources.registry import find_inputs
-from riff_store.facts import ConversationFacts, FileResult, HeldInput, SourceFile, SupersededFile, Unjoined
+from riff_ingest.sources.registry import find_inputs, sources
+from riff_store.facts import ConversationFacts, FileResult, HeldInput, RunOfCall, SourceFile, SupersededFile, Unjoined
 
 if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
@@ -46,6 +47,7 @@ class FactsWriter(Protocol):
     def order(self, paths: Iterable[str]) -> None: ...
     def contracts(self) -> dict[str, str]: ...
     def inputs(self) -> list[tuple[str, str]]: ...
+    def runs_of(self, calls: Iterable[str]) -> dict[str, list[RunOfCall]]: ...
     def known(self, file: SourceFile) -> FileResult | None: ...
     def batch(self) -> AbstractContextManager[None]: ...
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult: ...
@@ -179,7 +181,8 @@ def ingest(
     writer.order(plan.file.path for plan in plans)
     run = _IngestRun(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
     with _collector_paused():
-        run.take(plans, jobs)
+        run.take([each for each in plans if not _judges_by_name(each)], jobs)
+        run.take(_with_runs([each for each in plans if _judges_by_name(each)], writer, plan), jobs)
     if any(result.status == "changed" for result in summary.results):
         again = [Path(path) for path in writer.orphaned() if os.path.exists(path)]
         if again:
@@ -191,6 +194,24 @@ def ingest(
     with _collector_paused():
         writer.pack(run.show_packing)
     return summary
+
+
+def _judges_by_name(plan: InputPlan) -> bool:
+    return plan.source is not None and plan.source.judged_calls is not None
+
+
+def _with_runs(plans: list[InputPlan], writer: FactsWriter, plan: Callable[..., list[InputPlan]]) -> list[InputPlan]:
+    """Let inputs that judge calls without their run know which runs have these, also those that the store holds."""
+    given = {os.path.abspath(each.file.path) for each in plans}
+    kinds = {each.kind for each in sources() if each.judged_calls is not None}
+    stored = [(path, kind) for path, kind in writer.inputs() if kind in kinds and path not in given]
+    added = [each for path, kind in stored if os.path.exists(path) for each in plan([Path(path)], kind)]
+    for each in (*plans, *added):
+        if each.source is not None and each.source.judged_calls is not None:
+            runs = writer.runs_of(each.source.judged_calls(Path(each.file.path)))
+            each.context = replace(each.context, runs=runs)
+            each.file.context += hashlib.sha256(msgspec.json.encode(runs, order="sorted")).hexdigest()
+    return plans + [each for each in added if each.source is not None and writer.known(each.file) is None]
 
 
 def _settle(summary: IngestSummary, writer: FactsWriter) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -15,7 +15,7 @@ from riff_ingest.conversation import Contract, Conversation
 from riff_ingest.lenient_json import load_document, loads
 from riff_ingest.lines import BrokenInput, digest, read_lines
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
-from riff_store.facts import Annotation, DescribedFlow, JudgedScore, Skipped
+from riff_store.facts import Annotation, DescribedFlow, JudgedScore, RunOfCall, Skipped
 
 if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
@@ -75,14 +75,15 @@ class FileHead:
 class ReadContext:
     """Hold what a reader may need beside its input.
 
-    Contracts by flow, files that the user named for all runs, the phases of tools as the user set them, and the inputs
-    that are later attempts at the same task, in their order.
+    Contracts by flow, files that the user named for all runs, the phases of tools as the user set them, the inputs that
+    are later attempts at the same task, in their order, and the runs that have a call of a name, by these names.
     """
 
     contracts: Mapping[str, Contract] = field(default_factory=dict)
     run_inputs: RunInputs | None = None
     tool_segments: ToolSegments = NO_SEGMENTS
     retries: tuple[Path, ...] = ()
+    runs: Mapping[str, Sequence[RunOfCall]] = field(default_factory=dict)
 
 
 class Attempt(NamedTuple):
@@ -130,6 +131,8 @@ class Source:
     - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
     - `attempt` says which task an input is an attempt at, `None` where it is none: calls that a later attempt copied or
       made again count there.
+    - `judged_calls` returns the names of calls that an input judges without their run: it is read after all calls, and
+      again once others have these names.
     - `digest_file` returns the SHA-256 and the size of a file with what is read beside it; raises `BrokenInput`.
     - `is_companion` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
     - `rank` orders the sources: the lowest is asked first whether it recognises a file.
@@ -152,6 +155,7 @@ class Source:
     derives_states: bool = False
     find_run_inputs: Callable[[Path, RunInputs | None], RunInputs] | None = None
     attempt: Callable[[Path], Attempt | None] = lambda path: None
+    judged_calls: Callable[[Path], set[str]] | None = None
     digest_file: Callable[[Path], tuple[str, int]] = digest
     is_companion: Callable[[Path], bool] = lambda path: False
     rank: int = 50

@@ -404,6 +404,13 @@ class Unjoined(NamedTuple):
     ambiguous: int = 0
 
 
+class RunOfCall(NamedTuple):
+    """Name a run that has a call, and what it is called besides."""
+
+    run: str
+    label: str | None
+
+
 class HeldInput(NamedTuple):
     """Count the calls that the store holds of an input, and what of it counts elsewhere, is told there, or was skipped.
 

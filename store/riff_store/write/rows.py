@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ from riff_store import schema as m
 from riff_store.chunks import drop_calls
 from riff_store.database import Store
 from riff_store.engines.engine import BulkConnection, Connection
-from riff_store.facts import NOT_ENDED, Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped
+from riff_store.facts import NOT_ENDED, Annotation, ConversationFacts, DescribedFlow, JudgedScore, RunOfCall, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.write.names import Keys, Names, encodable
 from riff_store.write.notes import merge_notes, row_of
@@ -390,6 +390,21 @@ def _text(value: str | None) -> str | None:
 
 def _key(keys: Keys, name: str | None) -> int | None:
     return None if name is None else keys[name]
+
+
+def runs_of(store: Store, calls: Iterable[str]) -> dict[str, list[RunOfCall]]:
+    """Return the runs that have a call of each name, in the order of their names."""
+    names, found = sorted({encodable(name) for name in calls}), dict[str, list[RunOfCall]]()
+    for start in range(0, len(names), CHUNK):
+        some = tuple(names[start : start + CHUNK])
+        rows = store.execute_sql(
+            "SELECT DISTINCT c.name, r.name, r.label FROM conversation c JOIN run r ON r.id = c.run_id"
+            f" WHERE c.name IN ({', '.join('?' * len(some))}) ORDER BY c.name, r.name",
+            some,
+        )
+        for name, *run in rows:
+            found.setdefault(name, []).append(RunOfCall(*run))
+    return found
 
 
 # Let what told of calls before their end be no loss once the store holds these.

@@ -28,6 +28,7 @@ from riff_store.facts import (
     FlowEdit,
     HeldInput,
     JudgedScore,
+    RunOfCall,
     Skipped,
     SourceFile,
     SupersededFile,
@@ -37,7 +38,7 @@ from riff_store.facts import (
 from riff_store.write import notes, rollups, verdicts
 from riff_store.write.names import Names, encodable
 from riff_store.write.rollups import Changes, no_changes
-from riff_store.write.rows import CHUNK, FIRST_REASON, NOTES, Rows, forget_calls, settle_unended
+from riff_store.write.rows import CHUNK, FIRST_REASON, NOTES, Rows, forget_calls, runs_of, settle_unended
 from riff_store.write.text_compression import TextCompressor
 
 _PATHS = 500
@@ -88,6 +89,10 @@ class Writer:
     def inputs(self) -> list[tuple[str, str]]:
         """Return the paths and kinds of all inputs that the store holds, in the order of paths."""
         return list(self._store.execute_sql("SELECT path, kind FROM source_file ORDER BY path"))
+
+    def runs_of(self, calls: Iterable[str]) -> dict[str, list[RunOfCall]]:
+        """Return the runs that have a call of each name, in the order of their names."""
+        return runs_of(self._store, calls)
 
     def known(self, file: SourceFile) -> FileResult | None:
         """Return what an earlier reading of this file gave, where it would give the same now."""
@@ -254,14 +259,8 @@ class Writer:
         self._changed.shrunk.update(self._connection.execute(cells, (key,)).fetchall())
         verdicts.touch(self._connection, key)
         forget_calls(self._connection, "source_file_id = ?", key)
-        for table in (
-            "judged_score",
-            "annotation",
-            "skipped_input",
-            "described_state",
-            "described_edge",
-            "flow_contract",
-        ):
+        described = ("described_state", "described_edge", "flow_contract")
+        for table in ("judged_score", "annotation", "skipped_input", *described):
             self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
 
     def orphaned(self) -> list[str]:

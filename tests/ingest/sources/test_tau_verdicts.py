@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,20 @@ from hypothesis import strategies as st
 
 from tests.support.examples import examples
 from tests.support.strategies import JSON
-from tests.support.tau_runs import results, simulation
+from tests.support.tau_runs import info, results, simulation
 from tests.surface.ingest import TAU_VERDICTS_SOURCE as SOURCE
-from tests.surface.ingest import BrokenInput, detect, run_at, run_judged, score_of
-from tests.surface.ingest import tau_verdicts_read as read
-from tests.surface.store import JudgedScore, Skipped
+from tests.surface.ingest import (
+    BrokenInput,
+    IngestSummary,
+    ReadContext,
+    detect,
+    ingest,
+    run_at,
+    run_judged,
+    score_of,
+    tau_verdicts_read,
+)
+from tests.surface.store import JudgedScore, Skipped, Writer, open_store
 
 ENTRY: dict[str, Any] = {
     "simulation_id": "s-1",
@@ -26,6 +36,10 @@ ENTRY: dict[str, Any] = {
     "judge_prompt_name": "policy",
     "judge_justification": "It asked first.",
 }
+
+
+def read(path: Path) -> Iterator[JudgedScore | Skipped]:
+    return tau_verdicts_read(path, ReadContext())
 
 
 def summary(folder: Path, *entries: Any, name: str = "night.summary_policy.json") -> Path:
@@ -108,3 +122,77 @@ def test_whatever_an_entry_holds_and_wherever_it_is_cut_nothing_is_raised_but_a_
         except BrokenInput:
             continue
         assert all(each.score in (None, 0.0, 5.0, 10.0) for each in found if isinstance(each, JudgedScore))
+
+
+# Join verdicts to calls that stand elsewhere.
+QUICK = {"judge_model": "m", "judge_prompt_name": "quick"}
+
+
+def entry(call: str, verdict: str, file: str | None = None, label: str | None = None) -> dict[str, Any]:
+    return {"file": file, "label": label, "simulation_id": call, "judge_verdict": verdict} | QUICK
+
+
+def night(folder: Path, name: str, *calls: str, seed: int) -> Path:
+    """The results of a run, in a folder of its own."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results([simulation(call) for call in calls], info=info(seed=seed))))
+    return path
+
+
+def take(store: Path, *paths: Path) -> IngestSummary:
+    with open_store(store, write=True, create=True) as opened:
+        return ingest(paths, Writer(opened))
+
+
+def joined(store: Path) -> dict[str, tuple[str | None, float | None]]:
+    """The label of the run that the verdict on each call is joined in, with its score."""
+    with open_store(store) as opened:
+        rows = opened.execute_sql(
+            "SELECT j.conversation_name, r.label, j.score FROM judged_score j"
+            " LEFT JOIN conversation c ON c.id = j.conversation_id LEFT JOIN run r ON r.id = c.run_id"
+        )
+    return {name: (label, score) for name, label, score in rows}
+
+
+def test_a_verdict_is_joined_by_the_label_of_the_run_wherever_its_results_are(tmp_path: Path) -> None:
+    told = summary(
+        tmp_path,
+        entry("s1", "pass", "/x/run-a.json", "run-a"),
+        entry("s9", "fail", "/x/run-b.json", "run-b"),
+    )
+    take(tmp_path / "s.db", night(tmp_path / "elsewhere", "run-a.json", "s1", "s2", seed=1), told)
+    assert joined(tmp_path / "s.db") == {"s1": ("run-a", 10.0), "s9": (None, 0.0)}
+
+
+@pytest.mark.parametrize("named", [("run-a", None), (None, "C:\\x\\run-a.json"), (None, "/x/run-a/results.json")])
+def test_of_several_runs_with_the_call_the_one_that_is_named_counts(
+    tmp_path: Path, named: tuple[str | None, str | None]
+) -> None:
+    told = summary(tmp_path, entry("s1", "pass", named[1], named[0]))
+    runs = [night(tmp_path / name, f"{name}.json", "s1", seed=place) for place, name in enumerate(("run-a", "run-b"))]
+    take(tmp_path / "s.db", told, *runs)
+    assert joined(tmp_path / "s.db") == {"s1": ("run-a", 10.0)}
+
+
+def test_of_several_runs_without_a_name_none_counts_and_one_alone_does(tmp_path: Path) -> None:
+    told = summary(tmp_path, entry("s1", "pass", "/x/lost.json", "lost"))
+    first, second = (night(tmp_path / name, f"{name}.json", "s1", seed=seed) for seed, name in enumerate("ab"))
+    take(tmp_path / "s.db", told)
+    assert joined(tmp_path / "s.db") == {"s1": (None, 10.0)}  # it waits, also for later ingests
+    take(tmp_path / "s.db", first)
+    assert joined(tmp_path / "s.db") == {"s1": ("a", 10.0)}
+    take(tmp_path / "s.db", second)
+    assert joined(tmp_path / "s.db") == {"s1": (None, 10.0)}
+    with open_store(tmp_path / "s.db") as opened:
+        noted = opened.execute_sql("SELECT reason FROM skipped_input WHERE kind = 'defect'")
+    assert list(noted) == [("entry 1: its call stands in 2 runs, so its verdict is of none",)]
+    assert take(tmp_path / "s.db", told, first, second).count("unchanged") == 3
+
+
+def test_raw_answers_of_a_judge_say_where_the_verdicts_are(tmp_path: Path) -> None:
+    path = tmp_path / "night_PROMPT.json"
+    path.write_text("".join(json.dumps({"simulation_id": f"s{n}", "judge_response": "pass"}) + "\n" for n in range(2)))
+    assert (detect(path).kind, detect(path).reason) == (
+        None, "raw answers of a judge; the verdicts are in …summary_….json",
+    )  # fmt: skip

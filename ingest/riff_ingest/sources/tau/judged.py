@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -15,9 +15,10 @@ from riff_ingest.lines import BrokenInput
 from riff_ingest.lines import digest as digest_of_file
 from riff_ingest.source import run_of, text_of
 from riff_ingest.sources.humanness import COMPUTED
+from riff_ingest.sources.tau.records import label_of
 from riff_ingest.sources.tau.results import run_at
 from riff_ingest.sources.transcripts import Name, Whole
-from riff_store.facts import Annotation, JudgedScore, Skipped
+from riff_store.facts import Annotation, JudgedScore, RunOfCall, Skipped
 
 NOBODY = "(unknown)"
 """The author of a note that names none."""
@@ -75,23 +76,72 @@ _SCORES = {word: score for score, words in _WORDS.items() for word in words}
 _BETWEEN = re.compile(r"[\W_]+")
 
 
+Runs: TypeAlias = Mapping[str, Sequence[RunOfCall]]
+"""The runs that have a call of a name, by these names."""
+
+
 class _Entry(msgspec.Struct):
     simulation_id: Name
+    label: str | None = None
+    file: str | None = None
     judge_verdict: str | None = None
     judge_model: str | None = None
     judge_prompt_name: str | None = None
     judge_justification: str | None = None
 
 
-def read_verdicts(path: Path) -> Iterator[JudgedScore | Skipped]:
-    """Yield the verdicts of a summary, and what had to be left out; raise `BrokenInput` where it is none."""
+def read_verdicts(path: Path, runs: Runs) -> Iterator[JudgedScore | Skipped]:
+    """Yield the verdicts of a summary, and what had to be left out; raise `BrokenInput` where it is none.
+
+    `runs` are those that have a call of a name.
+    """
+    beside = run_judged(path)
+    for place, entry in enumerate(_entries(path), start=1):
+        yield from _taken(entry, beside, runs, place)
+
+
+def judged_calls(path: Path) -> set[str]:
+    """Return the names of the calls that a summary judges, none where it is none."""
+    try:
+        entries = _entries(path)
+    except BrokenInput:
+        return set()
+    found = (entry.get("simulation_id") for entry in entries if isinstance(entry, Mapping))
+    return {name for name in found if isinstance(name, str)}
+
+
+def _entries(path: Path) -> list[Any]:
     document = load_document(path)
     entries = document.get("entries") if isinstance(document, Mapping) else None
     if not isinstance(entries, list):
         raise BrokenInput("file is no summary of judges: it has no list of entries")
-    run = run_judged(path)
-    for place, entry in enumerate(entries, start=1):
-        yield from _taken(entry, run, place)
+    return entries
+
+
+class Judged(NamedTuple):
+    """Hold the run that a verdict is of, as far as that is known, and in how many its call stands otherwise."""
+
+    run: str
+    several: int = 0
+
+
+def run_of_entry(call: str, label: str | None, file: str | None, beside: str, runs: Runs) -> Judged:
+    """Return the run of a verdict: the one beside the summary, the one that the entry names, else the only one.
+
+    Each of these has the call. Without any the verdict waits in the run that is named.
+    """
+    having = runs.get(call, ())
+    if any(each.run == beside for each in having):
+        return Judged(beside)
+    path = PureWindowsPath(file) if file and "\\" in file else PurePosixPath(file or "")
+    names = [name for name in (label, label_of(path) if path.name else None) if name]
+    named = [each for each in having if each.label in names]
+    for found in (named, having):
+        if len(found) == 1:
+            return Judged(found[0].run)
+        if found:
+            return Judged(names[0] if names else beside, len(found))
+    return Judged(beside)
 
 
 def run_judged(path: Path) -> str:
@@ -117,7 +167,7 @@ def score_of(verdict: str) -> float | None:
     return _SCORES.get(_BETWEEN.sub(" ", verdict).strip().casefold())
 
 
-def _taken(entry: Any, run: str, place: int) -> Iterator[JudgedScore | Skipped]:
+def _taken(entry: Any, beside: str, runs: Runs, place: int) -> Iterator[JudgedScore | Skipped]:
     misfits: list[str] = []
     try:
         found = fitting(entry if isinstance(entry, Mapping) else {}, _Entry, misfits.append)
@@ -130,6 +180,10 @@ def _taken(entry: Any, run: str, place: int) -> Iterator[JudgedScore | Skipped]:
         return
     for name in misfits:
         yield Skipped("defect", place, f"entry {place}: {name} is not text and is left out", found.simulation_id)
+    run, several = run_of_entry(found.simulation_id, found.label, found.file, beside, runs)
+    if several:
+        reason = f"entry {place}: its call stands in {several} runs, so its verdict is of none"
+        yield Skipped("defect", place, reason, found.simulation_id)
     said = (found.judge_verdict or "").strip()
     score = score_of(said)
     yield JudgedScore(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
@@ -262,11 +262,13 @@ def agent_name(info: Info) -> str:
     return f"{name} ({marks})" if marks else name
 
 
-def label_of(path: Path) -> str:
+def label_of(path: PurePath) -> str:
     """Return the name of the file of a run without what marks a copy, else that of its folder."""
     stem = text_of(path.name).removesuffix(".gz").removesuffix(".json")
     stem = stem.removeprefix(UPDATED).removesuffix(REVIEWED)
-    return run_of(path) if stem == RESULTS else stem
+    if stem != RESULTS:
+        return stem
+    return run_of(path) if isinstance(path, Path) else text_of(path.parent.name)
 
 
 def _moment(timestamp: str | None) -> str | None:
