@@ -1,8 +1,24 @@
-"""Turn GenAI spans, OTLP JSON lines on stdin, into flow transcripts on stdout."""
+"""Turn GenAI spans, OTLP in JSON on stdin, into flow transcripts on stdout."""
 
 import json
+import re
 import sys
 from collections import defaultdict
+
+
+def camel(value):  # the names of keys in OTLP's JSON, also where the protocol's own (snake_case) were written
+    if isinstance(value, list):
+        return [camel(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("_(.)", lambda found: found[1].upper(), key): camel(each) for key, each in value.items()}
+
+
+def documents(text):  # one, or several behind each other, on as many lines as each takes
+    place = 0
+    while (place := re.compile(r"\s*").match(text, place).end()) < len(text):
+        found, place = json.JSONDecoder().raw_decode(text, place)
+        yield from map(camel, found if isinstance(found, list) else [found])
 
 
 def attributes(holder):
@@ -15,8 +31,11 @@ def words(messages, role):  # of the last message, where it is of this role
     return " ".join(part["content"] for part in parts if part["type"] == "text")
 
 
+resources = [resource for each in documents(sys.stdin.read()) for resource in each.get("resourceSpans", ())]
+if not resources:
+    sys.exit("no spans: OTLP in JSON has resourceSpans (or resource_spans)")
 calls, named = defaultdict(list), {}  # a call is a conversation, which the first span of its trace names, else a trace
-for resource in (resource for line in sys.stdin for resource in json.loads(line)["resourceSpans"]):
+for resource in resources:
     for span in (span for scope in resource["scopeSpans"] for span in scope["spans"]):
         known = attributes(resource.get("resource", {})) | attributes(span)
         name = named.setdefault(span["traceId"], known.get("gen_ai.conversation.id", span["traceId"]))

