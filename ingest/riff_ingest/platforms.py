@@ -28,6 +28,16 @@ LATEST = 1e14
 """The last time that is believed, in milliseconds since the epoch: more than a thousand years from now."""
 
 
+_LATEST_SECONDS = 1e11
+"""A time below it is one in seconds: in milliseconds it would be before April 1973."""
+
+
+def epoch_ms(value: Any) -> float | None:
+    """Return a time in milliseconds since the epoch, also one that is told in seconds; `None` for what is none."""
+    found = number_of(value, lowest=1, highest=LATEST)
+    return None if found is None else found * 1000 if found < _LATEST_SECONDS else found
+
+
 def moment(milliseconds: float | None) -> str | None:
     """Return a time that is told in milliseconds since the epoch in RFC 3339, `None` for what is none."""
     if milliseconds is None or not 0 < milliseconds <= LATEST:
@@ -237,8 +247,8 @@ class ReadCall(NamedTuple):
 
 
 def judged_at(*times: Any) -> int | None:
-    """Return the first of some times that is one, in milliseconds since the epoch, as microseconds."""
-    known = (number_of(each, lowest=1, highest=LATEST) for each in times)
+    """Return the first of some times that is one, in milliseconds or seconds since the epoch, as microseconds."""
+    known = map(epoch_ms, times)
     milliseconds = next((each for each in known if each is not None), None)
     return None if milliseconds is None else int(milliseconds * 1000)
 

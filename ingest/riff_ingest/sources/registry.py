@@ -142,6 +142,8 @@ def detect(path: Path) -> Detected:
         kind = claimed_kind(path)
         return Detected(kind, f"it is a directory of {kind}" if kind else "it is a directory")
     head = FileHead(path, read_start(path))
+    if not head.start:
+        return Detected(None, EMPTY)
     for source in sources():
         try:
             reason = source.recognises(head)

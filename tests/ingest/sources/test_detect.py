@@ -28,7 +28,6 @@ SCORES = json.dumps(FULL).encode() + b"\n"
         ("dental.toml", NATIVE.encode(), "flow-file"),
         ("dental", json.dumps(EDITOR, indent=2).encode(), "flow-file"),
         ("dental.json", b'{"flow": "f", "states": {}}', "flow-file"),
-        ("flow-transcripts-a.jsonl", b"", "transcripts"),
         ("flow-transcripts-a.jsonl.gz", b"{broken", "transcripts"),
         ("humanness-a.jsonl", b"not json", "humanness"),
     ],
@@ -89,3 +88,9 @@ def test_a_source_can_claim_a_directory_as_a_whole(tmp_path: Path, monkeypatch: 
     (tmp_path / "box").touch()
     assert claimed_kind(tmp_path) == "box"
     assert detect(tmp_path) == Detected("box", "it is a directory of box")
+
+
+@pytest.mark.parametrize("name", ["flow-transcripts-a.jsonl", "humanness-a.jsonl", "log.eval", "calls.json", "calls"])
+def test_a_file_without_a_byte_is_empty_whatever_its_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    assert detect(tmp_path / name) == Detected(None, "file is empty")

@@ -14,7 +14,6 @@ from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
-    LATEST,
     TIMEOUT,
     TRANSFER,
     UNKNOWN,
@@ -24,6 +23,7 @@ from riff_ingest.platforms import (
     PlatformVerdict,
     ReadCall,
     ended_call,
+    epoch_ms,
     judged_at,
     moment,
     read_calls,
@@ -115,7 +115,7 @@ def _candidate(value: Any) -> Candidate | None:
     is_ended = event in ("call_analyzed", "call_ended") or call.get("call_status") in ("ended", "error")
     is_analyzed = event == "call_analyzed" or bool(call.get("call_analysis"))
     has_text = any(kept_under(call, "transcript_with_tool_calls", "transcript_object"))
-    sent = number_of(value.get("event_timestamp"), highest=LATEST)
+    sent = epoch_ms(value.get("event_timestamp"))
     return Candidate(name, 4 * is_analyzed + 2 * is_ended + has_text, sent)
 
 
@@ -145,7 +145,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     contract, ending = flows.contracts.get(flow), ending_of(call, private)
     conversation = ended_call(name, private.text(flow), found.states, ending, contract, found.handing_over)
     version = text_of(call.get("agent_version"))
-    conversation.started_at = moment(number_of(call.get("start_timestamp"), highest=LATEST))
+    conversation.started_at = moment(epoch_ms(call.get("start_timestamp")))
     conversation.run_id = run_of_day(conversation.started_at, version)
     conversation.agent_model = private.text(f"{agent}@v{version}" if agent and version else agent or UNKNOWN)
     conversation.duration_s = _duration(call)
@@ -183,7 +183,7 @@ def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> Rea
     ending = CallEnding(ERROR, "Retell could not run the test") if status == "error" else CallEnding(None)
     conversation = ended_call(name, flow, found.states, ending, flows.contracts.get(flow))
     version = text_of(engine.get("version"))
-    conversation.started_at = moment(number_of(job.get("creation_timestamp"), highest=LATEST))
+    conversation.started_at = moment(epoch_ms(job.get("creation_timestamp")))
     conversation.run_id = run_of_day(conversation.started_at, version)
     conversation.agent_model = f"{own}@v{version}" if own and version else own or UNKNOWN
     conversation.scenario = text_of(case.get("name")) or text_of(job.get("test_case_definition_id"))
@@ -218,7 +218,7 @@ def _slots(call: Mapping[str, Any], private: PrivateValues, is_scrubbed: bool) -
 def _duration(call: Mapping[str, Any]) -> float | None:
     milliseconds = number_of(call.get("duration_ms"))
     if milliseconds is None:
-        start, end = (number_of(call.get(f"{each}_timestamp"), highest=LATEST) for each in ("start", "end"))
+        start, end = (epoch_ms(call.get(f"{each}_timestamp")) for each in ("start", "end"))
         milliseconds = None if start is None or end is None else number_of(end - start)
     return None if milliseconds is None else milliseconds / 1000
 

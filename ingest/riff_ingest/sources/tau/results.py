@@ -69,6 +69,8 @@ def _without_duration(item: Item) -> Item:
 
 
 NOTHING = "it holds no simulations"
+_SHOWN = 3
+TWICE = "trial {trial} of task {task} is there {times} times ({names}), and each counts as a trial"
 
 _INFO, _TIMESTAMP, _TASKS, _INDEX = "info", "timestamp", "tasks", "simulation_index"
 
@@ -105,6 +107,7 @@ class _Reader:
         self._index: list[str] = []
         self._run: Run | None = None
         self._notes: list[Item] = []
+        self._trials: dict[tuple[str, int], list[str]] = {}
         self.seen: set[str] = set()
 
     @property
@@ -127,6 +130,11 @@ class _Reader:
             yield from durations.rest()
             raise
         yield from durations.rest()
+        for (task, trial), names in self._trials.items():
+            if len(names) > 1:
+                shown = ", ".join([*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])])
+                reason = TWICE.format(task=task, trial=trial, times=len(names), names=shown)
+                yield Skipped("defect", None, reason, names[0])
 
     def head(self, member: Member | str) -> None:
         """Take what results say beside their simulations."""
@@ -214,6 +222,8 @@ class _Reader:
             Skipped("defect", None, f"{part} does not fit and is left out", call.conversation_id) for part in misfits
         ]
         notes += [Skipped("mismatch", None, reason, call.conversation_id) for reason in read.mismatches]
+        if simulation.trial is not None and call.scenario is not None:
+            self._trials.setdefault((call.scenario, simulation.trial), []).append(call.conversation_id)
         return [call, *notes, *judged(read, simulation, self._lines)], is_measured(simulation)
 
     def _misfit(self, what: str) -> Callable[[str], None]:

@@ -13,7 +13,6 @@ from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
-    LATEST,
     TIMEOUT,
     TRANSFER,
     UNKNOWN,
@@ -22,6 +21,7 @@ from riff_ingest.platforms import (
     PlatformVerdict,
     ReadCall,
     ended_call,
+    epoch_ms,
     moment,
     read_calls,
     run_of_day,
@@ -62,7 +62,7 @@ def _candidate(value: Any) -> Candidate | None:
     told = message if message.get("type") == REPORT else call
     is_analyzed = bool(told.get("analysis"))
     filled = 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_words(told)
-    return Candidate(name, filled, number_of(message.get("timestamp"), highest=LATEST))
+    return Candidate(name, filled, epoch_ms(message.get("timestamp")))
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadCall:
@@ -122,7 +122,10 @@ def _named(call: Mapping[str, Any], kind: str) -> str | None:
 
 def _time(given: Any) -> int | None:
     """Return a time in microseconds since the epoch."""
-    return parse_time(given) if isinstance(given, str) else None
+    if isinstance(given, str):
+        return parse_time(given)
+    milliseconds = epoch_ms(given)
+    return None if milliseconds is None else int(milliseconds * 1000)
 
 
 # Tell how a call of Vapi ended, by the beginning of its reason (docs/formats.md, section 12).

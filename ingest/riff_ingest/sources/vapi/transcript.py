@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
-from riff_ingest.platforms import LATEST, NOTHING_SAID, joined, parted, with_times
+from riff_ingest.platforms import NOTHING_SAID, epoch_ms, joined, parted, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
 from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill
@@ -264,7 +264,7 @@ def _begin(message: Mapping[str, Any]) -> float | None:
 
 
 def _time(message: Mapping[str, Any]) -> float | None:
-    return number_of(message.get("time"), lowest=1, highest=LATEST)
+    return epoch_ms(message.get("time"))
 
 
 def private_values(call: Mapping[str, Any]) -> PrivateValues:

@@ -98,3 +98,14 @@ def test_two_records_of_one_stage_with_other_words_are_a_loss_unless_one_is_late
         assert opened.execute_sql("SELECT source_file_id FROM conversation") == opened.execute_sql(
             "SELECT id FROM source_file WHERE path LIKE '%0.json'"
         )
+
+
+def test_times_in_seconds_are_those_in_milliseconds(tmp_path: Path) -> None:
+    ended = retell_call(start_timestamp=1_781_485_200, end_timestamp=1_781_485_260, duration_ms=None)
+    take(
+        tmp_path / "s.db", *files(tmp_path, [{"event": "call_ended", "call": ended, "event_timestamp": 1_781_485_261}])
+    )
+    with open_store(tmp_path / "s.db") as opened:
+        query = "SELECT r.name, c.started_at, c.duration_s FROM conversation c JOIN run r ON r.id = c.run_id"
+        rows = opened.execute_sql(query)
+    assert list(rows) == [("2026-06-15@v3", 1_781_485_200_000_000, 60.0)]

@@ -126,7 +126,7 @@ def test_simulations_in_the_file_are_read_even_where_a_folder_of_them_lies_besid
 def test_a_folder_and_its_index_may_differ(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "nightly", [simulation("a"), simulation("b")])
     (folder / "simulations" / "b.json").rename(folder / "simulations" / "c.json")
-    write_results(folder / "simulations" / "c.json", simulation("c"))
+    write_results(folder / "simulations" / "c.json", simulation("c", trial=1))
     write_results(folder / "simulations" / ".sim_d.json", simulation("d"))
     (folder / "simulations" / "e.json").write_text('{"id": "e", ', "utf-8")
     assert list(_calls(folder)) == ["a", "c"]
@@ -193,8 +193,12 @@ def test_a_run_without_a_clock_has_calls_without_times(tmp_path: Path) -> None:
 
 
 def test_a_broken_simulation_costs_no_other(tmp_path: Path) -> None:
-    odd = simulation("b", duration="long", agent_cost="free", messages=[3, said("user", "Hello", 1), {"role": 7}])
-    path = write_results(tmp_path / "run.json", results([simulation("a"), {"task_id": "1"}, odd, simulation("c")]))
+    odd = simulation(
+        "b", trial=1, duration="long", agent_cost="free", messages=[3, said("user", "Hello", 1), {"role": 7}]
+    )
+    path = write_results(
+        tmp_path / "run.json", results([simulation("a"), {"task_id": "1"}, odd, simulation("c", trial=2)])
+    )
     assert list(_calls(path)) == ["a", "b", "c"]
     assert [turn.text for turn in _calls(path)["b"].turns] == ["Hello"]
     assert _reasons(path) == [
@@ -203,6 +207,13 @@ def test_a_broken_simulation_costs_no_other(tmp_path: Path) -> None:
         "agent_cost does not fit and is left out",
         "messages does not fit and is left out",
     ]
+
+
+def test_a_trial_of_a_task_that_is_there_twice_is_noted(tmp_path: Path) -> None:
+    calls = [simulation("a"), simulation("b"), simulation("c", trial=1), simulation("d", "2")]
+    path = write_results(tmp_path / "run.json", results(calls))
+    assert list(_calls(path)) == ["a", "b", "c", "d"]
+    assert _reasons(path) == ["trial 0 of task 1 is there 2 times (a, b), and each counts as a trial"]
 
 
 def test_a_minute_for_every_call_is_no_duration(tmp_path: Path) -> None:
