@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.support import inspect_logs, livekit_reports, pipecat_runs, retell_calls, tau_runs, vapi_calls
 from tests.support.eva_runs import files, make_run
+from tests.surface.ingest import registry
 
 TAKEN = {
     "nightly/flow-transcripts-1.jsonl": "transcripts",
@@ -30,7 +31,7 @@ TAKEN = {
 REFUSED = {
     "cut.eval": "it is no zip file, or was cut off before its list of members",
     "cut.json": "file is not JSON: it ends too early",
-    "package.json": "not recognised: JSON with the keys name, version",
+    "package.json": f"not recognised: JSON with the keys name, version; {registry.OWN_DATA}",
 }
 """What cannot be taken, and why."""
 

@@ -162,14 +162,69 @@ def detect(path: Path) -> Detected:
 
 
 def _held(head: FileHead) -> str:
+    """Return the keys of a file that nothing reads, what it seems to be, and what helps."""
     form = "TOML" if head.document and not head.start.lstrip().startswith(b"{") else "JSON"
     form = "YAML" if head.path.name.endswith(yaml_document.ENDINGS) else form
-    known = head.document or next(iter(head.records), {})
+    listed = (
+        next((each for each in head.value if isinstance(each, dict)), None) if isinstance(head.value, list) else None
+    )
+    form = f"a {form} list of objects" if listed else form
+    known = head.document or listed or next(iter(head.records), {})
     names = [name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…" for name in known]
-    if not names:
-        return f"{form} without a key that is known"
     more = [f"{len(names) - LISTED_KEYS} more"] if len(names) > LISTED_KEYS else []
-    return f"{form} with the keys {', '.join([*names[:LISTED_KEYS], *more])}"
+    keys = f"with the keys {', '.join([*names[:LISTED_KEYS], *more])}" if names else "without a key that is known"
+    return f"{form} {keys}; {_foreign(known) or OWN_DATA}"
+
+
+class Foreign(NamedTuple):
+    """Describe data that others write: which keys it has, each one of several, and what helps who has it.
+
+    `kinds` are values of `type` that it has then, if these tell.
+    """
+
+    what: str
+    keys: tuple[tuple[str, ...], ...]
+    help: str = "docs/own-data.md shows how to convert it"
+    kinds: tuple[str, ...] = ()
+
+
+OWN_DATA = "docs/own-data.md shows how to bring other data"
+"""What helps who has data that nobody knows."""
+_CONVERTED = "{} converts it (docs/own-data.md)".format
+_SPANS = "examples/converters/genai_spans.py or pipecat_spans.py"
+_FOREIGN = (
+    Foreign("spans of OpenTelemetry (OTLP)", (("resourceSpans", "resource_spans"),), _CONVERTED(_SPANS)),
+    Foreign(
+        "an export of Langfuse",
+        (("traceId", "trace_id"), ("type", "dataType", "data_type")),
+        _CONVERTED("examples/converters/langfuse.py"),
+    ),
+    Foreign("results of single prompts, no calls (promptfoo)", (("evalId", "promptIdx"), ("results", "testIdx"))),
+    Foreign("a test run of DeepEval", (("conversationalTestCases", "testCases"), ("metricsScores", "testFile"))),
+    Foreign("a call of Bland", (("call_id",), ("concatenated_transcript", "transcripts", "pathway_logs"))),
+    Foreign("events of a pathway of Bland", (("event_type",), ("operation_id", "sequence"), ("conversation_id",))),
+    Foreign("a tracker of Rasa", (("sender_id",), ("events",))),
+    Foreign("a call of Ultravox", (("callId",), ("joined", "endReason", "callStageId"))),
+    Foreign("a conversation of Dialogflow CX", (("interactions",), ("name", "startTime"))),
+    Foreign("events of OpenAI's Realtime API, which have no times", (("event_id",), ("type",))),
+    Foreign(
+        "events of a voice agent of Deepgram",
+        (("type",),),
+        kinds=("AgentStartedSpeaking", "ConversationText", "FunctionCallRequest", "LatencyReport", "Welcome"),
+    ),
+    Foreign("messages of Twilio's ConversationRelay", (("type",),), kinds=("interrupt", "prompt", "setup")),
+    Foreign("a test of a service for simulated calls", (("test_case_id", "scenario_id"), ("transcript",))),
+    Foreign("a record of a call with its transcript as text", (("transcript", "concatenated_transcript"),)),
+)
+
+
+def _foreign(known: Mapping[str, object]) -> str | None:
+    """Return what an object of others seems to be, with what helps, `None` for what nobody knows."""
+    for each in _FOREIGN:
+        has_kind = not each.kinds or known.get("type") in each.kinds
+        if has_kind and all(any(key in known for key in some) for some in each.keys):
+            return f"it seems to be {each.what}: {each.help}"
+    return None
 
 
 def named_kind(name: str) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.dirty_inputs import FILES, GOOD, packed, record, text_of
 from tests.support.source_files import EDITOR, FULL, NATIVE
 from tests.support.source_registry import add_source, box_source
-from tests.surface.ingest import BrokenInput, Detected, claimed_kind, detect
+from tests.surface.ingest import BrokenInput, Detected, claimed_kind, detect, registry
 
 SCORES = json.dumps(FULL).encode() + b"\n"
 
@@ -46,19 +47,22 @@ def test_dirty_transcripts_are_transcripts_under_any_name(tmp_path: Path, name: 
     assert detect(path).kind == "transcripts"
 
 
+OTHER = f"; {registry.OWN_DATA}"
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         (b"", "file is empty"),
         (b"\n \n", "file is empty"),
-        (b'{"name": "x", "private": true}', "not recognised: JSON with the keys name, private"),
+        (b'{"name": "x", "private": true}', f"not recognised: JSON with the keys name, private{OTHER}"),
         (
             b'{"info": 1,\n "tasks": 2,\n "simulations": []}',
-            "not recognised: JSON with the keys info, tasks, simulations",
+            f"not recognised: JSON with the keys info, tasks, simulations{OTHER}",
         ),
-        (b'{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}', "not recognised: JSON with the keys a, b, c, d, e, 1 more"),
-        (b"[1, 2, 3]", "not recognised: JSON without a key that is known"),
-        (b'[project]\nname = "x"\n', "not recognised: TOML with the keys project"),
+        (b'{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}', f"not recognised: JSON with the keys a, b, c, d, e, 1 more{OTHER}"),
+        (b"[1, 2, 3]", f"not recognised: JSON without a key that is known{OTHER}"),
+        (b'[project]\nname = "x"\n', f"not recognised: TOML with the keys project{OTHER}"),
         (b"hello there", "line 1: file is neither JSON nor TOML"),
         (b'{\n "flow": "f",\n', "file is not JSON: it ends too early"),
     ],
@@ -67,6 +71,40 @@ def test_what_nothing_knows_is_refused_with_the_reason(tmp_path: Path, content: 
     path = tmp_path / "file"
     path.write_bytes(content)
     assert detect(path) == Detected(None, reason)
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (
+            {"resourceSpans": []},
+            "spans of OpenTelemetry (OTLP): examples/converters/genai_spans.py or pipecat_spans.py",
+        ),
+        ({"resource_spans": []}, "spans of OpenTelemetry (OTLP): examples/converters/genai_spans.py"),
+        ({"id": "o", "trace_id": "t", "type": "GENERATION"}, "an export of Langfuse: examples/converters/langfuse.py"),
+        ({"id": "o", "traceId": "t", "dataType": "NUMERIC"}, "an export of Langfuse: examples/converters/langfuse.py"),
+        ({"evalId": "e", "results": {}}, "results of single prompts, no calls (promptfoo): docs/own-data.md"),
+        ({"testFile": "t", "conversationalTestCases": []}, "a test run of DeepEval: docs/own-data.md"),
+        ({"call_id": "c", "transcripts": [], "call_length": 1.5}, "a call of Bland: docs/own-data.md"),
+        ({"sender_id": "s", "slots": {}, "events": []}, "a tracker of Rasa: docs/own-data.md"),
+        ({"callId": "c", "created": "x", "joined": "y"}, "a call of Ultravox: docs/own-data.md"),
+        ({"name": "n", "interactions": []}, "a conversation of Dialogflow CX: docs/own-data.md"),
+        ({"type": "response.done", "event_id": "e"}, "events of OpenAI's Realtime API, which have no times: docs/"),
+        ({"type": "ConversationText", "role": "user"}, "events of a voice agent of Deepgram: docs/own-data.md"),
+        ({"type": "prompt", "voicePrompt": "Hi"}, "messages of Twilio's ConversationRelay: docs/own-data.md"),
+    ],
+)
+def test_what_others_write_is_named_with_what_converts_it(tmp_path: Path, given: dict[str, Any], what: str) -> None:
+    keys = ", ".join(given)
+    for name, content, form in (
+        ("one.json", json.dumps(given), "JSON"),
+        ("list.json", json.dumps([given, given], indent=1), "a JSON list of objects"),
+        ("lines.jsonl", f"{json.dumps(given)}\n{json.dumps(given)}\n", "JSON"),
+    ):
+        (tmp_path / name).write_text(content)
+        kind, reason = detect(tmp_path / name)
+        assert kind is None
+        assert reason.startswith(f"not recognised: {form} with the keys {keys}; it seems to be {what}")
 
 
 def test_transcripts_of_another_major_version_are_refused_by_name(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.support.dirty_inputs import GOOD, odd_directories
 from tests.support.source_files import FULL, NATIVE
 from tests.support.source_registry import add_source, box_source
-from tests.surface.ingest import find_inputs
+from tests.surface.ingest import find_inputs, registry
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def names(root: Path, *paths: str | Path) -> list[str]:
 
 
 def unknown(root: Path) -> tuple[str, str]:
-    return str(root / "package.json"), "not recognised: JSON with the keys name"
+    return str(root / "package.json"), f"not recognised: JSON with the keys name; {registry.OWN_DATA}"
 
 
 ALL = [
@@ -111,7 +111,10 @@ def test_what_looks_like_an_input_and_is_none_is_passed_over_by_name(root: Path)
     (root / "typo.toml").write_text("flow = [")
     assert names(root) == ALL
     assert find_inputs([root, root / "missing"]).passed_over == [
-        (str(root / "events.jsonl"), "not recognised: JSON with the keys event"),
+        (
+            str(root / "events.jsonl"),
+            f"not recognised: JSON with the keys event; {registry.OWN_DATA}",
+        ),
         (str(root / "missing"), "file cannot be read: no such file or directory"),
         unknown(root),
         (str(root / "typo.toml"), "file is neither JSON nor TOML"),

@@ -13,7 +13,16 @@ import yaml
 from hypothesis import given
 
 from tests.support.pipecat_flows import OLDER, PIZZA, config_values, flow_configs
-from tests.surface.ingest import Contract, FlowFile, StateContract, detect, find_inputs, is_flow_config, read_config
+from tests.surface.ingest import (
+    Contract,
+    FlowFile,
+    StateContract,
+    detect,
+    find_inputs,
+    is_flow_config,
+    read_config,
+    registry,
+)
 from tests.surface.ingest import flow_files_read as read
 
 NODES = ["greet", "pizza", "sold_out", "confirm", "thanks", "escalated", "lost"]
@@ -137,7 +146,10 @@ def test_a_flow_in_yaml_that_cannot_be_read_is_passed_over_with_the_reason(tmp_p
 
 def test_what_a_file_is_taken_for_is_said(tmp_path: Path) -> None:
     assert detect(written(tmp_path / "p.yaml", PIZZA)) == ("flow-file", "it has the nodes of a pipecat flow")
-    assert detect(written(tmp_path / "x.yaml", "a: 1\nb: 2")) == (None, "not recognised: YAML with the keys a, b")
+    assert detect(written(tmp_path / "x.yaml", "a: 1\nb: 2")) == (
+        None,
+        f"not recognised: YAML with the keys a, b; {registry.OWN_DATA}",
+    )
 
 
 @given(flow_configs)

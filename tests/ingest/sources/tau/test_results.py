@@ -24,7 +24,7 @@ from tests.support.tau_runs import (
     write_results,
     write_run,
 )
-from tests.surface.ingest import ReferenceStep, facts_of
+from tests.surface.ingest import ReferenceStep, facts_of, registry
 
 
 def _calls(path: Path) -> dict[str, Conversation]:
@@ -173,7 +173,7 @@ def test_an_aborted_run_has_no_calls_and_a_list_without_info_says_what_is_missin
 
 def test_other_documents_that_speak_of_simulations_are_not_taken_for_one(tmp_path: Path) -> None:
     about = write_results(tmp_path / "about.json", {"tasks": [], "seen": {"a": simulation("a")}})
-    assert _reasons(about) == ["not recognised: JSON with the keys tasks, seen"]
+    assert _reasons(about) == [f"not recognised: JSON with the keys tasks, seen; {registry.OWN_DATA}"]
 
 
 def test_a_run_without_a_clock_has_calls_without_times(tmp_path: Path) -> None:
