@@ -44,7 +44,7 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
         "add_total",
         "recompute_all",
     },
-    "store/riff_store/write/rows.py": {"_found", "forget_calls"},
+    "store/riff_store/write/rows.py": {"_found", "forget_calls", "runs_of"},
     "store/riff_store/write/verdicts.py": {"calls_of"},
     "store/riff_store/write/writer.py": {
         "_chunks",
