@@ -235,10 +235,15 @@ def _labels(call: Mapping[str, Any]) -> dict[str, str]:
         object_of(object_of(object_of(call.get(key)).get("artifactPlan")).get("transcriptPlan"))
         for key in ("assistantOverrides", "assistant")
     )
-    names = {key: name for plan in plans for key in ("assistantName", "userName") if (name := text_of(plan.get(key)))}
+    names = {
+        key: name
+        for plan in plans
+        for key in ("assistantName", "userName")
+        if (name := (text_of(plan.get(key)) or "").strip())
+    }
     agent, caller = names.get("assistantName", "AI"), names.get("userName", "User")
     sides = dict.fromkeys(("assistant", "bot"), "agent") | dict.fromkeys(("customer", "caller"), "caller")
-    return sides | {caller.strip().lower(): "caller", agent.strip().lower(): "agent"}
+    return sides | {caller.lower(): "caller", agent.lower(): "agent"}
 
 
 def _timed(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
