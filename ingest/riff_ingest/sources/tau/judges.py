@@ -172,7 +172,8 @@ def _told(error: _Error) -> str:
 def _authentication(given: Any) -> tuple[float | None, str | None]:
     if not isinstance(given, Mapping) or not isinstance(status := given.get("status"), str):
         return None, UNREADABLE
-    return _STATUSES.get(status), ": ".join(filter(None, [status.replace("_", " "), _said(given.get("reasoning"))]))
+    why = ": ".join(filter(None, [status.replace("_", " ").strip(), _said(given.get("reasoning"))]))
+    return _STATUSES.get(status), why or UNREADABLE
 
 
 def _hallucination(given: Any) -> tuple[float | None, str | None]:

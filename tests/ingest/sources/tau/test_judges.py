@@ -108,6 +108,11 @@ def test_an_authentication_that_was_not_needed_is_unscored(status: Any, score: f
     assert found.rationale == (UNREADABLE if status == 3 else f"{status.replace('_', ' ')}: No account.")
 
 
+def test_an_authentication_without_a_word_is_unscored_with_a_reason() -> None:
+    found = judged(auth_classification={"status": " "})["tau2-auth/authentication"]
+    assert (found.score, found.rationale) == (None, UNREADABLE)
+
+
 def test_a_hallucination_check_that_contradicts_itself_is_unscored() -> None:
     made_up = {"reasoning": "4471 is made up.", "user_message": "it is 4471"}
     for found, errors, score in ((True, [made_up], 0.0), (False, [], 10.0), (False, [made_up], None), (None, [], None)):
