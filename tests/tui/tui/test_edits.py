@@ -54,7 +54,6 @@ async def test_an_edit_leads_to_the_run_after_it_and_a_flow_to_its_edits(path: P
 
 async def test_the_details_of_a_flow_tell_its_last_edit(path: Path) -> None:
     async with exploring(path, (120, 50)) as at:
-        await at.press("p")
         shown = "\n".join(lines(at))
         assert "last edit" in shown
         assert "author Ada" in shown

@@ -13,7 +13,8 @@ from tests.surface.explorer import START, ExplorerScreen, Stack
 AT_80 = (80, 24)
 PANES: Mapping[str, tuple[str, ...]] = {
     "rows": (),
-    "details over the rows": ("p",),
+    "details below the rows": ("p",),
+    "details over the rows": ("p", "p"),
     "a state": ("3", "enter"),
     "the graph of a state": ("3", "enter", "v"),
     "a call": ("3", "enter", "enter"),

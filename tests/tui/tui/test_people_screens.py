@@ -38,7 +38,7 @@ async def test_the_way_from_judges_to_the_calls_that_one_misses_can_be_walked(pe
 
 async def test_details_tell_a_rate_with_its_interval_and_why_it_is_marked(people: Path) -> None:
     async with exploring(people, (80, 24), start=stack_of("alignment", "judge=warm")) as at:
-        await at.press("p")
+        await at.press("p", "p")
         said = lines(at)
         assert "tpr: the whole 95 % interval lies below 50%" in said
         assert re.search(r"tpr +!0\.0 share +0\.0–0\.22\n", said)

@@ -177,8 +177,10 @@ async def test_the_pane_of_a_list_and_that_of_a_call_are_open_apart() -> None:
     async with walking(IN_LIST, size=(120, 36), catalog=Voices()) as at:
         await at.press("p", "enter")
         assert not at.controls.detail.is_visible
-        await at.press("enter", "q")
+        await at.press("enter")
         assert at.controls.detail.is_visible
+        await at.press("q")
+        assert not at.controls.detail.is_visible
         await at.press("p", "enter")
         assert at.controls.detail.is_visible
 

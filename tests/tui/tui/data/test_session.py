@@ -92,7 +92,7 @@ def test_filters_are_plain_text_in_the_file(file: Path) -> None:
     assert found.state.stack == (Location("states", "collect", scope, typed, "-n", "r1", "stall", 3),)
     found.set_theme("dark")
     found.write()
-    assert json.loads(file.read_text())["kept"] == {**session, "theme": "dark", "greeted": False}
+    assert json.loads(file.read_text())["kept"] == {**session, "theme": "dark", "preview": True, "greeted": False}
 
 
 @pytest.mark.parametrize("damage", [3, None, ["a"], {"text": "a"}])
