@@ -76,7 +76,7 @@ class DetailController:
         if self._in_conversation:
             self._is_open_in_calls = not self._is_open_in_calls
         elif self._is_wide:
-            self._host.session.set_preview(not self._host.session.state.preview)
+            self._host.session.set_preview(not self._host.session.shows_preview)
         else:
             following: dict[PanePosition | None, PanePosition | None] = {None: "below", "below": "full"}
             self._opened = following.get(self._opened)
@@ -136,7 +136,7 @@ class DetailController:
         if self._in_conversation:
             return "right" if self._is_wide else "below" if self._size[1] >= _TALL else "full"
         if self._is_wide:
-            return "right" if self._host.session.state.preview else None
+            return "right" if self._host.session.shows_preview else None
         return self._opened
 
     def _stop(self) -> None:

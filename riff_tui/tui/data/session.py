@@ -230,6 +230,11 @@ class SessionFile:
         """Keep the colours that were chosen."""
         self._change("theme", "", theme=name)
 
+    @property
+    def shows_preview(self) -> bool:
+        """Return whether wide screens show what a row leads to."""
+        return self.state.preview
+
     def set_preview(self, shown: bool) -> None:
         """Keep whether wide screens show what a row leads to."""
         self._change("preview", "", preview=shown)
