@@ -338,7 +338,7 @@ def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
     with program("hostile", width=130, height=36, environ={"NO_COLOR": "1"}) as terminal:
         terminal.wait_for("help")
         sent, seen = terminal.take(), set[str]()
-        for keys in ("jjjjJJJKj", "\x1bgjmj=", "pjjp\x1b", "cjj\x1b", "wllll", "ojjj\x1b", "4pjjJJ", "\x1bmjm=?\x1b"):
+        for keys in ("jjjjJJJKj", "\x1bgmj=", "pjjp\x1b", "cjj\x1b", "wllll", "ojjj\x1b", "4pjjJJ", "mjm=?\x1b"):
             for key in keys:
                 sent += terminal.press(key, quiet=0.17)
                 seen |= {word for word in ("b is", "[x]", "write to:", "transcript") if word in terminal.text}
