@@ -73,6 +73,14 @@ def test_what_differs_most_on_its_own_scale_comes_first() -> None:
     assert RULE in table.notes
 
 
+@pytest.mark.parametrize("key", ["success_rate", "success"])
+def test_success_comes_first_however_much_more_the_rest_differs(key: str) -> None:
+    columns = (*COLUMNS, Column(key, "success", unit="share", better="higher"))
+    a, b = Row("1", record(turns=4.0, stall=0.9, **{key: 0.5})), Row("2", record(turns=16.0, stall=0.1, **{key: 0.52}))
+    found = side_by_side(Table("flows", "", columns, []), a, b)
+    assert [each.id for each in found.rows][:3] == [key, "stall", "turns"]
+
+
 def test_a_step_in_what_has_no_end_does_not_push_a_large_share_from_the_top() -> None:
     table = compared(record(stall=0.1, turns=0.0), record(stall=0.4, turns=1.0))
     assert [found.id for found in table.rows][:2] == ["stall", "turns"]
