@@ -327,7 +327,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             row=location.row or loaded.main.begin,
             index=location.index,
             column=location.column,
-            empty=empty_text(location, awaited=loaded.is_awaited or is_begun(loaded.main)),
+            empty=empty_text(location, loaded.main.notes, awaited=loaded.is_awaited or is_begun(loaded.main)),
             marked=controls.list_state.marks(location),
             choice=controls.list_state.columns(location),
             again=again,

@@ -20,7 +20,7 @@ from riff_tui.text.safe_text import cell_width, one_line
 from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, all_loaded, is_ranked, stays, with_intervals
 from riff_tui.tui.navigation.location import Location
 from riff_tui.view_registry import find, spec_of
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import EMPTY_STORE, ViewSpec
 
 TREND = Column(
     "trend",
@@ -457,10 +457,13 @@ def nouns(location: Location, count: int) -> str:
     return one if count == 1 else several
 
 
-def empty_text(location: Location, *, awaited: bool = False) -> str:
-    """Return what to do next at a location without rows, or that they are still `awaited`."""
+def empty_text(location: Location, notes: Sequence[str] = (), *, awaited: bool = False) -> str:
+    """Return what to do next at a location without rows, or that they are still `awaited`; its `notes` may say why."""
     if awaited:
         return f"The {nouns(location, 2)} are not read yet."
+    if EMPTY_STORE in notes:
+        # Of a store without calls nothing is good, and no filter is to blame.
+        return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."
     if location.filter:
         return "Nothing matches the filter: Esc clears it, / changes it."
     empty = spec_of(location.view).words.empty

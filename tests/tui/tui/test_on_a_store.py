@@ -97,6 +97,29 @@ async def test_two_agents_of_a_flow_are_compared_under_the_name_of_the_flow(tiny
 VIEWS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
 
 
+UNTRUE = ("Nothing to fix", "Nothing stands out", "No call failed", "nothing to explain", "no repeats", "q goes back")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_no_screen_of_an_empty_store_says_that_all_is_well_in_it(view: str, tmp_path: Path) -> None:
+    path = tmp_path / "empty.db"
+    open_store(path, write=True, create=True).close()
+    async with exploring(path, start=stack_of(view, "")) as at:
+        screen = "\n".join(strip.text for strip in at.app.screen._compositor.render_strips())
+        assert not [each for each in UNTRUE if each in screen]
+
+
+@pytest.mark.parametrize(
+    "view", ["worklist", "flows", "states", "conversations", "causes", "runs", "effects", "repeats"]
+)
+async def test_an_empty_store_is_said_to_be_one_on_its_screens(view: str, tmp_path: Path) -> None:
+    path = tmp_path / "empty.db"
+    open_store(path, write=True, create=True).close()
+    async with exploring(path, start=stack_of(view, "")) as at:
+        screen = "\n".join(strip.text for strip in at.app.screen._compositor.render_strips())
+        assert "The store is empty: riff-tui ingest" in screen
+
+
 @pytest.mark.parametrize("view", VIEWS)
 async def test_a_screen_shows_the_rows_that_its_dump_command_prints(tiny: Path, view: str) -> None:
     where = "reason:JSON" if view == "skipped" else "run:run-1"
