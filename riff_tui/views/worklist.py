@@ -422,6 +422,8 @@ SPEC = ViewSpec(
     screen=Screen(
         key="0",
         help="What to work on: the weakest flows, segments and states.",
+        # Of one state, and of failed calls alone, there is nothing to rank.
+        leaves=("segment", "state", "last_ok", "first_failed", "failure", "missed_step", "wrong_step", "failed"),
         below=lambda row: "conversations" if row.leads else _BELOW.get(str(row.record.get("list")), ""),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from riff_store.filters.predicates import Predicate, Term, conjuncts
+from riff_store.filters.predicates import Predicate, Term, conjuncts, terms
 from riff_tui.browser import link_address
 from riff_tui.catalog import ui_command
 from riff_tui.filters import Filter
@@ -147,6 +147,8 @@ def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
     if spec.judges != "rows":
         scope = conjunction([part for part in conjuncts(scope) if not is_about_judges(part)])
     own = {*_OF_A_CALL, *(("run",) if spec.row_kind == "run" else ())}
+    left = frozenset(spec.screen.leaves)
+    scope = conjunction([part for part in conjuncts(scope) if not left & {term.field for term in terms(part)}])
     return split_by_field(scope, own)[1]
 
 

@@ -57,7 +57,23 @@ def test_whatever_view_is_opened_from_a_flow_it_is_of_that_flow_and_agent_and_ru
 
 def test_the_breadcrumb_names_flow_agent_run_and_state() -> None:
     trail = crumbs(choose(in_run(), "worklist"))
-    assert trail == ["flows", "r1", "flow viewing  agent gemini  state collect_details › worklist"]
+    assert trail == ["flows", "r1", "flow viewing  agent gemini › worklist"]
+    trail = crumbs(choose(in_run(), "causes"))
+    assert trail == ["flows", "r1", "flow viewing  agent gemini  state collect_details › causes"]
+
+
+@pytest.mark.parametrize(
+    "of", ["state=s", "first_failed=s", "(state=s went_to=t)", "missed_step=s failed=1", "last_ok=s"]
+)
+def test_the_worklist_is_of_a_flow_wherever_in_a_call_of_one_of_its_states_its_key_is_pressed(of: str) -> None:
+    calls = Location("conversations", "s", Filter(f"flow=a agent=b persona=calm {of}"))
+    call = Location("conversation", "c", Filter("run=r conversation=c"))
+    for above in ((), (Location("worklist"),)):
+        chosen = choose((*START, *above, calls, call), "worklist", parse("flow=a agent=b"))
+        assert set(chosen[-1].scope.text.split()) == {"flow=a", "agent=b", "persona=calm"}
+        assert [place.view for place in chosen] == ["flows", "worklist"]
+        again = choose(chosen, "worklist")
+        assert [place.view for place in again] == ["flows", "worklist"]
 
 
 def test_the_same_key_again_widens_step_by_step_and_says_so() -> None:
@@ -73,16 +89,16 @@ def test_the_same_key_again_widens_step_by_step_and_says_so() -> None:
 
 
 def test_the_last_chip_comes_off_one_by_one() -> None:
-    stack: Stack | None = choose(in_run(), "worklist")
+    stack: Stack | None = choose(in_run(), "causes")
     trails = []
     while stack is not None:
         trails.append(crumbs(stack)[-1])
         stack = take_off(stack)
     assert trails == [
-        "flow viewing  agent gemini  state collect_details › worklist",
-        "flow viewing  agent gemini › worklist",
-        "flow viewing › worklist",
-        "worklist",
+        "flow viewing  agent gemini  state collect_details › causes",
+        "flow viewing  agent gemini › causes",
+        "flow viewing › causes",
+        "causes",
     ]
     assert take_off(walked(0, 0)) is None
 
