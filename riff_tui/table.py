@@ -171,13 +171,15 @@ class Section:
     """Group rows under a heading, such as one list of the worklist.
 
     A table with sections is printed as lists: `marker`, the row's `display["place"]`, then its
-    `display["summary"]`. Where it has `columns` Markdown prints it as a table of these.
+    `display["summary"]`. Where it has `columns` Markdown prints it as a table of these, with the
+    sign of each row where they are `signed`.
     """
 
     title: str
     marker: str
     row_ids: tuple[str, ...]
     columns: tuple[Column, ...] = ()
+    signed: bool = True
 
 
 class Folded(NamedTuple):

@@ -52,6 +52,9 @@ _COLUMNS: Sequence[Column] = (
     *_of_side("b"),
 )
 
+_PASTED = (Column("place", "Task", kind="name"), *(column for side in "ab" for column in _of_side(side)[:3]))
+"""The columns of the tables that are pasted."""
+
 
 def show(query: ViewQuery) -> Table:
     """Return the calls that either side failed; whoever judged them, a call fails by what was computed."""
@@ -87,7 +90,13 @@ def failures(answer: Failures) -> Table:
             **cells.values_of(answer, "unknown alone_a alone_b"),
         },
         sections=[
-            Section(title, _MARKERS[side], tuple(row.id for row in rows if row.record["side"] == side))
+            Section(
+                title,
+                _MARKERS[side],
+                tuple(row.id for row in rows if row.record["side"] == side),
+                _PASTED,
+                signed=False,
+            )
             for side, title in _TITLES.items()
         ],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
 from riff_tui.output.sinks.parts import (
@@ -15,7 +15,7 @@ from riff_tui.output.sinks.parts import (
     row_severity,
     shown_columns,
 )
-from riff_tui.table import DRILL, Column, Row, Table, as_read
+from riff_tui.table import DRILL, Column, Row, Severity, Table, as_read
 from riff_tui.text.numbers import cell_text
 from riff_tui.text.safe_text import cell_width, padded
 
@@ -27,6 +27,7 @@ _MARKUP = re.compile(
 # A zero-width space, written so that no byte of it is unseen, keeps names and numbers from becoming links.
 _UNLINKED = "&#8203;"
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "$": "&#36;", "://": f":{_UNLINKED}//"}
+_SIGNS: Mapping[Severity, str] = {"bad": "bad", "warn": "weak"}
 _BLOCK_START = re.compile(r"[#+=:-]|\d+(?=[.)])")
 
 
@@ -133,20 +134,25 @@ def _strong(text: str, strong: bool) -> str:
 
 def _lists(table: Table, options: Options) -> Iterable[list[str]]:
     for section, rows in lists(table):
-        if section.columns and rows:
-            yield [f"## {_escaped(section.title, options)}", "", *_marked_grid(section.columns, rows, options)]
+        heading = f"## {_escaped(section.title, options)}"
+        if section.columns:
+            grid = _marked_grid if section.signed else _grid
+            yield [heading, "", *(grid(section.columns, rows, options) if rows else ["None."])]
             continue
         marker = options.line(section.marker)
         places = [_guarded(_escaped(row.display.get("place", row.id), options)) for row in rows]
         width = place_width([cell_width(place) for place in places])
         yield [
-            f"## {_escaped(section.title, options)}",
+            heading,
             *(
                 f"  {marker} {padded(place, width)}{_escaped(row.display.get('summary', ''), options)}".rstrip()
                 for place, row in zip(places, rows, strict=True)
             ),
             *([] if rows else ["  (none)"]),
         ]
+    found = {row_severity(row) for section, rows in lists(table) if section.columns and section.signed for row in rows}
+    if said := [f"{options.glyphs.mark(severity)} {words}" for severity, words in _SIGNS.items() if severity in found]:
+        yield [f"Signs: {escape(', '.join(said))}."]
 
 
 def _fenced(lines: Sequence[str]) -> list[str]:

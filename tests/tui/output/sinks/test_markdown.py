@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from tests.support import sample_tables
 from tests.support.golden import printed
 from tests.support.hostile import HOSTILE
-from tests.surface.tui import Column, Row, Table, escape, one_line
+from tests.surface.tui import Column, Row, Section, Severity, Table, escape, one_line
 
 GITHUB = MarkdownIt("gfm-like")
 # Of letters that make no top-level domain: unlike GitHub this renderer links bare names of hosts.
@@ -60,6 +60,27 @@ def test_data_on_a_worklist_is_no_markup_behind_its_marker(text: str) -> None:
     page = Rendered(printed(sample_tables.hostile_lists({"1": text, "2": text, "3": text}), "markdown"))
     assert page.tags <= {"h1", "h2", "p", "pre", "code", "ul", "li"}
     assert page.texts[0].startswith("Lists")
+
+
+def test_every_list_is_a_table_with_a_head_its_signs_are_explained_and_an_empty_one_is_said_to_be() -> None:
+    columns = (Column("a", "a", kind="name"), Column("b", "b"))
+    rows = [Row(str(number), {"a": text, "b": 1.0}, severity=marks) for number, (text, marks) in enumerate(_MARKED)]
+    sections = [
+        Section(title, "x", ids, columns) for title, ids in (("One", ("0", "1")), ("Two", ("2",)), ("Three", ()))
+    ]
+    text = printed(Table("v", "T", columns, rows, sections=sections), "markdown")
+    page = Rendered(text)
+    assert GITHUB.render(text).count("<thead>") == 2
+    assert page.tags == {"h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert [text.strip() for text in page.texts] == [
+        "T",
+        *("One", "", "a", "b", "!", "x", "1.0", "", "y", "1.0"),
+        *("Two", "", "a", "b", "△", "z", "1.0"),
+        *("Three", "None.", "Signs: ! bad, △ weak."),
+    ]
+
+
+_MARKED: list[tuple[str, dict[str, Severity]]] = [("x", {"b": "bad"}), ("y", {}), ("z", {"": "warn"})]
 
 
 def test_hostile_tables_stay_tables() -> None:
