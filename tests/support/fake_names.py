@@ -24,9 +24,9 @@ class FakeNames:
             "state": list(STATES),
         }.get(field, [])
 
-    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
-        """The names of a field, each with as many calls as it has letters."""
-        return [(name, len(name)) for name in self.known(field, where)]
+    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int, float | None]]:
+        """The names of a field, each with as many calls as it has letters, half of them a success."""
+        return [(name, len(name), 0.5) for name in self.known(field, where)]
 
 
 class HostileNames(FakeNames):

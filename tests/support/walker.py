@@ -27,6 +27,7 @@ from tests.surface.explorer import (
     Explorer,
     ExplorerScreen,
     InputParser,
+    KnownNames,
     NotesOfCalls,
     Stack,
 )
@@ -162,6 +163,7 @@ async def exploring(
             Backend(
                 lambda view, request: catalog.show(opened, view, request),
                 case_text=partial(case_text_at, str(store)),
+                names=KnownNames(opened),
                 notes=NotesOfCalls(opened),
                 notebook=Notebook(str(store), author) if author else None,
             ),

@@ -40,9 +40,9 @@ async def _pick_name(controls: Controls, field: str) -> None:
     is_covered = menu.app.screen is not menu.screen or menu.is_open
     if is_covered or host.location.cache_key != location.cache_key:
         return
-    items = [MenuItem(f"all {field}s"), *with_calls(found)]
+    items = [MenuItem(f"all {field}s"), *with_calls([each[:2] for each in found], [each[2] for each in found])]
     held = picked_name(location, field)
-    at = next((index for index, (name, _) in enumerate(found, 1) if name == held), 0)
+    at = next((index for index, (name, *_) in enumerate(found, 1) if name == held), 0)
 
     def take(index: int) -> None:
         history = host.history

@@ -152,8 +152,11 @@ class KnownNames:
 
         return known_names(self.store, field, _on_calls(where))
 
-    def counted(self, field: str, where: str = "") -> list[tuple[str, int]]:
-        """Return the names that the calls have which `where` chooses, each with how many; runs the latest first."""
+    def counted(self, field: str, where: str = "") -> list[tuple[str, int, float | None]]:
+        """Return the names that the calls have which `where` chooses, each with how many and their share of success.
+
+        Runs come with the latest first.
+        """
         from riff_store.queries.contents import counted_names
 
         return counted_names(self.store, field, _on_calls(where))
@@ -211,8 +214,8 @@ class NameSource(Protocol):
     def known(self, field: str, where: str = "") -> Sequence[str]:
         """Return every name of a field in order."""
 
-    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
-        """Return the names that such calls have, each with how many."""
+    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int, float | None]]:
+        """Return the names that such calls have, each with how many and the share of them that is a success."""
 
 
 @dataclass(frozen=True, slots=True)

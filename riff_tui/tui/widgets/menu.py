@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.numbers import percent
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, FuzzyMatch, Line, Palette, Piece, emphasised, strip_of
@@ -43,11 +44,15 @@ class MenuItem:
     refusal: str = ""
 
 
-def with_calls(found: Sequence[tuple[str, int]]) -> list[MenuItem]:
-    """Return an item for each name, with how many calls it has."""
+def with_calls(found: Sequence[tuple[str, int]], success: Sequence[float | None] = ()) -> list[MenuItem]:
+    """Return an item for each name, with how many calls it has and, where that is known, which share is a success."""
     counts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
     width = max(map(len, counts), default=0)
-    return [MenuItem(name, count.rjust(width)) for (name, _), count in zip(found, counts, strict=True)]
+    shares = [f"  {percent(share):>4} success" for share in success] or [""] * len(found)
+    return [
+        MenuItem(name, f"{count:>{width}}{share}")
+        for (name, _), count, share in zip(found, counts, shares, strict=True)
+    ]
 
 
 class ChoiceList(ScrollView, Wheel):

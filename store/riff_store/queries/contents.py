@@ -11,7 +11,7 @@ from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, nam
 from riff_store.filters.predicates import Predicate
 from riff_store.filters.sql import Scope, needs
 from riff_store.measure import Measure
-from riff_store.queries.sums import call_counts, call_sums, pooled
+from riff_store.queries.sums import call_sums, pooled
 from riff_store.schema.sums import CallSums
 from riff_store.vocabulary import PERSON, STEP_FIELDS, TOOL_FIELDS, TOUCHED_FIELDS
 
@@ -128,13 +128,17 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
     return sorted({name for name in names_of(store, DIMENSIONS[field]).values() if name is not None})
 
 
-def counted_names(store: Store, field: str, calls: Predicate | None = None) -> list[tuple[str, int]]:
-    """Return the names of a field that such calls have, each with its calls: in order, runs the latest first."""
+def counted_names(store: Store, field: str, calls: Predicate | None = None) -> list[tuple[str, int, float | None]]:
+    """Return the names of a field that such calls have, each with its calls and the share of them that is a success.
+
+    They are in order, runs the latest first.
+    """
     if field == "run":
         found = sorted(runs(store, calls), key=lambda run: (-(run.started_at or 0), run.run))
-        return [(run.run, run.n + run.excluded) for run in found]
-    counts = call_counts(store, calls, Grouping((field,)))
-    return sorted((name, n + errored) for (name,), (n, errored) in counts.items() if name is not None and n + errored)
+        return [(run.run, run.n + run.excluded, run.success.mean) for run in found]
+    of_names = {name: sums for (name,), sums in call_sums(store, calls, Grouping((field,))).items() if name is not None}
+    counted = ((name, sums.n + sums.excluded, sums.success_measure().mean) for name, sums in of_names.items())
+    return sorted(each for each in counted if each[1])
 
 
 def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:

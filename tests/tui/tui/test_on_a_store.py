@@ -13,7 +13,7 @@ from tests.support.walker import exploring
 from tests.surface.explorer import open_link as stack_of
 from tests.surface.ingest import ingest
 from tests.surface.store import Writer, open_store
-from tests.surface.tui import views
+from tests.surface.tui import Request, show, views
 
 WALK = (
     ("flows", ""),
@@ -92,6 +92,24 @@ async def test_two_agents_of_a_flow_are_compared_under_the_name_of_the_flow(tiny
         assert at.screen.location.view == "compare"
         assert at.path.startswith("flows › flow viewing: ")
         assert "".join(text for text, _ in at.controls.header.lines[0]).strip() == "In flow viewing"
+
+
+async def test_names_to_pick_from_have_the_calls_and_the_success_of_the_place(demo: Path) -> None:
+    with open_store(demo) as store:
+        rows = show(store, "flows", Request(where="flow=dog_grooming")).rows
+    expected = {
+        row.record[
+            "agent"
+        ]: f"{row.record['n'] + row.record['excluded']} calls   {row.record['success_rate']:.0%} success"
+        for row in rows
+    }
+    async with exploring(demo, start=stack_of("segments", "flow=dog_grooming")) as at:
+        await at.press("a")
+        await at.until(lambda: at.controls.menu.is_open)
+        assert {item.text: item.more for item in at.controls.menu.list.choices if item.more} == expected
+        await at.press("escape", "R")
+        await at.until(lambda: at.controls.menu.is_open)
+        assert sum(int(item.more.split()[0]) for item in at.controls.menu.list.choices if item.more) == 400
 
 
 VIEWS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]

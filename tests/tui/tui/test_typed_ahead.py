@@ -28,7 +28,7 @@ class SlowNames(FakeNames):
         super().__init__()
         self.gate = threading.Event()
 
-    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
+    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int, float | None]]:
         assert self.gate.wait(LONGEST_S)
         return super().counted(field, where)
 
@@ -205,7 +205,7 @@ async def test_a_list_that_is_about_to_open_can_be_given_up(key: str) -> None:
 
 async def test_what_is_typed_for_a_list_that_cannot_open_is_no_command() -> None:
     class Busy(SlowNames):
-        def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
+        def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int, float | None]]:
             super().counted(field, where)
             raise StoreBusy("x.db: another process is writing to it")
 
