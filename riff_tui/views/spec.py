@@ -70,7 +70,8 @@ class Screen:
     `kind` is the screen it is on, `key` leads to it and `help` is what that key does; `depth` is how deep it lies in
     the walk from flows to calls. `below` names the view that Enter opens from a row, or finds it by the row.
     `walk` are the steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place
-    one is in, and any other view keeps all but what is said of fields that it `leaves`. `rows_of` is the view whose rows its screen walks through. `of_row`
+    one is in, and any other view keeps all but what is said of fields that it `leaves`.
+    `rows_of` is the view whose rows its screen walks through. `of_row`
     are the names in the row under the cursor to which its key narrows it. A view that `compares` is split by two runs
     or agents where these are marked or compared.
     """
