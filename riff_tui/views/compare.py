@@ -492,8 +492,8 @@ ROWS = ViewSpec(
     help=(
         "Two rows side by side, metric by metric: Δ is what b has more than a. Whether that is chance is not tested.",
         "Success comes first, then what differs most, each metric measured by its own scale: 10 for scores, 1 for"
-        " shares, for errors, for entries and for yes or no, 15 s for latencies, else the larger of the two values, but no less"
-        " than 10.",
+        " shares, for errors, for entries and for yes or no, 15 s for latencies, else the larger of the two values, but"
+        " no less than 10.",
         "Then come names that differ; what one of the two lacks (·) comes last.",
     ),
     listed=False,
