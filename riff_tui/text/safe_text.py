@@ -131,13 +131,13 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
-def file_name(identifier: str) -> str:
-    """Return a file name of at most 89 of `A-Za-z0-9._-` for an id, distinct for distinct ids.
+def file_name(identifier: str, longest: int = 80) -> str:
+    """Return a file name of `A-Za-z0-9._-` for an id, distinct for distinct ids, with up to `longest` letters of it.
 
     It neither hides (`.x`) nor looks like an option (`-rf`) or a way up (`..`).
     """
     digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "_", identifier)[:80].lstrip("._-") or "id"
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "_", identifier)[:longest].lstrip("._-") or "id"
     return f"{stem}-{digest}"
 
 

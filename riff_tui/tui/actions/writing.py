@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 ENDING = ".md"
+_READ_AT_ONCE = 32
 
 
 class Exists(Exception):
@@ -45,7 +46,7 @@ class ExportStopped(Exception):
 def default_name(place: Location) -> str:
     """Return a name for the file, of letters that every file system takes, another one for every location."""
     what = " | ".join(filter(None, (*(place.pair or place.sides), "" if place.pair else place.where.text)))
-    return file_name(f"{place.view} {what}" if what else place.view) + ENDING
+    return file_name(f"{place.view} {what}" if what else place.view, _READ_AT_ONCE) + ENDING
 
 
 def parse_target(typed: str, table: Table) -> tuple[Path, str]:
@@ -289,4 +290,4 @@ def write_case(controls: Controls) -> None:
         write_whole(path, put)
         return path
 
-    ask_for_file(controls, file_name(location.crumb or location.view) + CASE_ENDING, write, hint=CASE_HINT)
+    ask_for_file(controls, file_name(location.crumb or location.view, _READ_AT_ONCE) + CASE_ENDING, write, hint=CASE_HINT)

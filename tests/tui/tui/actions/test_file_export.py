@@ -48,11 +48,14 @@ def test_every_place_has_a_name_of_its_own_that_every_file_system_takes() -> Non
         Location("states", scope=Filter("flow=a")),
         Location("states", scope=Filter("flow=a"), filter=Filter("stall>0.3")),
         Location("side_by_side", of="states", pair=("state=a", "state=b")),
+        Location("states", scope=Filter("flow=apartment_scheduler agent=sim-deliberate segment=action persona=a")),
+        Location("states", scope=Filter("flow=apartment_scheduler agent=sim-deliberate segment=action persona=b")),
         *(Location("conversation", scope=Filter(text)) for text in HOSTILE.values()),
     ]
     names = [default_name(place) for place in places]
     assert len(set(names)) == len(names)
     assert names[0].startswith("states-")
+    assert max(map(len, names)) <= 44
     assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") for name in names)
     assert all(parse_target(name, FLOWS)[1] == "markdown" for name in names)
 
