@@ -30,6 +30,8 @@ HEARING_PERIOD_S = 0.5
 QUIET_S = 0.7
 # A view that takes long to load is loaded again seldom, so that keys find the worker idle.
 PAUSE_PER_LOAD = 5.0
+# For so long calls that came are news.
+NEWS_S = 6.0
 
 _STATUS: dict[StoreChange, str] = {
     "same": "",
@@ -60,6 +62,7 @@ class AutoRefresh:
         self._looking: Worker[Any] | None = None
         self._key_at = 0.0
         self._idle_until = 0.0
+        self._news, self._news_at = 0, 0.0
 
     def note_key(self) -> None:
         """Note that a key is handled: nothing is refreshed meanwhile, and what had changed has been seen."""
@@ -76,8 +79,13 @@ class AutoRefresh:
     def status(self) -> str:
         """Return what is to be known of the store in a few words, an empty text as long as all is well."""
         writing = self.watcher.writing() if self.watcher is not None else ""
-        words = ("paused" if self.paused else "", _STATUS[self._reported], writing)
+        came = f"+{self._news:,} call{'' if self._news == 1 else 's'} just now" if self._has_news else ""
+        words = ("paused" if self.paused else "", _STATUS[self._reported], came, writing)
         return " · ".join(word for word in words if word)
+
+    @property
+    def _has_news(self) -> bool:
+        return self._news > 0 and time.monotonic() - self._news_at < NEWS_S
 
     @property
     def period(self) -> float:
@@ -134,6 +142,7 @@ class AutoRefresh:
             while loaded.deferred is not None and before.deferred is None:
                 # What was there would be missing for a moment.
                 loaded = loaded.completed(await host.worker.follow(loaded.deferred(), lambda step: None))
+            more = await host.worker.ask(watcher.count_more)
         except StoreBusy:
             watcher.mark_stale()
             return "busy"
@@ -149,6 +158,7 @@ class AutoRefresh:
         if host.location.cache_key != location.cache_key or not self._may_show():
             watcher.mark_stale()
             return self._reported
+        self._tell_of(more)
         host.renew(loaded)
         self._table.highlight(changed_rows(before.main, loaded.main))
         return "same"
@@ -158,11 +168,18 @@ class AutoRefresh:
         try:
             is_replaced = await host.worker.ask(watcher.look) == "replaced"
             await host.worker.do(watcher.renew)
+            more = await host.worker.ask(watcher.count_more)
         except Exception as error:  # said; what was loaded before stays
             host.fail(error)
             return
+        self._tell_of(0 if is_replaced else more)
         self._reported = self._found = "same"
         host.visit(host.history, again=True, other=is_replaced)
+
+    def _tell_of(self, more: int) -> None:
+        """Say for a while how many calls came, together with those that came just before."""
+        if more:
+            self._news, self._news_at = more + (self._news if self._has_news else 0), time.monotonic()
 
     def _report(self, found: StoreChange, watcher: StoreWatcher) -> None:
         before, self._found = self._found, found

@@ -53,6 +53,7 @@ class StoreWatcher:
         self._seen: object = None
         self._is_told = False
         self._looked_at = 0.0
+        self._calls: int | None = None
         self._writing: tuple[float, str] = (0.0, "")
         store.listen()
         self._remember()
@@ -100,6 +101,14 @@ class StoreWatcher:
         self._store.reopen()
         self._remember()
 
+    def count_more(self) -> int:
+        """Return how many calls more there are than when they were counted last, none at first."""
+        from riff_store.queries.conversations import count_conversations
+
+        with self._store.snapshot():
+            before, self._calls = self._calls, count_conversations(self._store)
+        return 0 if before is None else max(0, self._calls - before)
+
     def mark_stale(self) -> None:
         """Find the store changed when it is looked at next."""
         self._seen = None
@@ -114,7 +123,10 @@ class StoreWatcher:
 
     def _show(self, view: str, request: Request) -> Table:
         with self._store.snapshot():
-            return catalog.show(self._store, view, replace(request, store=self._named))
+            table = catalog.show(self._store, view, replace(request, store=self._named))
+            if self._calls is None:
+                self.count_more()
+            return table
 
     def _receives(self) -> bool:
         """Take note of what others tell; say if anything would be received at all."""

@@ -176,6 +176,26 @@ async def test_what_is_ingested_meanwhile_appears_by_itself_and_nothing_moves(st
         assert at.screen.loaded.main.rows[0].record["n"] == 11
 
 
+async def test_how_many_calls_came_is_said_for_a_while(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refresh, "NEWS_S", 3600.0)
+    async with following_it(store) as at:
+        assert "just now" not in at.path.replace("written just now", "")
+        ingest_more(store, 100)
+        await look(at)
+        assert "+1 call just now" in at.path
+        ingest_more(store, 200, 1_200)
+        await look(at)
+        assert "+1,201 calls just now" in at.path
+        await at.press("enter")
+        assert "+1,201 calls just now" in at.path
+        monkeypatch.setattr(refresh, "NEWS_S", 0.0)
+        await look(at)
+        assert "calls just now" not in at.path
+        ingest_more(store, 2_000)
+        await look(at)
+        assert "call just now" not in at.path
+
+
 async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_before_it(store: Path) -> None:
     ingest_more(store, 1_000, 700)
     async with following_it(store, size=(80, 20)) as at:
