@@ -290,4 +290,6 @@ def write_case(controls: Controls) -> None:
         write_whole(path, put)
         return path
 
-    ask_for_file(controls, file_name(location.crumb or location.view, _READ_AT_ONCE) + CASE_ENDING, write, hint=CASE_HINT)
+    ask_for_file(
+        controls, file_name(location.crumb or location.view, _READ_AT_ONCE) + CASE_ENDING, write, hint=CASE_HINT
+    )

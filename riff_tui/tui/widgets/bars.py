@@ -17,7 +17,7 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, strip_of, width_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, cut, strip_of, width_of
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
@@ -46,6 +46,8 @@ class Bar(Widget):
 
     def render_line(self, y: int) -> Strip:
         line = self.lines[y] if y < len(self.lines) else ()
+        if width_of(line) > self.size.width:
+            line = cut(line, self.size.width, self.glyphs)
         return strip_of(line, self.size.width, self.palette.bar if self.IS_TINTED else None)
 
     def on_resize(self) -> None:

@@ -249,7 +249,7 @@ class Header(Bar):
         if isinstance(figure, Pair):
             drawn = figure.draw(ascii_only=self.glyphs.ascii_only, width=width)
             lead = self.loaded.main.lead
-            return self._titled([*drawn, *(wrap(lead, width) if lead else ())])
+            return self._titled([*drawn, *([lead] if lead else ())])
         if self.location.sides:
             return self._titled(heading(self.loaded.main, place_name(self.location.scope.predicate)))
         if self.location.kind == "state" and self.loaded.neighbors is not None:
@@ -319,7 +319,11 @@ class Header(Bar):
         return [*lines, rule] if len(lines) < self._room() else []
 
     def _titled(self, lines: Sequence[str]) -> list[Line]:
-        return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in lines]
+        """Draw what is said of a comparison, none of it cut; names are raw text."""
+        width = self.app.size.width - 2
+        safe = (shown(line, self.glyphs) for line in lines)
+        parts = (part for line in safe for part in ([line] if cell_width(line) <= width else wrap(line, width)))
+        return [((f" {part}", self.palette.head),) for part in parts]
 
     def _drawing(self, height: int) -> Sequence[Line]:
         """Draw the graph in so many lines, in a frame where it has the keys."""

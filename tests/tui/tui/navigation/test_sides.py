@@ -160,6 +160,9 @@ async def test_two_runs_are_marked_compared_and_walked_down(location: Path, size
         assert_golden(screen_of(at), f"screens/significance.{size[0]}x{size[1]}.txt")
         await at.press("enter")
         assert_golden(screen_of(at), f"screens/failures.{size[0]}x{size[1]}.txt")
+        # Nothing of what came out of it is cut.
+        assert at.screen.loaded is not None
+        assert at.screen.loaded.main.lead in " ".join(screen_of(at).split())
         await at.press("j", "enter")
         assert at.screen.history.here.crumb == "night-2-dental-02"
         await at.press("n")

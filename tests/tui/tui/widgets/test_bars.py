@@ -32,6 +32,14 @@ async def test_the_age_of_the_data_goes_before_the_filter(width: int, kept: int)
     ]
 
 
+@pytest.mark.parametrize(("width", "drawn"), [(8, "too long"), (6, "too l…"), (1, "…")])
+async def test_a_line_that_has_no_room_is_cut_with_a_sign(width: int, drawn: str) -> None:
+    app = Bars()
+    async with app.run_test(size=(width, 10)):
+        app.top.lines = ((("too", None), (" long", None)),)
+        assert app.top.render_line(0).text == drawn
+
+
 @pytest.mark.parametrize("palette", ["ansi", "dark", "light", "mono"])
 async def test_bars_are_tinted_from_edge_to_edge_where_there_are_colours(palette: str) -> None:
     app = Bars(palette)
