@@ -157,8 +157,9 @@ SPEC = ViewSpec(
     columns=_COLUMNS,
     filters=Filters(call_fields=("flow",)),
     words=Words(
-        noun="failures",
-        label="failures",
+        noun="failure matrix",
+        label="matrix",
+        also="failures",
         nouns=("cell", "cells"),
         empty="No call failed here: errored calls are no failures of the flow.",
         empty_store="",

@@ -195,6 +195,7 @@ def _notes(drawn: Sample, told: Mapping[str, Any]) -> Iterator[str]:
 SAMPLE = ViewSpec(
     name="sample",
     title="Reading list",
+    aliases=("reading-list",),
     help=(
         "The calls that riff-tui sample drew for people to read, in the order in which to read them.",
         "A call is read once anybody noted something on it; reading has brought what it can once no new code comes up.",
@@ -210,6 +211,7 @@ SAMPLE = ViewSpec(
     row_kind="call",
     words=Words(
         noun="reading list",
+        label="reading list",
         nouns=("call", "calls"),
         # The beginning has to do where there is little room.
         summary=lambda table: " · ".join(progress(table.extras)[:2]),

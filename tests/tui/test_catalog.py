@@ -42,8 +42,17 @@ LISTS = [view.name for view in views() if view.name not in ("neighbors", "conver
 
 def test_views_are_found_by_name_and_by_alias() -> None:
     aliases = {"matrix": "flows", "segment-matrix": "segments", "state-matrix": "states", "analyze": "worklist"}
+    aliases |= {"neighbours": "neighbors", "reading-list": "sample"}
     assert {alias: resolve(alias).name for alias in aliases} == aliases
     assert [resolve(view.name) for view in views()] == list(views())
+
+
+def test_no_view_is_called_on_screen_what_another_one_is_called() -> None:
+    called = {view.name: {view.name, view.words.noun, view.words.label} - {""} for view in views()}
+    shared = {
+        (one, other) for one, words in called.items() for other, more in called.items() if one < other and words & more
+    }
+    assert not shared
 
 
 def test_an_unknown_view_is_answered_with_those_that_there_are() -> None:

@@ -130,7 +130,7 @@ async def test_one_walks_the_machine_from_neighbour_to_neighbour() -> None:
         await at.press("h", "h", "h", "h", "enter")
         assert "[triage]" in at.head or "[greet]" in at.head
         await at.press("escape")
-        assert "M failures" in at.bottom
+        assert "M matrix" in at.bottom
         await at.press("v", "v", "q", "left_square_bracket", "left_square_bracket")
         assert "[confirm]" in at.head
 
