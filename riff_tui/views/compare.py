@@ -103,8 +103,6 @@ CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference ma
 UNTESTED = "Nothing here is tested, so b is higher or lower, not better or worse: compare A B tests two runs or agents."
 # They tell rows apart or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
-# Whether calls are served is what everything else is about.
-_FIRST = ("success_rate", "success")
 _SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
 # What has no end is compared with itself, but a step from 0 to 1 is no revolution.
 _LEAST = 10.0
@@ -307,19 +305,14 @@ class Pair:
 
 
 def side_by_side(table: Table, a: Row, b: Row) -> Table:
-    """Return one row per metric of the table's columns: a, b, b - a, who is better, n and intervals of both.
-
-    Success comes first, then the rest by the difference on the metric's own scale; a record holds unrounded values.
-    """
+    """Return a row per metric of the table's columns, by the difference on its own scale; records are unrounded."""
     sides = (a, b)
     numbers = (column for column in table.columns if column.kind in ("number", "count", "flag"))
     metrics = [column for column in numbers if column.key not in _NO_METRICS]
     measured = [column for column in metrics if all(_number(column, row) is not None for row in sides)]
     lacking = [column for column in metrics if column not in measured]
     texts = [column for column in table.columns if column.kind in ("name", "text", "time") or column.key == "trial"]
-    measured.sort(
-        key=lambda column: (column.key not in _FIRST, -_size(column, *(_number(column, row) or 0.0 for row in sides)))
-    )
+    measured.sort(key=lambda column: -_size(column, *(_number(column, row) or 0.0 for row in sides)))
     named = [column.key for column in naming_columns(table, a, b)]
     differing = [
         column for column in texts if column.key not in named and column.value(a.record) != column.value(b.record)
@@ -361,7 +354,9 @@ def _number(column: Column, row: Row) -> float | None:
 
 
 def _size(column: Column, a: float, b: float) -> float:
-    """Return how large a difference is on the metric's own scale; 1 is from one end of it to the other."""
+    """Return how large a difference is on the metric's own scale, from one end of it to the other 1; success leads."""
+    if column.key in ("success_rate", "success"):
+        return math.inf
     scale = 1.0 if column.kind == "flag" else _SCALES.get(column.unit)
     if scale is None and column.key.startswith("latency"):
         scale = SLOWEST * (1000 if column.unit == "ms" else 1)
@@ -491,9 +486,8 @@ ROWS = ViewSpec(
     title="Two rows side by side",
     help=(
         "Two rows side by side, metric by metric: Δ is what b has more than a. Whether that is chance is not tested.",
-        "Success comes first, then what differs most, each metric measured by its own scale: 10 for scores, 1 for"
-        " shares, for errors, for entries and for yes or no, 15 s for latencies, else the larger of the two values, but"
-        " no less than 10.",
+        "Success comes first, then what differs most on each metric's own scale: 10 for scores, 1 for shares, errors,"
+        " entries and yes or no, 15 s for latencies, else the larger of the two values, but no less than 10.",
         "Then come names that differ; what one of the two lacks (·) comes last.",
     ),
     listed=False,
