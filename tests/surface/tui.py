@@ -56,7 +56,7 @@ from riff_tui.output.sinks.csv import write_batches as csv_write_batches
 from riff_tui.output.sinks.markdown import escape
 from riff_tui.output.sinks.parquet import MISSING
 from riff_tui.output.sinks.parquet import write_batches as parquet_write_batches
-from riff_tui.output.sinks.parts import Options
+from riff_tui.output.sinks.parts import Options, row_severity
 from riff_tui.output.sinks.svg import CELL, LINE, MARGIN
 from riff_tui.output.streams import escape_commands, say
 from riff_tui.serve.admission import COMPLAINT_BYTES, FONT_SIZE, HEIGHT, WIDTH, Admission, Asked, Keys, Limits

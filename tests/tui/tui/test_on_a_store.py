@@ -13,7 +13,7 @@ from tests.support.walker import exploring
 from tests.surface.explorer import open_link as stack_of
 from tests.surface.ingest import ingest
 from tests.surface.store import Writer, open_store
-from tests.surface.tui import Request, show, views
+from tests.surface.tui import Request, row_severity, show, views
 
 WALK = (
     ("flows", ""),
@@ -92,6 +92,18 @@ async def test_two_agents_of_a_flow_are_compared_under_the_name_of_the_flow(tiny
         assert at.screen.location.view == "compare"
         assert at.path.startswith("flows › flow viewing: ")
         assert "".join(text for text, _ in at.controls.header.lines[0]).strip() == "In flow viewing"
+
+
+@pytest.mark.parametrize("names", [("flow", "agent"), ("flow", "segment"), ("flow", "state")])
+def test_a_row_has_the_same_mark_in_the_worklist_as_in_its_own_list(demo: Path, names: tuple[str, str]) -> None:
+    view = "flows" if names[1] == "agent" else f"{names[1]}s"
+    with open_store(demo) as store:
+        own = {tuple(map(row.record.get, names)): row_severity(row) for row in show(store, view, Request()).rows}
+        listed = [row for row in show(store, "worklist", Request(limit=100)).rows if row.record["list"] == view]
+    found = {tuple(map(row.record.get, names)): row_severity(row) for row in listed}
+    shared = own.keys() & found.keys()
+    assert {"bad", "warn"} <= {own[name] for name in shared}
+    assert {name: own[name] for name in shared} == {name: found[name] for name in shared}
 
 
 async def test_names_to_pick_from_have_the_calls_and_the_success_of_the_place(demo: Path) -> None:

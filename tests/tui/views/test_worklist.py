@@ -86,6 +86,8 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
         "| ! | dog_grooming        | listen_owner | 4      | 9  | stall 33% · handed over 44%"
         " · slot_fill 0.0 (stuck, 22 % move on) |",
         "",
+        "Signs: ! bad.",
+        "",
         "Excluded: 1 errored call is not counted in averages.",
         "Drill: `riff-tui dump states --where 'flow=dog_grooming'`",
     ]
