@@ -278,7 +278,7 @@ def _notes(answer: Neighborhood, graph: EgoGraph, pooled: PooledLatency | None) 
     if said := legend(graph, "calls that came in" if once else "times that calls were in it"):
         yield f"Graph: {said}."
     if answer.cell is None or answer.cell.n == 0:
-        yield f"No call has been in {answer.state}."
+        yield f"No call that counts has been in {answer.state}."
     else:
         yield from _measured(answer.state, answer.cell)
         yield from cells.typed_note([answer.cell])

@@ -414,7 +414,7 @@ SPEC = ViewSpec(
     filters=Filters(fields=tuple(column.key for column in columns.STEPS), calls=True),
     words=Words(
         nouns=("entry", "entries"),
-        empty="Nothing to fix here.",
+        empty="No call that counts failed here.",
         also="todo fix first",
         empty_store="",
         ranked="by what to fix first",

@@ -441,6 +441,8 @@ def _nothing_first(totals: Totals, scope: str) -> str:
     """Return what is said where no state stands out."""
     if not totals.calls and not totals.excluded:
         return "No such call" if scope else "No calls yet"
+    if not totals.calls:
+        return f"No call counts: {totals.excluded:,} {'is' if totals.excluded == 1 else 'are'} excluded"
     if not totals.failed:
         known = f", as far as is known (success is known of {totals.measured:,} of {calls_text(totals.calls)})"
         return f"No call failed{'' if totals.measured == totals.calls else known}"

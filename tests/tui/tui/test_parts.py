@@ -270,7 +270,7 @@ def test_counts_say_what_a_filter_left() -> None:
         (Location("flows"), "riff-tui ingest"),
         (Location("states", filter=Filter("x")), "Esc clears"),
         (Location("states", scope=Filter("flow=a")), "q goes back"),
-        (Location("worklist"), "Nothing to fix here"),
+        (Location("worklist"), "No call that counts failed"),
         (Location("effects"), "takes measured calls"),
         (Location("compare", sides=("a", "b")), "a call that counts"),
     ],

@@ -91,7 +91,7 @@ def test_the_signs_of_a_graph_are_explained_and_no_others() -> None:
     )
     alone = replace(answer(), predecessors=[], successors=[], blast=BlastRadius("calls", []))
     assert list(neighbors(alone).notes) == [
-        "No call has been in collect_details.",
+        "No call that counts has been in collect_details.",
         "Blast radius: no call came to another state after collect_details.",
     ]
 
@@ -113,7 +113,7 @@ def test_metrics_carry_their_intervals() -> None:
 
 
 def test_a_state_that_no_call_was_in_is_said_to_be_so() -> None:
-    assert neighbors(answer()).notes[1] == "No call has been in collect_details."
+    assert neighbors(answer()).notes[1] == "No call that counts has been in collect_details."
 
 
 def test_the_graph_is_drawn() -> None:

@@ -190,6 +190,8 @@ def test_the_first_line_tells_of_a_missed_step_what_fixing_it_could_bring() -> N
     ("totals", "said"),
     [
         (Totals(), "No calls yet."),
+        (Totals(flows=1, excluded=3), "No call counts: 3 are excluded."),
+        (Totals(flows=1, excluded=1), "No call counts: 1 is excluded."),
         (Totals(measured=9, flows=1, calls=9), "No call failed."),
         (Totals(measured=1, flows=1, calls=40),
          "No call failed, as far as is known (success is known of 1 of 40 calls)."),
