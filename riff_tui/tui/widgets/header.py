@@ -319,11 +319,11 @@ class Header(Bar):
         return [*lines, rule] if len(lines) < self._room() else []
 
     def _titled(self, lines: Sequence[str]) -> list[Line]:
-        """Draw what is said of a comparison, none of it cut; names are raw text."""
+        """Draw what is said of a comparison, none of it cut where there is room for all; names are raw text."""
         width = self.app.size.width - 2
-        safe = (shown(line, self.glyphs) for line in lines)
-        parts = (part for line in safe for part in ([line] if cell_width(line) <= width else wrap(line, width)))
-        return [((f" {part}", self.palette.head),) for part in parts]
+        safe = [shown(line, self.glyphs) for line in lines]
+        whole = [part for line in safe for part in ([line] if cell_width(line) <= width else wrap(line, width))]
+        return [((f" {part}", self.palette.head),) for part in (whole if len(whole) <= self._room() else safe)]
 
     def _drawing(self, height: int) -> Sequence[Line]:
         """Draw the graph in so many lines, in a frame where it has the keys."""
