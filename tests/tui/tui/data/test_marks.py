@@ -255,7 +255,7 @@ async def test_two_rows_stand_side_by_side_and_escape_goes_back_to_them() -> Non
         assert "Esc goes back" in at.bottom
         await at.press("question_mark")
         text = "\n".join(strip.text for strip in at.app.screen._compositor.render_strips())
-        assert "each metric measured by its own scale" in text
+        assert "on each metric's own scale" in text
         await at.press("escape", "escape")
         assert at.row == "weather qwen"
 
