@@ -179,11 +179,24 @@ WITH {CALLS}, place AS (
   UNION ALL
   SELECT state_id, count(*), NULL FROM call JOIN outcome_visit AS v ON v.conversation_id = call.id
   WHERE NOT errored GROUP BY ALL
+), here AS (
+  SELECT s.conversation_id, s.stall, revisit + 1 AS times,
+         (SELECT coalesce(sum(n), 0) FROM transition AS t
+          WHERE t.conversation_id = s.conversation_id AND from_state_id = s.state_id) AS went,
+         (SELECT coalesce(sum(n), 0) FROM transition AS t
+          WHERE t.conversation_id = s.conversation_id AND to_state_id = s.state_id) AS came
+  FROM call JOIN state_score AS s ON s.conversation_id = call.id WHERE NOT errored AND s.state_id = (FROM place)
+), apart AS (
+  SELECT direction, state.name AS state, count, n, stall
+  FROM near JOIN fared USING (state_id) JOIN state ON state.id = state_id
+  UNION ALL
+  SELECT 'out', NULL, sum(times - went), count(*), avg(stall) FROM here WHERE times > went HAVING count(*) > 0
+  UNION ALL
+  SELECT 'in', NULL, sum(times - came), count(*), NULL FROM here WHERE times > came HAVING count(*) > 0
 )
 {
     long(
-        "SELECT direction, state.name AS state, count, count / sum(count) OVER (PARTITION BY direction) AS share,"
-        " n, stall FROM near JOIN fared USING (state_id) JOIN state ON state.id = state_id",
+        "SELECT direction, state, count, count / (SELECT sum(times) FROM here) AS share, n, stall FROM apart",
         "direction, state",
         '"count", share, n, stall',
     )

@@ -121,7 +121,7 @@ def test_it_is_known_to_help_and_errors_and_the_readme(added: tuple[Path, tuple[
     assert ", personas, " in missed.stderr
     written = python(tree, "-c", "from tests.readme import *; print(view_rows(), key_rows())", path=path).stdout
     assert "| `personas` | Who called, and how many of their calls were errored. |" in written
-    assert "| `Y` | Who called, and how often that went wrong; press again for more. |" in written
+    assert "| `@` | Who called, and how often that went wrong; press again for more. |" in written
 
 
 def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]) -> None:
@@ -129,10 +129,10 @@ def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]
     done = python(tree, "-c", IN_EXPLORER, path=path)
     walked, widened, first, count, *helped = done.stdout.splitlines()
     assert (walked, widened) == ("personas angry", "'flow=dental' ''"), done.stderr
-    assert (first, count) == ("('Y',) Go personas", "0 personas"), done.stderr
+    assert (first, count) == ("('@',) Go personas", "0 personas"), done.stderr
     text = " ".join(" ".join(helped).split())
     assert "Drill into a persona" in text
-    assert " Y Who called, and how often that went wrong; press again for more." in text
+    assert " @ Who called, and how often that went wrong; press again for more." in text
 
 
 def test_a_dump_of_another_view_loads_no_distribution(tiny: Path, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ print(action("quit").run is action("view:quit").run)
 
 @pytest.mark.parametrize("key", ["s", "0", "ctrl+m", "s,q"])
 def test_a_view_takes_neither_key_nor_action_from_another(tmp_path: Path, key: str) -> None:
-    module = recipe(TITLE)["riff_tui/views/personas.py"].replace('key="Y"', f'key="{key}"')
+    module = recipe(TITLE)["riff_tui/views/personas.py"].replace('key="@"', f'key="{key}"')
     site = installed(tmp_path / "site", "callers:SPEC", module.replace('name="personas"', 'name="quit"'))
     done = python(ROOT, "-c", KEYS, path=(site,))
     assert (done.stdout, done.stderr) == ("('s',) ('0',) () ('Q',)\nFalse\n", "")

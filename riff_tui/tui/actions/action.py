@@ -57,6 +57,8 @@ NAMED_KEYS = {
     "?": "question_mark",
     "#": "number_sign",
     "%": "percent_sign",
+    "@": "at",
+    "_": "underscore",
     "-": "minus",
     "=": "equals_sign",
     "<": "less_than_sign",

@@ -80,6 +80,6 @@ def test_the_real_record_shows_the_agent_breaking_in(shared_data: Path, tmp_path
     capsys.readouterr()
     shown = dumped(store, capsys, where="1.1.2")
     assert "▲18.5" in shown
-    assert "!-21.3 s" in shown
+    assert "!21.3 s early" in shown
     known = json.loads(dumped(store, capsys, "--format", "json", where="1.1.2"))
     assert sum(row["kind"] == "tool" for row in known["rows"]) == 5

@@ -22,10 +22,10 @@ async def test_two_tabs_keep_what_the_last_one_chose(tiny: Path) -> None:
             await page.type("t")
             await page.wait_for("theme: light")
         await first.type("t")
-        await first.wait_for("theme: plain")
+        await first.wait_for("theme: mono")
         for page, others in ((second, 1), (first, 0)):
             await page.connection.close()
             while len(server.sessions) > others:
                 await asyncio.sleep(0.01)
     (kept,) = Path(os.environ["XDG_STATE_HOME"]).rglob("*.json")
-    assert '"plain"' in kept.read_text(encoding="utf-8")
+    assert '"mono"' in kept.read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from tests.support.walker import walking
 async def pressed() -> None:
     async with walking() as at:
         print(at.row)
-        await at.press("Y")
+        await at.press("underscore")
         print(at.row)
         await at.press("ctrl+p", *"middle", "enter")
         print(at.controls.menu.is_open, at.row)
@@ -51,4 +51,4 @@ def test_the_key_does_what_it_says_and_the_palette_finds_it(tree: Path) -> None:
 
 def test_the_table_of_keys_has_it(tree: Path) -> None:
     written = python(tree, "-c", "from tests.readme import *; print(key_rows())").stdout
-    assert "| `Y` | Move to the row in the middle. |" in written
+    assert "| `_` | Move to the row in the middle. |" in written
