@@ -24,6 +24,7 @@ READERS = (
     "riff_ingest.sources.retell.to_conversation",
     "riff_ingest.sources.tau.results",
     "riff_ingest.sources.tau.judged",
+    "riff_ingest.sources.tau.trajectories",
     "riff_ingest.sources.vapi.to_conversation",
 )
 

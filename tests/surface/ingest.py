@@ -195,6 +195,7 @@ from riff_ingest.sources.tau.ticks import (
     without_stop_signal,
 )
 from riff_ingest.sources.tau.walk import phase_of, tool_of, writes
+from riff_ingest.sources.tau_bench import SOURCE as TAU_BENCH_SOURCE
 from riff_ingest.sources.tau_notes import read as tau_notes_read
 from riff_ingest.sources.tau_verdicts import SOURCE as TAU_VERDICTS_SOURCE
 from riff_ingest.sources.tau_verdicts import read as tau_verdicts_read

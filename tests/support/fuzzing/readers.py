@@ -25,6 +25,7 @@ from tests.support import (
     source_files,
     tau_runs,
     tau_ticks,
+    trajectories,
     vapi_calls,
 )
 from tests.support.fuzzing.target import Target, check_plain, check_reason
@@ -268,6 +269,7 @@ TARGETS = (
     _named("inspect", "log.eval", _inspect),
     _named("tau", "results.json", _tau),
     Target("tau-simulation", _tau_simulation, lambda: _of(tau_runs.simulation("s1"))),
+    _named("tau-bench", "a.json", lambda: _of(trajectories.results())),
     _named("tau-notes", "task_8_note_0a1b2c3d_note.json", lambda: _of(_TAU_NOTE)),
     _named("tau-verdicts", "night.summary_policy.json", lambda: _of({"entries": [_TAU_VERDICT]})),
     Target("eva", _eva, _eva_corpus),
