@@ -152,6 +152,7 @@ from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
 from riff_ingest.sources.annotations import MOST_LABELS, NEEDED, line_of, time_text
 from riff_ingest.sources.annotations import read_line as annotations_read_line
 from riff_ingest.sources.annotations import read_lines as annotations_read_lines
+from riff_ingest.sources.elevenlabs import SOURCE as ELEVENLABS_SOURCE
 from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT
 from riff_ingest.sources.flow_files.config import is_flow_config, read_config
 from riff_ingest.sources.flow_files.flow import NO_FLOW, FlowFile

@@ -15,6 +15,7 @@ import msgspec
 
 from tests.support import (
     dirty_inputs,
+    elevenlabs_calls,
     eva_records,
     eva_runs,
     inspect_logs,
@@ -206,6 +207,11 @@ def _vapi() -> list[bytes]:
     return [*_of([one], vapi_calls.report(one), vapi_calls.squad_call(), vapi_calls.workflow_call()), _lines(one, one)]
 
 
+def _elevenlabs() -> list[bytes]:
+    calls = [elevenlabs_calls.hook(elevenlabs_calls.plant_desk()), elevenlabs_calls.plain()]
+    return [*_of(calls, elevenlabs_calls.simulated(), elevenlabs_calls.invocation()), _lines(*calls)]
+
+
 def _inspect() -> list[bytes]:
     samples = [inspect_logs.viewing("s1")]
     packed = [inspect_logs.zip_of(inspect_logs.members(samples, method)) for method in (0, 8, 93)]
@@ -263,6 +269,7 @@ TARGETS = (
     _named("flow-file", "flow.yaml", lambda: [pipecat_flows.PIZZA.encode()], "-yaml"),
     _named("retell", "calls.json", _retell),
     _named("vapi", "calls.json", _vapi),
+    _named("elevenlabs", "calls.json", _elevenlabs),
     _named("livekit", "session_report.json", lambda: _of(livekit_reports.handed_over())),
     _named("pipecat", "results.jsonl", lambda: [_lines(pipecat_runs.simulation(), pipecat_runs.script())]),
     _named("pipecat", "a.conversation.json", lambda: _of(pipecat_runs.MESSAGES), "-conversation"),
