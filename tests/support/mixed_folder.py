@@ -29,6 +29,7 @@ TAKEN = {
     "tau-bench/night.json": "tau-bench",
     "tau/task_1_note_1_note.json": "tau-notes",
     "livekit/session_report.json": "livekit",
+    "livekit/transcript_a.json": "livekit-history",
     "pipecat/2026-11-20/results.jsonl": "pipecat",
     "elevenlabs/calls.json": "elevenlabs",
     "retell/calls.json": "retell",
@@ -69,6 +70,7 @@ def write_mixed(folder: Path) -> Path:
     _write(folder / "tau/task_1_note_1_note.json", note | {"task_id": "1", "trial": 0})
     _write(folder / "tau-bench/night.json", trajectories.results())
     _write(folder / "livekit/session_report.json", livekit_reports.handed_over())
+    _write(folder / "livekit/transcript_a.json", {"items": livekit_reports.history()})
     _write(folder / "elevenlabs/calls.json", [elevenlabs_calls.plain("el-1")])
     _write(folder / "retell/calls.json", retell_calls.a_day_of_calls())
     _write(folder / "retell/flow.json", retell_calls.retell_flow())

@@ -163,6 +163,7 @@ from riff_ingest.sources.inspect_log import SOURCE as INSPECT_LOG_SOURCE
 from riff_ingest.sources.inspect_log import archive, to_conversation
 from riff_ingest.sources.livekit import SOURCE as LIVEKIT_SOURCE
 from riff_ingest.sources.livekit import read as livekit_read
+from riff_ingest.sources.livekit_history import SOURCE as LIVEKIT_HISTORY_SOURCE
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
 from riff_ingest.sources.pipecat_evals.results import TOLD_ELSEWHERE
 from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, sources

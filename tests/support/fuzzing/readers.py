@@ -271,6 +271,7 @@ TARGETS = (
     _named("vapi", "calls.json", _vapi),
     _named("elevenlabs", "calls.json", _elevenlabs),
     _named("livekit", "session_report.json", lambda: _of(livekit_reports.handed_over())),
+    _named("livekit-history", "a.json", lambda: _of({"items": livekit_reports.history()}, livekit_reports.history())),
     _named("pipecat", "results.jsonl", lambda: [_lines(pipecat_runs.simulation(), pipecat_runs.script())]),
     _named("pipecat", "a.conversation.json", lambda: _of(pipecat_runs.MESSAGES), "-conversation"),
     _named("inspect", "log.eval", _inspect),
