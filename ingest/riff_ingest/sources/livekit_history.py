@@ -19,7 +19,6 @@ NO_REPORT = "there is no session report, so nothing says how calls ended"
 _KINDS = frozenset({"message", "function_call", "function_call_output", "agent_handoff", "agent_config_update"})
 _OWN = frozenset({"agent_handoff", "agent_config_update"})
 _MARKS = {"message": ("interrupted",), "function_call_output": ("is_error", "isError")}
-_CALL_IDS = ("call_id", "callId")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DIGITS = re.compile(r"\d{7,}")
 _LATEST_S = 1e11
@@ -93,7 +92,7 @@ def _conversation(history: History, path: Path, context: ReadContext) -> Convers
     from riff_ingest.sources.livekit.conversation import conversation_of
     from riff_ingest.sources.livekit.report import report_of
 
-    items = _in_order([_timed(item) for item in history.items])
+    items = [_timed(item) for item in history.items]
     begins = [t for item in items if (t := _moment(item.get("created_at"))) is not None]
     ends = [t for item in items if (t := _moment(_metric(item, "stopped_speaking_at"))) is not None]
     room = text_of(history.wrapper.get("room_name")) or text_of(history.wrapper.get("roomName"))
@@ -121,22 +120,6 @@ def _timed(item: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in item.items() if key not in ("created_at", "createdAt")}
     at = _moment(_metric(item, "started_speaking_at")) if at is None else at
     return kept | ({} if at is None else {"created_at": at})
-
-
-def _in_order(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return items whose outputs have the id of their call alone: the last of its id that has none yet."""
-    waiting: dict[Any, list[int]] = {}
-    found = []
-    for place, item in enumerate(items):
-        own = next((text_of(item[key]) for key in _CALL_IDS if key in item), None)
-        kind = _kind(item)
-        if kind == "function_call":
-            waiting.setdefault(own, []).append(place)
-            own = str(place)
-        elif kind == "function_call_output" and (calls := waiting.get(own)):
-            own = str(calls.pop())
-        found.append({key: value for key, value in item.items() if key not in _CALL_IDS} | {"call_id": own})
-    return found
 
 
 def _metric(item: Mapping[str, Any], name: str) -> Any:

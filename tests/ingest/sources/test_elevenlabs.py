@@ -205,6 +205,10 @@ def test_of_several_records_of_a_call_the_one_that_tells_most_counts(tmp_path: P
     going_on = plain(status="processing", transcript=[])
     analysed = plain(analysis={"call_successful": "success", "transcript_summary": "s"})
     assert scores(tmp_path, [hook(analysed), hook(plain()), hook(going_on), audio()]) == {"call_successful": 10.0}
+    found = items_of(tmp_path / "c.json")
+    assert [each.kind for each in found if isinstance(each, Skipped)] == ["superseded"] * 3
+    later = analysed | {"analysis": {"call_successful": "failure"}}
+    assert scores(tmp_path, [hook(later, 1768300200), hook(analysed)]) == {"call_successful": 0.0}
     assert reasons(tmp_path, going_on) == ["the call had not ended when this was written"]
 
 

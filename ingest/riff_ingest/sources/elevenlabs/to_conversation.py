@@ -36,11 +36,10 @@ from riff_ingest.source import ReadContext, ReadItem, run_of
 from riff_ingest.source import text_of as text_of_path
 from riff_ingest.sources.elevenlabs.transcript import ReadTranscript, agents_of, nodes_of, read_transcript
 from riff_ingest.sources.retell.to_conversation import FlowNodes
-from riff_store.facts import Annotation, Skipped
+from riff_store.facts import NOT_ENDED, Annotation, Skipped
 
 JUDGE = "elevenlabs"
 SOUND = "the sound of a call (post_call_audio); the words come in post_call_transcription"
-NOT_ENDED = "the call had not ended when this was written"
 
 _AUDIO, _FAILURE = "post_call_audio", "call_initiation_failure"
 _GOING_ON = frozenset({"initiated", "in-progress", "processing"})
@@ -120,7 +119,8 @@ def _candidate(value: Any) -> Candidate | None:
         return None
     is_done = call.get("status") not in _GOING_ON
     has_words = bool(call.get("transcript"))
-    return Candidate(name, 4 * bool(call.get("analysis")) + 2 * (is_done and has_words) + has_words)
+    stage = 4 * bool(call.get("analysis")) + 2 * (is_done and has_words) + has_words
+    return Candidate(name, stage, _milliseconds(record.get("event_timestamp")))
 
 
 def _call_of(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, te
 from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments
-from riff_ingest.tool_states import ObservedStates, ToolStates, fill, say_aside
+from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill, say_aside
 from riff_store.voice import TraceEntry, Voice, VoiceTurn
 
 UNNAMED = "(unnamed tool)"
@@ -276,20 +276,21 @@ class _Turns:
 
 
 def _answers(items: Iterable[Item], defects: dict[str, int]) -> dict[int, Item]:
-    """Return results by the identity of their call, of those that have none by their own.
-
-    A result belongs to the last call of its id that has none yet, for ids come back.
-    """
-    waiting: dict[str, list[Item]] = {}
-    found: dict[int, Item] = {}
-    for item in items:
-        for call in objects_of(item.get("tool_calls")):
-            waiting.setdefault(_key(call), []).append(call)
-        for result in objects_of(item.get("tool_results")):
-            calls = waiting.get(_key(result))
-            if not calls and not _is_routing(result):
+    """Return results by the identity of their call, of those that have none by their own."""
+    parts = [
+        (part, key == "tool_results")
+        for item in items
+        for key in ("tool_calls", "tool_results")
+        for part in objects_of(item.get(key))
+    ]
+    places = answers_in_order((_key(part), is_result) for part, is_result in parts)
+    found: dict[int, Item] = {id(parts[call][0]): parts[result][0] for call, result in places.items()}
+    known = {id(result) for result in found.values()}
+    for part, is_result in parts:
+        if is_result and id(part) not in known:
+            found[id(part)] = part
+            if not _is_routing(part):
                 defects[STRAY_RESULT] = defects.get(STRAY_RESULT, 0) + 1
-            found[id(calls.pop() if calls else result)] = result
     return found
 
 

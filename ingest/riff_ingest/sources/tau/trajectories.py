@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -24,7 +23,6 @@ from riff_ingest.tool_states import ToolStates
 from riff_store.facts import Skipped
 
 TAU_BENCH = "tau-bench"
-AGAIN = "{count} results of a task and trial that the file has again, later or with more messages"
 NAMELESS = "call of a tool without a name"
 
 _STOP = "###STOP###"
@@ -60,7 +58,7 @@ def named_by(stem: str) -> RunName:
 def read_trajectories(path: Path, segments: ToolSegments) -> Iterator[tuple[int, Conversation] | Skipped]:
     """Yield the calls of a file; of a task and trial that it has several times the last that has any messages."""
     run = text_of(path.name.removesuffix(".gz")).removesuffix(".jsonl").removesuffix(".json") or UNKNOWN
-    named, tasks, places = named_by(run), dict[str, Any](), Counter[str]()
+    named, tasks = named_by(run), dict[str, Any]()
 
     def sketch(value: Any) -> Candidate | None:
         given = object_of(value)
@@ -68,20 +66,15 @@ def read_trajectories(path: Path, segments: ToolSegments) -> Iterator[tuple[int,
             return None
         if task := object_of(object_of(given.get("info")).get("task")):
             tasks.setdefault(_scenario(given), {"actions": task.get("actions")})
-        places[_name(given)] += 1
         return Candidate(_name(given), bool(given["traj"]))
 
-    taken = 0
     for record in read_call_records(path, sketch):
         if isinstance(record, CallRecord):
             call = conversation_of(record.value, named, segments, task=tasks.get(_scenario(record.value)))
             call.run_id = call.run_label = run
-            taken += 1
             yield record.number, call
         else:
             yield record
-    if left := places.total() // 2 - taken:  # each was looked at twice
-        yield Skipped("defect", None, AGAIN.format(count=left))
 
 
 def conversation_of(

@@ -161,7 +161,9 @@ def test_of_a_trial_that_is_there_twice_the_later_counts_and_a_note_says_so(tmp_
         ("4/0", False),
         ("4/1", False),
     ]
-    assert [each.reason.partition(" of ")[0] for each in found if isinstance(each, Skipped)] == ["1 results"]
+    assert [(each.kind, each.line, each.reason) for each in found if isinstance(each, Skipped)] == [
+        ("superseded", 1, "entry 3 tells more of this call")
+    ]
 
 
 def test_the_calls_that_people_labelled_open_as_they_are(shared_data: Path) -> None:
