@@ -146,7 +146,7 @@ from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool
 from riff_ingest.slot_values import contradicts
-from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
+from riff_ingest.source import DirectoryInput, FileHead, ReadContext, ReadItem, Source
 from riff_ingest.sources import registry
 from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
 from riff_ingest.sources.annotations import MOST_LABELS, NEEDED, line_of, time_text
@@ -166,7 +166,7 @@ from riff_ingest.sources.livekit import read as livekit_read
 from riff_ingest.sources.livekit_history import SOURCE as LIVEKIT_HISTORY_SOURCE
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
 from riff_ingest.sources.pipecat_evals.results import TOLD_ELSEWHERE
-from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, sources
+from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, source_of, sources
 from riff_ingest.sources.retell import SOURCE as RETELL_SOURCE
 from riff_ingest.sources.retell import read as retell_read
 from riff_ingest.sources.retell.to_conversation import NO_FLOW_FILE

@@ -23,6 +23,8 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DIGITS = re.compile(r"\d{7,}")
 _LATEST_S = 1e11
 _LOOKED_AT = 8
+_REPORTS = frozenset({"chat_history", "chatHistory"})
+_OF_REPORTS = frozenset({"sdk_version", "sdkVersion", "job_id", "jobId"})
 
 
 class History(NamedTuple):
@@ -37,6 +39,8 @@ def history_of(value: Any) -> History | None:
     if isinstance(value, list):
         return History(value, {}) if _is_history(value) else None
     given = object_of(value)
+    if _OF_REPORTS.intersection(given) and _REPORTS.intersection(given):
+        return None
     for each in (given, *given.values()):
         items = each if isinstance(each, list) else object_of(each).get("items")
         if isinstance(items, list) and _is_history(items):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,10 +74,10 @@ class _File:
     trials: Counter[str] = field(default_factory=Counter)
 
 
-def read_elevenlabs_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+def read_elevenlabs_calls(path: Path, context: ReadContext, is_call: Callable[[Any], bool]) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts and notes on them."""
     file, run = _File(path, context, FlowNodes(context.contracts)), run_of(path)
-    for record in read_call_records(path, _candidate):
+    for record in read_call_records(path, _candidate, is_call):
         if not isinstance(record, CallRecord):
             yield record
             continue
