@@ -108,6 +108,27 @@ def plant_desk() -> dict[str, Any]:
     }
 
 
+def workflow() -> dict[str, Any]:
+    """The agent of that call, whose nodes lead on and back."""
+    nodes = {
+        "s": {"type": "start", "edge_order": ["e0"]},
+        "n_hello": {"type": "override_agent", "label": "Hello"},
+        "n_stock": {"type": "tool", "tools": []},
+        "n_end": {"type": "end"},
+    }
+    edges = {
+        "e0": {"source": "s", "target": "n_hello", "forward_condition": {"type": "unconditional"}},
+        "e1": {
+            "source": "n_hello",
+            "target": "n_stock",
+            "forward_condition": {"type": "llm", "condition": "names a plant"},
+            "backward_condition": {"type": "result", "successful": False},
+        },
+        "e2": {"source": "n_stock", "target": "n_end", "forward_condition": {"type": "result", "successful": True}},
+    }
+    return {"name": "Plant desk", "workflow": {"nodes": nodes, "edges": edges}}
+
+
 def plain(name: str = "c-1", **more: Any) -> dict[str, Any]:
     """A call of an agent without a workflow."""
     return {

@@ -190,7 +190,10 @@ state = "ask"
 
 
 def _flow_files() -> list[bytes]:
-    return [source_files.NATIVE.encode(), *_of(source_files.EDITOR, retell_calls.retell_flow())]
+    return [
+        source_files.NATIVE.encode(),
+        *_of(source_files.EDITOR, retell_calls.retell_flow(), elevenlabs_calls.workflow()),
+    ]
 
 
 def _transcripts() -> list[bytes]:
