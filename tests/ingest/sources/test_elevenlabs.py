@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.elevenlabs_calls import (
@@ -410,6 +410,7 @@ def test_a_file_that_was_cut_anywhere_gives_reasons_and_no_exception(
 
 
 @given(st.sampled_from(spots(WHOLE)), JSON)
+@example((0, "data", "status"), [])
 def test_values_of_wrong_types_give_calls_or_reasons(
     tmp_path_factory: pytest.TempPathFactory, spot: tuple[Any, ...], value: Any
 ) -> None:

@@ -117,7 +117,7 @@ def _candidate(value: Any) -> Candidate | None:
     name = text_of(call.get("conversation_id"))
     if name is None or not ("transcript" in call or record.get("type") in (_AUDIO, _FAILURE)):
         return None
-    is_done = call.get("status") not in _GOING_ON
+    is_done = text_of(call.get("status")) not in _GOING_ON
     has_words = bool(call.get("transcript"))
     stage = 4 * bool(call.get("analysis")) + 2 * (is_done and has_words) + has_words
     return Candidate(name, stage, _milliseconds(record.get("event_timestamp")))
