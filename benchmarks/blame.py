@@ -15,7 +15,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,11 +22,11 @@ from typing import Any
 import msgspec
 
 from riff_ingest import store_conversations
-from riff_ingest.conversation import DERIVED, Contract, Conversation, ExpectedAnswer, ReferenceStep
+from riff_ingest.conversation import Conversation
+from riff_ingest.events import StateEntered
 from riff_ingest.facts import facts_of
-from riff_ingest.sources.tau.judges import spoken
-from riff_ingest.sources.tau.walk import LONGEST_ERROR, TRANSFER
-from riff_ingest.tool_states import ToolStates
+from riff_ingest.sources.tau.trajectories import RunName
+from riff_ingest.sources.tau.trajectories import conversation_of as trajectory
 from riff_store import ask, open_store
 
 LABELLED = Path(__file__).parents[2] / "shared" / "data" / "agentrx"
@@ -108,70 +107,13 @@ def labelled_calls(folder: Path) -> Iterator[LabelledCall]:
 def conversation_of(flow: str, result: Mapping[str, Any]) -> tuple[Conversation, Sequence[str]]:
     """Return the conversation of a call of tau-bench v1, and the states that it was in after each message.
 
-    Its clock are the numbers of the messages, from 1.
+    Its clock are the numbers of the messages, from 1, and its flow is the file.
     """
-    walked, states, messages = ToolStates(), list[str](), result["traj"]
-    heard = []
-    for place, message in enumerate(messages, 1):
-        role, text, calls = message["role"], spoken(message.get("content")), message.get("tool_calls") or ()
-        if role in ("assistant", "user"):
-            if text:
-                walked.say("agent" if role == "assistant" else "caller", text, place)
-            if text and role == "assistant" and not calls:
-                heard.append(text)
-            answers = takewhile(lambda each: each["role"] == "tool", messages[place:])
-            for call, answer in zip(
-                calls, answers, strict=False
-            ):  # the benchmark runs the first call of a message alone
-                said = answer["content"] or ""
-                failed = said.startswith("Error")
-                walked.call(
-                    call["function"]["name"],
-                    t=place,
-                    arguments=json.loads(call["function"]["arguments"]),
-                    result=None if failed else said,
-                    error=said[:LONGEST_ERROR] if failed else None,
-                )
-        walked.begin(place)
-        states.append(walked.states[-1])
-    steps, reward = _expected_steps(result, walked), result.get("reward")
-    handed_over = TRANSFER in walked.states and not any(step.name == TRANSFER for step in steps or ())
-    conversation = Conversation(
-        conversation_id=str(result["task_id"]),
-        flow=flow,
-        trial=result.get("trial") or 0,
-        scenario=str(result["task_id"]),
-        origin=DERIVED,
-        passed=None if reward is None else reward > 1 - 1e-6,
-        final_state=walked.state,
-        contract=Contract(escalation_terminals=[TRANSFER] if handed_over else []),
-        turns=walked.turns,
-        events=walked.events,
-        tool_calls=walked.tool_calls,
-        expected_steps=steps,
-        expected_answers=[
-            ExpectedAnswer(output, any(output.lower() in text.lower().replace(",", "") for text in heard))
-            for output in _task(result).get("outputs") or ()
-        ],
-    )
-    return conversation, states
-
-
-def _task(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    return (result.get("info") or {}).get("task") or {}
-
-
-def _expected_steps(result: Mapping[str, Any], walked: ToolStates) -> list[ReferenceStep] | None:
-    """Return the actions that the task asks for, `None` where the task is not known."""
-    actions = _task(result).get("actions")
-    if actions is None:
-        return None
-    steps = []
-    for action in actions:
-        name, wanted = action["name"], action["kwargs"]
-        tried = [call.arguments for call in walked.tool_calls if call.name == name]
-        steps.append(ReferenceStep(name, "agent", bool(tried), wanted in tried, wanted))
-    return steps
+    conversation = trajectory(result, RunName(), clock=float)
+    conversation.flow = flow
+    entered = [(event.t, event.state) for event in conversation.events if isinstance(event, StateEntered)]
+    places = range(1, len(result["traj"]) + 1)
+    return conversation, [[state for t, state in entered if t is not None and t <= place][-1] for place in places]
 
 
 def report(calls: Sequence[LabelledCall]) -> str:

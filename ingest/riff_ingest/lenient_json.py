@@ -249,6 +249,56 @@ def _is_value(line: bytes) -> bool:
         return False
 
 
+# Look into the envelopes in which services hand on what they were sent (docs/formats.md, section 17).
+ENVELOPES = (
+    *("body", "json", "payload", "data", "raw", "event_data", "raw_payload", "raw_body", "detail"),
+    *("trigger", "event", "Records", "Sns", "Message"),
+)
+"""The keys under which envelopes keep what they are for, in the order in which they are tried."""
+_LAYERS = 4
+_EVENTS = ("event", "name", "type")
+
+
+def opened(value: Any, is_wanted: Callable[[Any], bool], room: int = _LAYERS) -> list[Any]:
+    """Return what is wanted: the value, else what lies in its envelopes, each a key, a list or a text of JSON.
+
+    Of a call that is handed on beside its event both come, as its platform has them.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            value = loads(value.encode(errors="replace"))
+        except BrokenInput:
+            return []
+    if isinstance(value, list):
+        return [found for each in value for found in opened(each, is_wanted, room)]
+    if not isinstance(value, dict) or is_wanted(value):
+        return [value] if isinstance(value, dict) else []
+    if room and value.get("isBase64Encoded") is not True:
+        for key in ENVELOPES:
+            if key in value and (found := opened(value[key], is_wanted, room - 1)):
+                return [_with_event(value, each, is_wanted) for each in found]
+    return []
+
+
+def _with_event(envelope: Mapping[str, Any], value: Any, is_wanted: Callable[[Any], bool]) -> Any:
+    event = next((name for key in _EVENTS if (name := text_of(envelope.get(key))) is not None), None)
+    both = {"event": event, "call": value}
+    return both if event is not None and "call" not in value and is_wanted(both) else value
+
+
+def closed_envelope(value: Any) -> str | None:
+    """Return why nothing can be taken out of an envelope, `None` where something can or it is none."""
+    given = object_of(value)
+    if "runData" in object_of(object_of(given.get("data")).get("resultData")):
+        return "an n8n execution; save the Webhook node's output"
+    if "call__call_id" in given or "data__conversation_id" in given or "message__call__id" in given:
+        return "Zapier took the webhook apart; use Catch Raw Hook"
+    records = objects_of(given.get("Records"))[:1]
+    if given.get("isBase64Encoded") is True or "data_base64" in given or any("kinesis" in each for each in records):
+        return "the body is base64"
+    return None
+
+
 # Fit plain JSON values into typed ones, part by part, so that one that is wrong costs no other.
 _WANTED = {
     str: "text",

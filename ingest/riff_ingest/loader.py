@@ -231,7 +231,9 @@ def loaded(plans: Sequence[InputPlan], jobs: int, stack: ExitStack) -> Iterator[
 
 
 def _is_shared(plan: InputPlan) -> bool:
-    return plan.file.size > SHARED_BYTES and plan.source is not None and plan.source.read_some is not None
+    if plan.file.size <= SHARED_BYTES or plan.source is None or plan.source.read_some is None:
+        return False
+    return plan.source.in_lines(Path(plan.file.path))
 
 
 class _Workers:

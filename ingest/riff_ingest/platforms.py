@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from operator import itemgetter
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 
 from riff_ingest.conversation import DERIVED, Contract, Conversation
-from riff_ingest.lenient_json import as_text, clean, loads, number_of
+from riff_ingest.lenient_json import ENVELOPES, as_text, clean, loads, number_of, object_of, opened, parse_time
 from riff_ingest.lines import BrokenInput, read_lines, read_whole
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import FileHead, run_of
@@ -272,6 +273,8 @@ def short(said: str | None, private: PrivateValues) -> str | None:
 LISTS = ("items", "results", "calls")
 """The keys under which answers of an API that come in pages keep their list."""
 
+_SENT = ("received_at", "created_at", "time", "Timestamp")
+_MANY = {"line": "lines", "entry": "entries"}
 _HEAD_LINES = 8
 _LIST_BEGINS = re.compile(r"\s*\[\s*")
 _NEXT_ENTRY = re.compile(r"\s*,\s*")
@@ -314,14 +317,18 @@ class CallRecord(NamedTuple):
 
 
 def read_calls(
-    path: Path, sketch: CandidateOf, judge: str, read_call: Callable[[CallRecord], ReadCall]
+    path: Path,
+    sketch: CandidateOf,
+    judge: str,
+    read_call: Callable[[CallRecord], ReadCall],
+    is_call: Callable[[Any], bool] | None = None,
 ) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
     """Yield the calls of a file with the verdicts on them; never raises on what they hold.
 
     Numbers are those of lines, or places in a list.
     """
     run = run_of(path)
-    for record in read_call_records(path, sketch):
+    for record in read_call_records(path, sketch, is_call):
         if not isinstance(record, CallRecord):
             yield record
             continue
@@ -343,32 +350,38 @@ def recognised(
     head: FileHead, platform: str, is_call: Callable[[Any], bool], is_start: Callable[[bytes], bool]
 ) -> str | None:
     """Return why a file has calls of a platform; of one too large to be looked at as a whole the beginning tells."""
-    if any(map(is_call, head.records)) or any(map(is_call, records_of(head.value)[:8])):
+    listed = [*head.records, *records_of(head.value)[:_HEAD_LINES]]
+    if any(map(is_call, listed)):
         return f"it has calls of {platform}"
+    if any(opened(each, is_call) for each in listed):
+        return f"it has calls of {platform} in envelopes"
     if head.misread and head.start.lstrip()[:1] in (b"[", b"{") and is_start(head.start):
         return f"it begins with a call of {platform}"
     return None
 
 
-def read_call_records(path: Path, sketch: CandidateOf) -> Iterator[CallRecord | Skipped]:
+def read_call_records(
+    path: Path, sketch: CandidateOf, is_call: Callable[[Any], bool] | None = None
+) -> Iterator[CallRecord | Skipped]:
     """Yield the records of a file that count, each as plain JSON, and what had to be left out.
 
+    With `is_call`, which knows a record of the platform from any other, records are taken out of envelopes as well.
     Of a list that is cut or breaks off, what comes before that is taken. Raises `BrokenInput` where the file is neither
     JSON nor lines of it.
     """
     broken: list[BrokenInput] = []
     if is_lines(path):
-        best: dict[str, tuple[int, int]] = {}
+        best: dict[str, _Rank] = {}
         for number, line in read_lines(path, lambda problem: None):
-            _keep_best(best, sketch, number, line)
-        yield from _counting(read_lines(path, broken.append), best, sketch, "line")
+            _keep_best(best, sketch, is_call, number, line)
+        yield from _counting(read_lines(path, broken.append), best, sketch, is_call, "line")
     else:
         given, problem = _listed(read_whole(path, "calls_mib"))
         broken += [problem] if problem else []
         best = {}
         for number, record in enumerate(given, start=1):
-            _keep_best(best, sketch, number, record)
-        yield from _counting(enumerate(given, start=1), best, sketch, "entry")
+            _keep_best(best, sketch, is_call, number, record)
+        yield from _counting(enumerate(given, start=1), best, sketch, is_call, "entry")
     for problem in broken:
         yield Skipped("skipped", problem.line, problem.reason)
 
@@ -398,31 +411,49 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _keep_best(best: dict[str, tuple[int, int]], sketch: CandidateOf, number: int, record: Any) -> None:
-    try:
-        found = sketch(_value(record, "record"))
-    except BrokenInput:
-        return
-    if found is not None:
-        best[found.call] = max(best.get(found.call, (-1, 0)), (found.filled, number))
+_Rank: TypeAlias = tuple[int, int, int]
+"""How much a record tells, its number, and its place among those of one envelope."""
+
+
+def _keep_best(best: dict[str, _Rank], sketch: CandidateOf, is_call: Any, number: int, record: Any) -> None:
+    with suppress(BrokenInput):
+        for place, (_, found) in enumerate(_sketched(record, sketch, is_call, "record")):
+            if found is not None:
+                best[found.call] = max(best.get(found.call, (-1, 0, 0)), (found.filled, number, place))
 
 
 def _counting(
-    records: Any, best: dict[str, tuple[int, int]], sketch: CandidateOf, what: str
+    records: Any, best: dict[str, _Rank], sketch: CandidateOf, is_call: Any, what: str
 ) -> Iterator[CallRecord | Skipped]:
+    closed = 0
     for number, record in records:
         try:
-            value = _value(record, what)
-            found = sketch(value)
+            listed = _sketched(record, sketch, is_call, what)
         except BrokenInput as problem:
             yield Skipped("skipped", number, problem.reason)
             continue
-        if found is None:
-            yield Skipped("skipped", number, f"{what} is not a call")
-        elif best.get(found.call) == (found.filled, number):
-            yield CallRecord(number, value, found.filled)
-        elif found.call in best:
-            yield Skipped("superseded", number, f"{what} {best[found.call][1]} tells more of this call", found.call)
+        for place, (value, found) in enumerate(listed):
+            if found is None and is_call and not object_of(value).keys().isdisjoint(ENVELOPES):
+                closed += 1
+            elif found is None:
+                yield Skipped("skipped", number, f"{what} is not a call")
+            elif best.get(found.call) == (found.filled, number, place):
+                yield CallRecord(number, value, found.filled)
+            elif found.call in best:
+                yield Skipped("superseded", number, f"{what} {best[found.call][1]} tells more of this call", found.call)
+    if closed:
+        yield Skipped("skipped", None, f"no call in its payload: {closed} {what if closed == 1 else _MANY[what]}")
+
+
+def _sketched(record: Any, sketch: CandidateOf, is_call: Any, what: str) -> list[tuple[Any, Candidate | None]]:
+    """Return the calls in a record with their sketches; of equal ones the envelope that was sent later counts."""
+    value = _value(record, what)
+    if is_call is None or is_call(value) or not (inner := opened(value, is_call)):
+        return [(value, sketch(value))]
+    times = (object_of(value).get(key) for key in _SENT)
+    sent = next((t / 1000 for each in times if isinstance(each, str) and (t := parse_time(each)) is not None), None)
+    found = [(each, sketch(each)) for each in inner]
+    return [(each, of and (of if of.sent is not None else of._replace(sent=sent))) for each, of in found]
 
 
 def _value(record: Any, what: str) -> Any:

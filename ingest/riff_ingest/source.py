@@ -118,6 +118,7 @@ class Source:
       anything else that a source of another distribution raises leaves that input out.
     - `read_some` yields what some lines of a file hold, so that several processes can share a large one: what `read`
       yields is that of all lines, then what could not be read as lines.
+    - `in_lines` says whether a file has lines at all that can be shared.
     - `title` and `known_by` tell users what it is and how it is recognised.
     - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
       judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
@@ -142,6 +143,7 @@ class Source:
     version: int
     read: Callable[[Path, ReadContext], Iterable[ReadItem]]
     read_some: LineReader | None = None
+    in_lines: Callable[[Path], bool] = lambda path: True
     title: str
     known_by: str
     names: tuple[str, ...] = ()

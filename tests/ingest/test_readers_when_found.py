@@ -17,6 +17,7 @@ READERS = (
     "riff_ingest.eva.record",
     "riff_ingest.json_members",
     "riff_ingest.platforms",
+    "riff_ingest.sources.elevenlabs.to_conversation",
     "riff_ingest.sources.flow_files.flow",
     "riff_ingest.sources.inspect_log.to_conversation",
     "riff_ingest.sources.livekit.report",
@@ -24,6 +25,7 @@ READERS = (
     "riff_ingest.sources.retell.to_conversation",
     "riff_ingest.sources.tau.results",
     "riff_ingest.sources.tau.judged",
+    "riff_ingest.sources.tau.trajectories",
     "riff_ingest.sources.vapi.to_conversation",
 )
 

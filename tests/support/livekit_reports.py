@@ -109,3 +109,37 @@ def _speaks(span: tuple[float, float]) -> dict[str, float]:
 
 def _item(kind: str, at: float, **fields: Any) -> dict[str, Any]:
     return {"id": f"item_{at}", "type": kind, "created_at": START + at, **fields}
+
+
+def history() -> list[dict[str, Any]]:
+    """The items of a session's history, which have no times but those of speech, and in which an id comes back."""
+
+    def said(role: str, text: str, start: float, stop: float, **more: float) -> dict[str, Any]:
+        metrics = {"started_speaking_at": 1768300000 + start, "stopped_speaking_at": 1768300000 + stop} | more
+        return {
+            "type": "message",
+            "role": role,
+            "content": [text],
+            "interrupted": False,
+            "extra": {},
+            "metrics": metrics,
+        }
+
+    def tried(seats: int, output: str, *, is_error: bool) -> list[dict[str, Any]]:
+        call = {"call_id": "c0", "name": "reserve"}
+        return [
+            {"type": "function_call", **call, "arguments": f'{{"n": {seats}}}'},
+            {"type": "function_call_output", **call, "output": output, "is_error": is_error},
+        ]
+
+    items = [
+        {"type": "agent_config_update", "instructions": "Be kind."},
+        {"type": "agent_handoff", "new_agent_id": "greeter"},
+        said("assistant", "Hello.", 1, 2),
+        said("user", "Table for six.", 3, 4.5),
+        *tried(6, "full", is_error=True),
+        *tried(4, "ok", is_error=False),
+        {"type": "agent_handoff", "old_agent_id": "greeter", "new_agent_id": "closer"},
+        said("assistant", "Four it is.", 5.7, 6.7, e2e_latency=1.2),
+    ]
+    return [{"id": f"i{place}", **item} for place, item in enumerate(items)]

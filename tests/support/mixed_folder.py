@@ -6,7 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.support import inspect_logs, livekit_reports, pipecat_runs, retell_calls, tau_runs, vapi_calls
+from tests.support import (
+    elevenlabs_calls,
+    inspect_logs,
+    livekit_reports,
+    pipecat_runs,
+    retell_calls,
+    tau_runs,
+    trajectories,
+    vapi_calls,
+)
 from tests.support.eva_runs import files, make_run
 from tests.surface.ingest import registry
 
@@ -17,9 +26,12 @@ TAKEN = {
     "nightly/notes.jsonl": "notes",
     "eva/night/records/1.1.2": "eva",
     "tau/results.json": "tau",
+    "tau-bench/night.json": "tau-bench",
     "tau/task_1_note_1_note.json": "tau-notes",
     "livekit/session_report.json": "livekit",
+    "livekit/transcript_a.json": "livekit-history",
     "pipecat/2026-11-20/results.jsonl": "pipecat",
+    "elevenlabs/calls.json": "elevenlabs",
     "retell/calls.json": "retell",
     "retell/flow.json": "flow-file",
     "vapi.jsonl": "vapi",
@@ -56,7 +68,10 @@ def write_mixed(folder: Path) -> Path:
     )
     note = {"id": "note_1", "note": "Too long.", "author_email": "ann@example.org", "simulation_id": "a"}
     _write(folder / "tau/task_1_note_1_note.json", note | {"task_id": "1", "trial": 0})
+    _write(folder / "tau-bench/night.json", trajectories.results())
     _write(folder / "livekit/session_report.json", livekit_reports.handed_over())
+    _write(folder / "livekit/transcript_a.json", {"items": livekit_reports.history()})
+    _write(folder / "elevenlabs/calls.json", [elevenlabs_calls.plain("el-1")])
     _write(folder / "retell/calls.json", retell_calls.a_day_of_calls())
     _write(folder / "retell/flow.json", retell_calls.retell_flow())
     _write(folder / "vapi.jsonl", vapi_calls.vapi_call(), vapi_calls.report(vapi_calls.squad_call()))

@@ -146,12 +146,13 @@ from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import SEGMENTS, ToolSegments, hands_over, segment_by_name, segment_of
 from riff_ingest.segments import segment_of_tool as segments_segment_of_tool
 from riff_ingest.slot_values import contradicts
-from riff_ingest.source import DirectoryInput, ReadContext, ReadItem, Source
+from riff_ingest.source import DirectoryInput, FileHead, ReadContext, ReadItem, Source
 from riff_ingest.sources import registry
 from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
 from riff_ingest.sources.annotations import MOST_LABELS, NEEDED, line_of, time_text
 from riff_ingest.sources.annotations import read_line as annotations_read_line
 from riff_ingest.sources.annotations import read_lines as annotations_read_lines
+from riff_ingest.sources.elevenlabs import SOURCE as ELEVENLABS_SOURCE
 from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT
 from riff_ingest.sources.flow_files.config import is_flow_config, read_config
 from riff_ingest.sources.flow_files.flow import NO_FLOW, FlowFile
@@ -162,9 +163,10 @@ from riff_ingest.sources.inspect_log import SOURCE as INSPECT_LOG_SOURCE
 from riff_ingest.sources.inspect_log import archive, to_conversation
 from riff_ingest.sources.livekit import SOURCE as LIVEKIT_SOURCE
 from riff_ingest.sources.livekit import read as livekit_read
+from riff_ingest.sources.livekit_history import SOURCE as LIVEKIT_HISTORY_SOURCE
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
 from riff_ingest.sources.pipecat_evals.results import TOLD_ELSEWHERE
-from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, sources
+from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, source_of, sources
 from riff_ingest.sources.retell import SOURCE as RETELL_SOURCE
 from riff_ingest.sources.retell import read as retell_read
 from riff_ingest.sources.retell.to_conversation import NO_FLOW_FILE
@@ -195,6 +197,7 @@ from riff_ingest.sources.tau.ticks import (
     without_stop_signal,
 )
 from riff_ingest.sources.tau.walk import phase_of, tool_of, writes
+from riff_ingest.sources.tau_bench import SOURCE as TAU_BENCH_SOURCE
 from riff_ingest.sources.tau_notes import read as tau_notes_read
 from riff_ingest.sources.tau_verdicts import SOURCE as TAU_VERDICTS_SOURCE
 from riff_ingest.sources.tau_verdicts import read as tau_verdicts_read

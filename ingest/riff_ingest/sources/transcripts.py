@@ -24,8 +24,18 @@ from riff_ingest.conversation import (
 )
 from riff_ingest.events import LONGEST, Duration, Event, GuardEvaluated, SlotFilled
 from riff_ingest.lenient_json import clean, contract_of, fit, fitting, is_deep, loads, parse_time, wanted
-from riff_ingest.lines import BrokenInput, read_start
-from riff_ingest.source import Contracts, FileHead, Lines, ReadContext, Source, by_lines, run_of
+from riff_ingest.lines import BrokenInput, read_start, read_whole
+from riff_ingest.source import (
+    Contracts,
+    FileHead,
+    Lines,
+    ReadContext,
+    ReadItem,
+    Source,
+    by_lines,
+    left_out,
+    run_of,
+)
 from riff_store.facts import Skipped
 
 MOST = 2**31
@@ -37,6 +47,9 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
 Measured: TypeAlias = Annotated[float, msgspec.Meta(ge=-HIGHEST, le=HIGHEST)]
 
 GIVEN_NOTHING = b"null"
+_NO_CONTEXT = ReadContext()
+
+DUMP = "a dump of riff-tui, which shows what is in a store; ingest what that was made of"
 
 FAMILY, _, _MAJOR = SCHEMA.partition("/")
 
@@ -410,6 +423,12 @@ def _recognises(head: FileHead) -> str | None:
             return f"its lines are {FAMILY}"
         if "conversation_id" in record and "flow" in record and "judge" not in record:
             return "its lines have conversation_id and flow"
+    if b'"schema_version"' in head.start and {"view", "schema_version", "rows"} <= head.document.keys():
+        raise BrokenInput(DUMP)
+    if b'"conversation_id"' in head.start:
+        from riff_ingest.sources.transcript_documents import are_transcripts
+
+        return "its documents have conversation_id and flow" if are_transcripts(head.path) else None
     return None
 
 
@@ -423,15 +442,47 @@ def _is_of_a_run(path: Path) -> bool:
         return False
 
 
-read = by_lines(read_some)
+_read_lines = by_lines(read_some)
+
+
+def read(path: Path, context: ReadContext = _NO_CONTEXT) -> Iterator[ReadItem]:
+    """Yield the conversations of a file, one on each line or one in each document, and what had to be left out."""
+    return _read_documents(path, context) if _has_documents(path) else _read_lines(path, context)
+
+
+def _has_documents(path: Path) -> bool:
+    from riff_ingest.sources.transcript_documents import has_documents
+
+    try:
+        return has_documents(path)
+    except BrokenInput:
+        return False
+
+
+def _read_documents(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+    from riff_ingest.sources.transcript_documents import documents
+
+    broken: list[BrokenInput] = []
+
+    def whole() -> Iterator[tuple[int, bytes]]:
+        for number, document in enumerate(documents(read_whole(path, "calls_mib")), start=1):
+            if isinstance(document, BrokenInput):
+                broken.append(document)
+            else:
+                yield number, document
+
+    yield from read_some(path, context, whole(), Contracts())
+    yield from left_out(broken)
+
 
 SOURCE = Source(
     kind="transcripts",
     version=3,
     read=read,
     read_some=read_some,
+    in_lines=lambda path: not _has_documents(path),
     title="Flow transcripts",
-    known_by="files named flow-transcripts-*.jsonl, or lines with conversation_id and flow",
+    known_by="files named flow-transcripts-*.jsonl, or lines, documents or lists with conversation_id and flow",
     names=("flow-transcripts-*.jsonl", "flow-transcripts-*.jsonl.gz"),
     recognises=_recognises,
     takes_contracts=True,

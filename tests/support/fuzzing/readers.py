@@ -15,6 +15,7 @@ import msgspec
 
 from tests.support import (
     dirty_inputs,
+    elevenlabs_calls,
     eva_records,
     eva_runs,
     inspect_logs,
@@ -25,6 +26,7 @@ from tests.support import (
     source_files,
     tau_runs,
     tau_ticks,
+    trajectories,
     vapi_calls,
 )
 from tests.support.fuzzing.target import Target, check_plain, check_reason
@@ -188,7 +190,10 @@ state = "ask"
 
 
 def _flow_files() -> list[bytes]:
-    return [source_files.NATIVE.encode(), *_of(source_files.EDITOR, retell_calls.retell_flow())]
+    return [
+        source_files.NATIVE.encode(),
+        *_of(source_files.EDITOR, retell_calls.retell_flow(), elevenlabs_calls.workflow()),
+    ]
 
 
 def _transcripts() -> list[bytes]:
@@ -203,6 +208,11 @@ def _retell() -> list[bytes]:
 def _vapi() -> list[bytes]:
     one = vapi_calls.vapi_call()
     return [*_of([one], vapi_calls.report(one), vapi_calls.squad_call(), vapi_calls.workflow_call()), _lines(one, one)]
+
+
+def _elevenlabs() -> list[bytes]:
+    calls = [elevenlabs_calls.hook(elevenlabs_calls.plant_desk()), elevenlabs_calls.plain()]
+    return [*_of(calls, elevenlabs_calls.simulated(), elevenlabs_calls.invocation()), _lines(*calls)]
 
 
 def _inspect() -> list[bytes]:
@@ -262,12 +272,15 @@ TARGETS = (
     _named("flow-file", "flow.yaml", lambda: [pipecat_flows.PIZZA.encode()], "-yaml"),
     _named("retell", "calls.json", _retell),
     _named("vapi", "calls.json", _vapi),
+    _named("elevenlabs", "calls.json", _elevenlabs),
     _named("livekit", "session_report.json", lambda: _of(livekit_reports.handed_over())),
+    _named("livekit-history", "a.json", lambda: _of({"items": livekit_reports.history()}, livekit_reports.history())),
     _named("pipecat", "results.jsonl", lambda: [_lines(pipecat_runs.simulation(), pipecat_runs.script())]),
     _named("pipecat", "a.conversation.json", lambda: _of(pipecat_runs.MESSAGES), "-conversation"),
     _named("inspect", "log.eval", _inspect),
     _named("tau", "results.json", _tau),
     Target("tau-simulation", _tau_simulation, lambda: _of(tau_runs.simulation("s1"))),
+    _named("tau-bench", "a.json", lambda: _of(trajectories.results())),
     _named("tau-notes", "task_8_note_0a1b2c3d_note.json", lambda: _of(_TAU_NOTE)),
     _named("tau-verdicts", "night.summary_policy.json", lambda: _of({"entries": [_TAU_VERDICT]})),
     Target("eva", _eva, _eva_corpus),

@@ -9,7 +9,7 @@ from riff_ingest.conversation import Contract
 from riff_ingest.source import FileHead, Source
 from riff_store.facts import DescribedFlow, Skipped
 
-_PARTS = ("nodes", "flow", "conversationFlow")
+_PARTS = ("nodes", "flow", "conversationFlow", "workflow", "conversation_config")
 """One of these stands in every document of a flow."""
 
 
@@ -42,7 +42,7 @@ SOURCE = Source(
     version=4,
     read=lambda path, context: _items(path),
     title="Flow file",
-    known_by="parts of a contract, or the nodes of a flow of pipecat, its editor or Retell, in TOML, JSON or YAML",
+    known_by="parts of a contract, or nodes of pipecat, its editor, Retell or ElevenLabs, in TOML, JSON or YAML",
     recognises=_recognises,
     yaml_words=(b"initial_node", b"nodes"),
     keeps_text=False,

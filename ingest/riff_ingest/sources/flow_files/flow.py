@@ -1,4 +1,4 @@
-"""Read the flow that a file describes: a native one, or one of pipecat, its flow editor or Retell."""
+"""Read the flow that a file describes: a native one, or one of pipecat, its flow editor, Retell or ElevenLabs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,12 @@ def flow_of(document: Any, path: Path) -> FlowFile:
     if is_flow_config(document):
         return _config_flow(read_config(document), path)
     if is_retell_flow(document):
-        return _retell_flow(document, path)
+        return _platform_flow(retell_flow_name(document), *read_retell_flow(document), path)
+    if "workflow" in document or "conversation_config" in document:
+        from riff_ingest.sources.flow_files.elevenlabs import flow_name, read_workflow, workflow_of
+
+        if (workflow := workflow_of(document)) is not None:
+            return _platform_flow(flow_name(document), *read_workflow(workflow), path)
     if is_editor_document(document):
         return _editor_flow(document, path)
     if _NATIVE_PARTS.isdisjoint(document):
@@ -74,6 +79,12 @@ def form_of(document: Mapping[str, Any]) -> str | None:
         return "the nodes of a pipecat flow"
     if is_retell_flow(document):
         return "the nodes of a Retell flow"
+    if "workflow" in document or "conversation_config" in document:
+        from riff_ingest.sources.flow_files.elevenlabs import read_workflow, workflow_of
+
+        if (workflow := workflow_of(document)) is not None:
+            read_workflow(workflow)
+            return "the nodes of an ElevenLabs workflow"
     if is_editor_document(document):
         return "the nodes of a flow editor"
     if isinstance(document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(document):
@@ -123,13 +134,12 @@ def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
     return file
 
 
-def _retell_flow(document: dict[str, Any], path: Path) -> FlowFile:
-    config, ids = read_retell_flow(document)
+def _platform_flow(name: str | None, config: FlowConfig, ids: Mapping[str, str], path: Path) -> FlowFile:
     misfits: list[str] = []
     contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
     states = {name: msgspec.structs.replace(state, id=ids[name]) for name, state in contract.states.items()}
     contract = msgspec.structs.replace(contract, states=states)
-    file = _flow_file(_flow_name({"flow": retell_flow_name(document)}, path), contract, config.edges(), misfits)
+    file = _flow_file(_flow_name({"flow": name}, path), contract, config.edges(), misfits)
     file.left_out += [Skipped("defect", None, problem) for problem in config.problems]
     file.config = config
     return file

@@ -21,7 +21,7 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them; never raises on what they hold."""
     from riff_ingest.sources.retell.to_conversation import read_retell_calls
 
-    return read_retell_calls(path, context)
+    return read_retell_calls(path, context, _is_call)
 
 
 def _is_call(value: Any) -> bool:
@@ -45,7 +45,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="retell",
-    version=2,
+    version=3,
     read=read,
     title="Calls of Retell",
     known_by="JSON with call_id and a transcript: one call, a list, a webhook's body, or lines of either",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +87,16 @@ class FlowNodes:
         return self._names.get(flow, {})
 
 
-def read_retell_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+def read_retell_calls(path: Path, context: ReadContext, is_call: Callable[[Any], bool]) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them, and which flows have calls but no flow file."""
     flows = FlowNodes(context.contracts)
     unended: Counter[str] = Counter()
     calls = read_calls(
-        path, _candidate, JUDGE, lambda record: conversation_of(record.value, context, flows, record.filled)
+        path,
+        _candidate,
+        JUDGE,
+        lambda record: conversation_of(record.value, context, flows, record.filled),
+        is_call,
     )
     for item in calls:
         if isinstance(item, tuple):

@@ -26,7 +26,7 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them; never raises on what they hold."""
     from riff_ingest.sources.vapi.to_conversation import read_vapi_calls
 
-    return read_vapi_calls(path, context)
+    return read_vapi_calls(path, context, _is_call)
 
 
 def _is_call(value: Any) -> bool:
@@ -82,7 +82,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="vapi",
-    version=2,
+    version=3,
     read=read,
     title="Calls of Vapi",
     known_by="JSON with endedReason or messages: one call, a list, an end-of-call report, or lines of either",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,11 @@ from riff_ingest.sources.vapi.transcript import (
 from riff_store.facts import NOT_ENDED
 
 
-def read_vapi_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+def read_vapi_calls(path: Path, context: ReadContext, is_call: Callable[[Any], bool]) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them."""
-    return read_calls(path, _candidate, JUDGE, lambda record: conversation_of(record.value, context, record.filled))
+    return read_calls(
+        path, _candidate, JUDGE, lambda record: conversation_of(record.value, context, record.filled), is_call
+    )
 
 
 def _candidate(value: Any) -> Candidate | None:
