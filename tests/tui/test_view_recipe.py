@@ -132,7 +132,7 @@ def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]
     assert (first, count) == ("('@',) Go personas", "0 personas"), done.stderr
     text = " ".join(" ".join(helped).split())
     assert "Drill into a persona" in text
-    assert " @ Who called, and how often that went wrong; press again for more." in text
+    assert " @ personas: Who called, and how often that went wrong" in text
 
 
 def test_a_dump_of_another_view_loads_no_distribution(tiny: Path, tmp_path: Path) -> None:
