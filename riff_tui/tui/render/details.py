@@ -133,6 +133,8 @@ class _DetailWriter(LineWriter):
         """
         columns = [column for column in table.columns if not column.key.startswith(INTERVAL)]
         columns += _further(table, row)
+        # What no column shows unasked is left out of a row that has nothing of it.
+        columns = [column for column in columns if column.shown or column.value(row.record) is not None]
         titles = [cell_width(shown(column.title, self._glyphs)) for column in columns]
         self._room = min(_WIDEST_TITLE, max(titles, default=0))
         intervals = row.record.get("intervals") or {}
