@@ -146,8 +146,7 @@ PANES: tuple[Action, ...] = (
         "pane",
         ("p",),
         "details",
-        "In a list, tell all of the row under the cursor in a pane that follows it, with 95 % intervals and why cells"
-        " are marked.",
+        "In a list, show what the row under the cursor leads to, and all of its figures, beside the list or below it.",
         lambda controls: controls.detail.toggle(),
         lambda controls: "" if controls.detail.is_visible else needs_rows(controls),
         lambda controls: "close details" if controls.detail.is_visible else "details",
