@@ -34,6 +34,7 @@ from riff_tui.views.parts.cells import (
 
 EXCERPT = 12
 """So many lines of a call stand around the moment where it opens."""
+MOST_SUSPICIOUS = 3
 FINEST = 3
 _WIDEST_TITLE = 16
 _FIGURE = 8
@@ -102,10 +103,24 @@ class _DetailWriter(LineWriter):
             graph = getattr(table.figure, "graph", None)
             drawn = drawing(graph, ascii_only=self._glyphs.ascii_only, width=self._width - 2).lines if graph else ()
             self.lines += [((f" {line}", None),) for line in drawn]
+            self._suspicions(table)
         else:
             self._excerpt(table)
         if len(self.lines) > before:
             self.rule("details")
+
+    def _suspicions(self, table: Table) -> None:
+        """Write which steps around a state go most with failing, where that is known."""
+        known = [row for row in table.rows if row.record.get("suspicion") is not None and row.record.get("state")]
+        known.sort(key=lambda row: -row.record["suspicion"])
+        here = str(table.extras.get("state") or "")
+        said = []
+        for row in known[:MOST_SUSPICIOUS]:
+            other, figure = str(row.record["state"]), fixed(row.record["suspicion"], 2)
+            step = f"{other} → {here}" if row.record["direction"] == "in" else f"{here} → {other}"
+            said.append(f"{step} {figure}")
+        if said:
+            self._text(shown(f"suspicion of steps: {' · '.join(said)}", self._glyphs), self._palette.quiet)
 
     def _excerpt(self, table: Table) -> None:
         said = transcript_lines(table.rows, (), self._width, self._glyphs, self._palette)
