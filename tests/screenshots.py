@@ -1,7 +1,8 @@
 """The pictures in screenshots/: made anew by `python -m tests.screenshots`, held against the explorer with `--check`.
 
 The demo's store is walked in both sizes of a terminal; each screen is kept as text, which reads well in a diff, and as
-the SVG that Textual exports, freed of fonts from elsewhere. Beside them lie two dumps as pictures.
+the SVG that Textual exports, freed of fonts from elsewhere. Beside them lie two dumps as pictures, and one picture that
+moves from the first screen to the proof.
 """
 
 from __future__ import annotations
@@ -59,6 +60,16 @@ WALK = (
 )
 VOICE_CALL = "conversation=move-the-day-8/trial_0"
 VOICE_WALK = (("voice-call", ("enter", *"kkkkkkkk")), ("voice-turn", ("enter",)))
+# The moving picture: what the title bar says of each screen, which the keys lead to from the one before.
+MOVING = (
+    ("What to fix first? The line at the top names a flow and a state", ()),
+    ("j: down to that flow", ("j",)),
+    ("Enter: which phase fails?", ("enter",)),
+    ("Enter: which state fails?", ("enter",)),
+    ("Enter: what becomes of the calls there?", ("enter",)),
+    ("Enter: a failed call, at the moment where it failed", ("enter",)),
+    ("n: the next call, which failed there too", ("n",)),
+)
 DUMPS = {
     "dump-states": ("states", Request(where="flow=dog_grooming")),
     "dump-neighbors": ("neighbors", Request(where="flow=dog_grooming state=listen_owner")),
@@ -70,11 +81,17 @@ _FONTS = (
     "Fira Code, monospace",
     "ui-monospace, SFMono-Regular, Menlo, Consolas, &quot;DejaVu Sans Mono&quot;, monospace",
 )
+# Bright black and bright white are too near to each other in Rich's palette; terminals draw the bars darker.
+_PALETTE = {"#9a9b99": "#55585f", "#fdfdc5": "#ffffff"}
 _NUMBERED = re.compile(r"terminal-\d+")
 _TEXT = re.compile(
     r'<text class="(screen-r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="[\d.]+" clip-path="([^"]*)">([^<]*)</text>'
 )
 _CELL = 12.2
+_LOOK = re.compile(r"\.screen-(r\d+) (\{[^}]*\})\n")
+_LOOKS_LIKE = re.compile(r'(?<=class="screen-)r\d+(?=")')
+_PARTS = re.compile(r"(?P<head>.*?)    (\.screen-r.*)(?P<clips>    </style>.*</defs>\n)(?P<drawn>.*)</svg>", re.DOTALL)
+_FRAME_S = 3
 
 
 def pictures(store_file: Path) -> dict[str, str]:
@@ -110,25 +127,29 @@ async def _screens(store: Store) -> dict[str, str]:
         )
         for start, walk in ((START, WALK), (open_link("conversations", VOICE_CALL), VOICE_WALK)):
             app = Explorer(backend, start=start)
-            async for name, text, svg in _walked(app, walk, width, height):
+            async for name, text in _walked(app, walk, width, height):
                 found[f"{name}.{width}x{height}.txt"] = text
-                found[f"{name}.{width}x{height}.svg"] = svg
-    return found
+                found[f"{name}.{width}x{height}.svg"] = _freed(app.export_screenshot())
+    app = Explorer(backend, start=START)
+    frames = [_freed(app.export_screenshot(title=title)) async for title, _ in _walked(app, MOVING, *SIZES[0])]
+    return found | {"walk.svg": _moving(frames)}
 
 
-async def _walked(app: Explorer, walk: Walk, width: int, height: int) -> AsyncIterator[tuple[str, str, str]]:
-    """Name, text and picture of each screen of a walk."""
+async def _walked(app: Explorer, walk: Walk, width: int, height: int) -> AsyncIterator[tuple[str, str]]:
+    """Name and text of each screen of a walk, while the application shows it."""
     async with app.run_test(size=(width, height)) as pilot:
         at = Walker(app, pilot)
         for name, keys in walk:
             await at.settle()
             await at.press(*keys)
             lines = [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
-            yield name, "\n".join(lines) + "\n", _freed(app.export_screenshot())
+            yield name, "\n".join(lines) + "\n"
 
 
 def _freed(svg: str) -> str:
-    """A picture that asks no other host for fonts, numbers nothing by its content and begins no text with blanks."""
+    """A picture in common colours that asks no other host for fonts, numbers nothing and begins no text with blanks."""
+    for rich, common in _PALETTE.items():
+        svg = svg.replace(rich, common)
     return _TEXT.sub(_runs, _NUMBERED.sub("screen", _FOREIGN.sub("", svg).replace(*_FONTS)))
 
 
@@ -140,6 +161,30 @@ def _runs(text: re.Match[str]) -> str:
         f'<text class="{look}" x="{float(x) + _CELL * cell_width(words[: run.start()]):.1f}" y="{y}"'
         f' textLength="{_CELL * cell_width(run[0]):.1f}" clip-path="{clip}">{html.escape(run[0], quote=False)}</text>'
         for run in re.finditer("[^ ]+(?: [^ ]+)*", words)
+    )
+
+
+def _moving(frames: Sequence[str]) -> str:
+    """Return one picture of several of one size, each covering those before: where nothing moves, the last is seen."""
+    looks: dict[str, str] = {}
+    groups = []
+    parted = [parts for frame in frames if (parts := _PARTS.fullmatch(frame.strip()))]
+    assert len(parted) == len(frames), "Textual exports pictures of another form"
+    for number, parts in enumerate(parted):
+        names = {name: looks.setdefault(rule, f"r{len(looks) + 1}") for name, rule in _LOOK.findall(parts[0])}
+        drawn = _LOOKS_LIKE.sub(lambda look, names=names: names[look[0]], parts["drawn"])
+        groups.append(f'<g class="screen-f{number}">{drawn}</g>\n')
+    slots = len(frames) + 1  # the last stays twice as long
+    moves = "".join(
+        f".screen-f{number} {{ animation: screen-f{number} {_FRAME_S * slots}s step-end infinite }}\n"
+        f"@keyframes screen-f{number} {{ from {{ visibility: hidden }}"
+        f" {100 * number / slots:g}% {{ visibility: visible }} }}\n"
+        for number in range(1, len(frames))
+    )
+    styles = "".join(f".screen-{name} {rule}\n" for rule, name in looks.items())
+    return (
+        f"{parted[0]['head']}{styles}@media (prefers-reduced-motion: no-preference) {{\n{moves}}}\n"
+        f"{parted[0]['clips']}{''.join(groups)}</svg>\n"
     )
 
 
