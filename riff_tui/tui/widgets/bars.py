@@ -181,7 +181,7 @@ class BottomLine(Bar):
         self._ends = tuple(ends)
         legend = f"{shown(self.legend, self.glyphs)} "
         room = self.size.width - width_of(line)
-        line += [(legend.rjust(room), None)] if cell_width(legend) <= room and self.legend else []
+        line += [(legend.rjust(room), None)] if cell_width(legend) + 2 <= room and self.legend else []
         return tuple(line)
 
     def on_click(self, event: events.Click) -> None:
