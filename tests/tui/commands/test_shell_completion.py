@@ -66,7 +66,7 @@ def answered(store: Path, line: str, monkeypatch: pytest.MonkeyPatch, capsys: Ca
         ("riff-tui compare agent:gem", ["gemini"]),
         ("riff-tui gate --baseline run-", ["run-1", "run-2"]),
         ("riff-tui gate --max-drop yield_r", ["yield_rate="]),
-        ("riff-tui ingest --as tau-", ["tau-notes", "tau-verdicts"]),
+        ("riff-tui ingest --as tau-", ["tau-bench", "tau-notes", "tau-verdicts"]),
         ("riff-tui watch --run run-", ["run-1", "run-2"]),
         ("riff-tui eva con", ["context"]),
         ("riff-tui notes ", ["add", "export", "import", "rename"]),
