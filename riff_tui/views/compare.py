@@ -64,7 +64,7 @@ _COLUMNS: Sequence[Column] = (
     Column("aspect", "Aspect", kind="name", help="What is compared; hum:NAME is humanness as that judge gave it."),
     Column("judge", "Judge", kind="name", shown=False, help="Who judged it; computed aspects have no judge."),
     Column(
-        "verdict", "B is", kind="name",
+        "verdict", "B is", kind="text",
         help="Worse or better than A (newly broken or mended: its success rate, between runs); differs, where no way is"
         " the good one; noise, where it may be chance.",
     ),
@@ -368,7 +368,7 @@ def _metric_row(column: Column, a: Row, b: Row) -> Row:
     delta, flag = second - first, column.kind == "flag"
     # What no share can be may be too large to be written as points.
     is_share = column.unit == SHARE and math.isfinite(delta * 100)
-    text = fixed(delta * 100, 1) if is_share else _figure(column, delta)
+    text = fixed(delta * (100 if is_share else 1), 1) if column.unit == SHARE else _figure(column, delta)
     same = float(text) == 0
     text += " pp" if is_share else ""
     direction = "same" if same else "other" if flag else "higher" if delta > 0 else "lower"
