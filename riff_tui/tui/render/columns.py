@@ -441,7 +441,7 @@ def _counted(location: Location, table: Table, whole: int | None) -> str:
         return f"0 of {whole:,} match" if location.filter and whole else f"0 {nouns(location, 0)}"
     if rows < matched:
         # Only the first ones are listed, with a filter and without.
-        return f", the first of {matched:,} {nouns(location, matched)}"
+        return f" shown, of {matched:,} {nouns(location, matched)}"
     if location.filter:
         gone = (whole or 0) - rows
         return " match" + (f" · {gone:,} hidden" if gone > 0 else "")

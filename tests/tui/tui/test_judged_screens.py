@@ -79,7 +79,7 @@ async def test_how_many_disputes_there_are_is_said_where_not_all_are_listed(tmp_
     made = [{**call, "errored": False} for call in calls(LISTED + 8)]
     with built(tmp_path, made, scores) as store:
         async with exploring(Path(str(store.location)), start=stack_of("disputes", "")) as at:
-            assert "1 of 50, the first of 58 disputes" in at.path
+            assert "1 of 50 shown, of 58 disputes" in at.path
         async with exploring(Path(str(store.location)), start=stack_of("disputes", "spread>6")) as at:
             assert "1 of 8 match" in at.path
 
