@@ -21,6 +21,7 @@ from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, cut
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
+_FEWEST_HINTS = 4
 _BOLD = Style(bold=True)
 _WHOLE = 10**6
 TOO_SMALL = "-too-small"
@@ -178,10 +179,14 @@ class BottomLine(Bar):
                 break
             line += [(key, _BOLD), (text, None)]
             ends.append(used)
+        legend = f"  {shown(self.legend, self.glyphs)} " if self.legend else ""
+        # Help has every key; when rows are marked stands here alone.
+        while legend and len(ends) > _FEWEST_HINTS and ends[-1] + cell_width(legend) > self.size.width:
+            ends.pop()
+            del line[-2:]
         self._ends = tuple(ends)
-        legend = f"{shown(self.legend, self.glyphs)} "
         room = self.size.width - width_of(line)
-        line += [(legend.rjust(room), None)] if cell_width(legend) + 2 <= room and self.legend else []
+        line += [(legend.rjust(room), None)] if legend and cell_width(legend) <= room else []
         return tuple(line)
 
     def on_click(self, event: events.Click) -> None:
