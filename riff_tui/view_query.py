@@ -232,10 +232,12 @@ def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
         where = listed([f"{_name_of(row, table.columns, keys)} {count}" for count, row in excluded if count])
         failed = sum(int(row.record.get("caller_failed") or 0) for row in rows)
         notes.append(f"Excluded: {excluded_text(total, failed)} ({where}).")
-    thin = sum(row.thin for row in rows)
+    thin = [row.id for row in rows if row.thin]
     if thin:
         few = f"fewer than {THIN} groups" if any("groups" in row.record for row in rows) else f"n < {THIN}"
-        notes.append(f"Thin: {thin} {'row has' if thin == 1 else 'rows have'} {few}, marked ~.")
+        folded = len(table.folded.ids.intersection(thin)) if table.folded else 0
+        unseen = f", {folded} of them folded" if folded else ""
+        notes.append(f"Thin: {len(thin)} {'row has' if len(thin) == 1 else 'rows have'} {few}, marked ~{unseen}.")
     return notes
 
 

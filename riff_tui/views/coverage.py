@@ -87,9 +87,11 @@ def _summary(answers: Sequence[Coverage]) -> str:
     """Return how much of each kind calls touched, such as `states 9 of 11, edges 14 of 19`."""
     kinds = ((kind, [item for each in answers for item in each.of_kind(kind)]) for kind in FIELD_OF_KIND)
     counts = [f"{kind}s {sum(item.calls > 0 for item in items)} of {len(items)}" for kind, items in kinds if items]
-    learned = any(each.items and not each.is_declared for each in answers)
+    learned = sum(bool(each.items) and not each.is_declared for each in answers)
     lapsed, last = sum(len(each.lapsed) for each in answers), {each.last for each in answers}
-    parts = [", ".join(counts) + (" (without a file)" if learned and len(answers) == 1 else "")]
+    # What no file declares was all touched at some time, so that its counts prove nothing.
+    some = f"{learned} of {len(answers)} " if learned < len(answers) else ""
+    parts = [", ".join(counts) + (f" ({some}without a file)" if learned else "")]
     if lapsed:
         parts.append(f"{lapsed} not in {last.pop() if len(last) == 1 else 'the last run'}")
     return f"{'; '.join(parts)}." if counts else ""

@@ -185,7 +185,11 @@ class _DetailWriter(LineWriter):
         if value is not None and (column.unit or interval):
             line.append((f" {padded(shown(column.unit, self._glyphs), _UNIT)}", self._palette.quiet))
         if interval:
-            ends = shown(interval_text(interval, max(2, column.decimals), trim=True), self._glyphs)
+            decimals = max(2, column.decimals)
+            # A value so small that its interval rounds to nothing would stand outside of that.
+            if value is not None and not round(interval[0], decimals) <= value <= round(interval[1], decimals):
+                decimals = max(FINEST, decimals)
+            ends = shown(interval_text(interval, decimals, trim=True), self._glyphs)
             line.append((f" {ends}", self._palette.quiet))
         self.lines.append(tuple(line))
 

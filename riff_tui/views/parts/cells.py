@@ -447,7 +447,7 @@ def _nothing_first(totals: Totals, scope: str) -> str:
         known = f", as far as is known (success is known of {totals.measured:,} of {calls_text(totals.calls)})"
         return f"No call failed{'' if totals.measured == totals.calls else known}"
     flows = f"in {totals.flows:,} flow{'' if totals.flows == 1 else 's'}"
-    return f"Nothing stands out: {totals.failed:,} of {calls_text(totals.measured)} failed, {flows}"
+    return f"Nothing stands out: {totals.failed:,} of {calls_text(totals.measured)} {flows} failed"
 
 
 def _by_whom(first: FirstToFix) -> str:

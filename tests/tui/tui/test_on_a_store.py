@@ -71,7 +71,7 @@ async def test_the_sentence_to_read_first_is_the_row_above_the_first_and_opens_i
 
 
 async def test_above_the_rows_is_where_calls_fail_as_far_as_the_filter_shows_any(tiny: Path) -> None:
-    first = "Nothing stands out: 4 of 19 calls failed"
+    first = "Nothing stands out: 4 of 19 calls in 2 flows failed"
     for where, rows, said in (("", 3, True), ("n>100", 0, False), ("flow!=viewing", 1, False), ("lost=0", 2, False)):
         async with exploring(tiny, (150, 30), start=stack_of("flows", where)) as at:
             loaded = at.screen.loaded

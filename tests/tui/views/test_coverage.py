@@ -41,7 +41,10 @@ def test_one_flow_has_its_counts_by_kind_in_the_sentence_to_read_first() -> None
 def test_several_flows_have_a_line_each_and_what_is_never_touched_comes_first_of_all() -> None:
     table = coverage([GROOMING, LEARNED])
     assert table.title == "Coverage: 2 flows"
-    assert table.lead == "states 1 of 1, edges 1 of 2, slots 1 of 1, guards 1 of 1, terminals 0 of 1; 2 not in n3."
+    assert table.lead == (
+        "states 1 of 1, edges 1 of 2, slots 1 of 1, guards 1 of 1, terminals 0 of 1 (1 of 2 without a file); 2 not in n3."
+    )
+    assert coverage([LEARNED, LEARNED]).lead == "slots 2 of 2 (without a file); 2 not in n3."
     assert table.notes[1:] == [
         "dog_grooming · 12 calls: states 1 of 1, edges 1 of 2, guards 1 of 1, terminals 0 of 1; 1 not in n3.",
         "bank · 3 calls: slots 1 of 1 (without a file); 1 not in n3.",

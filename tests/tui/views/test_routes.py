@@ -15,7 +15,7 @@ from tests.support.golden import GOLDEN, printed
 from tests.support.hostile import HOSTILE
 from tests.surface.ingest import ingest
 from tests.surface.store import ConversationFacts, FlowRoutes, Measure, Route, Store, Touched, Writer
-from tests.surface.tui import NO_STATES, Request, Table, routes_routes, show, side_by_side
+from tests.surface.tui import NO_STATES, Request, Table, left_out, routes_routes, show, side_by_side
 
 OUTCOMES = {"booked": "success", "human": "escalation"}
 WAYS = (
@@ -83,6 +83,7 @@ def test_rare_routes_are_folded_where_people_read_but_not_new_ones_or_those_off_
     text = printed(table, "text")
     assert [name in text for name in ("rare", "» new", "» off", "+ 1 route  ")] == [False, True, True, True]
     assert "Folded: routes that less than 1% of calls took." in table.notes
+    assert left_out(table) == ["Thin: 3 rows have n < 5, marked ~, 1 of them folded."]
     assert len(json.loads(printed(table, "json"))["rows"]) == 4
 
 

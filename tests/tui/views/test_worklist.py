@@ -195,8 +195,8 @@ def test_the_first_line_tells_of_a_missed_step_what_fixing_it_could_bring() -> N
         (Totals(measured=9, flows=1, calls=9), "No call failed."),
         (Totals(measured=1, flows=1, calls=40),
          "No call failed, as far as is known (success is known of 1 of 40 calls)."),
-        (Totals(4273, 123, 24, 4273), "Nothing stands out: 123 of 4,273 calls failed, in 24 flows."),
-        (Totals(1, 1, 1, 1), "Nothing stands out: 1 of 1 call failed, in 1 flow."),
+        (Totals(4273, 123, 24, 4273), "Nothing stands out: 123 of 4,273 calls in 24 flows failed."),
+        (Totals(1, 1, 1, 1), "Nothing stands out: 1 of 1 call in 1 flow failed."),
     ],
 )  # fmt: skip
 def test_the_first_line_says_that_nothing_stands_out(totals: Totals, said: str) -> None:
@@ -301,9 +301,9 @@ def test_no_list_is_empty_while_calls_fail(tmp_path: Path) -> None:
             "flows": [("dog", 1), ("cat", 1)], "segments": [("collect", 1), ("(none found)", 1)],
             "states": [("collect", 1), ("(none found)", 1)],
         }  # fmt: skip
-        assert asked().lead == "Nothing stands out: 2 of 6 calls failed, in 2 flows."
+        assert asked().lead == "Nothing stands out: 2 of 6 calls in 2 flows failed."
         assert asked("flow=dog agent=model-a").lead == (
-            "Nothing stands out: 1 of 5 calls failed, in 1 flow (flow=dog agent=model-a)."
+            "Nothing stands out: 1 of 5 calls in 1 flow failed (flow=dog agent=model-a)."
         )
         for row in asked().rows:
             if row.leads:

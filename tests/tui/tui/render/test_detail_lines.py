@@ -49,6 +49,14 @@ def test_every_value_has_its_title_unit_and_interval_and_enough_digits() -> None
     assert " Segment     collect" in text
 
 
+def test_a_small_value_stands_within_the_interval_that_is_told_of_it() -> None:
+    columns = [Column("slow", "slow", decimals=2, unit="share"), Column("stall", "stall", decimals=2, unit="share")]
+    ends = {"slow": [0.0002, 0.0031], "stall": [0.1234, 0.3456]}
+    row = Row("a", {"slow": 0.0012, "stall": 0.2, "intervals": ends})
+    text = told(Table("states", "States", columns, [row]), row)
+    assert [line.split()[-1] for line in text if line] == ["0.0–0.003", "0.12–0.35"]
+
+
 def test_why_cells_are_marked_stands_first_and_like_reasons_together() -> None:
     table = flows([flow_cell("f", "x", n=3, correctness=1.0, completion=2.0, errors=6.0, operability=3.0)])
     text = told(table, table.rows[0], 60)
