@@ -42,7 +42,8 @@ def test_several_flows_have_a_line_each_and_what_is_never_touched_comes_first_of
     table = coverage([GROOMING, LEARNED])
     assert table.title == "Coverage: 2 flows"
     assert table.lead == (
-        "states 1 of 1, edges 1 of 2, slots 1 of 1, guards 1 of 1, terminals 0 of 1 (1 of 2 without a file); 2 not in n3."
+        "states 1 of 1, edges 1 of 2, slots 1 of 1, guards 1 of 1, terminals 0 of 1 (1 of 2 without a file);"
+        " 2 not in n3."
     )
     assert coverage([LEARNED, LEARNED]).lead == "slots 2 of 2 (without a file); 2 not in n3."
     assert table.notes[1:] == [
