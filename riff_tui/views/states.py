@@ -213,6 +213,10 @@ SPEC = ViewSpec(
 
 SEGMENTS_TITLE = "Per-segment quality: {scope} (worst first)"
 
+_N = replace(
+    columns.N,
+    help="Calls that came to a state of it, of all its states together; below 5 the row is thin and carries `~`.",
+)
 _WORST = (
     columns.WORST_STATE,
     columns.share("worst_stall", "worst_stall", better="lower", shown=False, help="The worst member's own stall."),
@@ -242,7 +246,7 @@ def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str 
     return Table(
         view="segments",
         title=SEGMENTS_TITLE.format(scope=scope),
-        columns=[*columns.keys(keys), columns.FAILED_HERE, columns.N, *columns.STATE_METRICS, *_WORST],
+        columns=[*columns.keys(keys), columns.FAILED_HERE, _N, *columns.STATE_METRICS, *_WORST],
         rows=[_segment_row(cell, keys) for cell in answers],
         notes=[UNITS, *cells.typed_note(answers)],
     )
@@ -290,7 +294,7 @@ SEGMENTS = ViewSpec(
     aliases=("segment-matrix",),
     show=show_segments,
     keys=("flow", "segment"),
-    columns=(*columns.keys(("flow", "segment")), columns.FAILED_HERE, columns.N, *columns.STATE_METRICS, *_WORST),
+    columns=(*columns.keys(("flow", "segment")), columns.FAILED_HERE, _N, *columns.STATE_METRICS, *_WORST),
     order_by="-stall",
     # A phase's worst member stands where it is seen, whatever else has no room.
     last=("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),

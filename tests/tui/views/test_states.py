@@ -153,6 +153,8 @@ def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
     assert (row.record["worst_state"], row.record["worst_stall"], row.record["worst_n"]) == ("status_query", 1.0, 2)
     assert row.where == "flow=f segment=action"
     assert [column.title for column in table.columns if column.shown][-1] == "worst member"
+    (n,) = (column.help for column in table.columns if column.key == "n")
+    assert n.startswith("Calls that came to a state of it, of all its states together")
     assert set(row.record) == {
         "flow", "segment", "n", "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95",
         "guard_error", "slot_fill_rate", "slow", "worst_state", "worst_stall", "worst_n", "intervals", "failed", "lost",
