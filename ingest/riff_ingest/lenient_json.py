@@ -64,6 +64,22 @@ def loads(data: bytes, defects: Counter[str] | None = None, *, what: str = "line
         raise BrokenInput(f"{what} is not JSON: {_complaint(error, text)}") from error
 
 
+def value_in(given: Any) -> Any:
+    """Return what is JSON in a text as a value, and any other text as it is; `None` for a blank one.
+
+    What is no text stays, and so does a text that is nested too deeply.
+    """
+    if not isinstance(given, str):
+        return given
+    if not given.strip():
+        return None
+    try:
+        found = loads(given.encode(errors="replace"))
+    except BrokenInput:
+        return given
+    return given if is_deep(found) else found
+
+
 def load_document(path: Path) -> Any:
     """Return the value of a file that is one JSON or TOML document, or YAML by its name; raise `BrokenInput`."""
     defects: Counter[str] = Counter()

@@ -12,6 +12,8 @@ FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
 
 START, NONE_FOUND, SEVERAL = "(start)", "(none found)", "(several)"
+UNKNOWN_SEGMENT = "other"
+"""The segment of states of which nothing tells another."""
 FAILURES_OF_STEPS = (
     "wrong action", "refused action", "missing action", "missing answer", "missing step", "wrong arguments"
 )  # fmt: skip

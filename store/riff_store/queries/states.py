@@ -21,7 +21,6 @@ from riff_store.measure import (
 from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
 from riff_store.queries.sums import (
     NO_ROWS,
-    UNKNOWN_SEGMENT,
     Blames,
     add,
     blame_counts,
@@ -32,6 +31,7 @@ from riff_store.queries.sums import (
     typed_flows,
 )
 from riff_store.schema.sums import StateSums
+from riff_store.vocabulary import UNKNOWN_SEGMENT
 
 ORDERED_BY = ("stall", "progress", "escalation")
 """The measures that the worst state is told by (`worst_first`)."""

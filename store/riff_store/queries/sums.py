@@ -21,10 +21,8 @@ from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
 from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
 from riff_store.measure import UNIT
 from riff_store.schema.sums import AspectSums, CallSums, OutcomeSums, StateSums, Sum, Summed, ToolSums
-from riff_store.vocabulary import MARKED
+from riff_store.vocabulary import MARKED, UNKNOWN_SEGMENT
 
-UNKNOWN_SEGMENT = "other"
-"""The segment of states of which nothing tells another."""
 if TYPE_CHECKING:
     from riff_store.filters.notes import Mark
 

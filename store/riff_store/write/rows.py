@@ -16,6 +16,7 @@ from riff_store.database import Store
 from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import NOT_ENDED, Annotation, ConversationFacts, DescribedFlow, JudgedScore, RunOfCall, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
+from riff_store.vocabulary import UNKNOWN_SEGMENT
 from riff_store.write.names import Keys, Names, encodable
 from riff_store.write.notes import merge_notes, row_of
 from riff_store.write.quality import computed_quality
@@ -24,8 +25,6 @@ from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
 CHUNK = 500
-OTHER_SEGMENT = "other"
-"""The phase of a state of which nothing tells one."""
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
@@ -296,7 +295,7 @@ class Rows:
             self._tables[m.OutcomeVisit].extend((key, states[state], position))
         if facts.failure is not None:
             labels, failure = names.labels, facts.failure
-            segment = None if failure.first_failed is None else failure.segment or OTHER_SEGMENT
+            segment = None if failure.first_failed is None else failure.segment or UNKNOWN_SEGMENT
             self._tables[m.CallFailure] += (
                 key, _key(states, failure.last_ok), _key(states, failure.first_failed), failure.kind,
                 _key(labels, failure.detail), _key(labels, failure.error), failure.who, _key(labels, failure.tool),

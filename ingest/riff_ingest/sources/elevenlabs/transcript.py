@@ -11,8 +11,7 @@ import msgspec
 
 from riff_ingest.conversation import ToolCall
 from riff_ingest.events import GuardEvaluated
-from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
-from riff_ingest.lines import BrokenInput
+from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of, value_in
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments
 from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill, say_aside
@@ -170,7 +169,7 @@ class _Reader:
             return
         error = None if result is None else _error(result)
         error = None if error is None else self._private.text(error)
-        arguments = None if name == _KEYS_PRESSED else self._private.value(_arguments(call.get("params_as_json")))
+        arguments = None if name == _KEYS_PRESSED else self._private.value(value_in(call.get("params_as_json")))
         answer = None if result is None or error is not None else self._private.value(result.get("result_value"))
         self._states.begin(t)
         place = self._states.state if name in _NO_STATES else None
@@ -188,7 +187,7 @@ class _Reader:
 
     def _leads_within(self, call: Item, result: Item | None) -> bool:
         """Tell whether a hand-over leads to a node of the workflow that the call is in."""
-        told = [object_of((result or {}).get("result")), object_of(_arguments(call.get("params_as_json")))]
+        told = [object_of((result or {}).get("result")), object_of(value_in(call.get("params_as_json")))]
         ends = [each.get(key) for each in told for key in ("to_node", "to_agent", "node_id", "agent_id")]
         return any(isinstance(end, str) and end in self._nodes for end in ends)
 
@@ -307,7 +306,7 @@ def _steps(result: Item) -> Iterator[dict[str, Any]]:
     """Yield the steps of a workflow that a result tells of, as an object or as JSON in a text."""
     told = object_of(result.get("result"))
     if not told and result.get("type") == _WORKFLOW:
-        told = object_of(_arguments(result.get("result_value")))
+        told = object_of(value_in(result.get("result_value")))
     yield from objects_of(told.get("steps"))
 
 
@@ -338,15 +337,3 @@ def _metrics(item: Item) -> dict[str, float]:
         for name, value in given.items()
         if (seconds := number_of(object_of(value).get("elapsed_time"))) is not None
     }
-
-
-def _arguments(given: Any) -> Any:
-    """Return what is JSON in a text as a value, any other text as it is, `None` for an empty one."""
-    if not isinstance(given, str):
-        return given
-    if not given.strip():
-        return None
-    try:
-        return loads(given.encode(errors="replace"))
-    except BrokenInput:
-        return given

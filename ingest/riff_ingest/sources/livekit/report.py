@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from riff_ingest.lenient_json import flag_of, is_deep, loads, number_of, object_of, objects_of, text_of
+from riff_ingest.lenient_json import flag_of, number_of, object_of, objects_of, text_of, value_in
 from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
 
@@ -137,7 +137,7 @@ def _item(given: Mapping[str, Any], private: PrivateValues) -> Item:
         },
         call_id=text_of(given.get("call_id")),
         name=text_of(given.get("name")) or "",
-        arguments=private.value(_arguments(given.get("arguments", given.get("args")))),
+        arguments=private.value(value_in(given.get("arguments", given.get("args")))),
         output=given.get("output"),
         is_error=flag_of(given.get("is_error")) or False,
         old_agent=text_of(given.get("old_agent_id")),
@@ -155,17 +155,6 @@ def _words(content: Any) -> str:
     """Return the text of a message; images and sounds in it are left out."""
     parts = [content] if isinstance(content, str) else _list(content)
     return "\n".join(part for part in parts if isinstance(part, str) and part)
-
-
-def _arguments(given: Any) -> Any:
-    """Return arguments, which are JSON in a text, as a value; a text that is no JSON stays."""
-    if not isinstance(given, str):
-        return given
-    try:
-        found = loads(given.encode(errors="replace"))
-    except BrokenInput:
-        return given or None
-    return given if is_deep(found) else found
 
 
 def _word(given: Any, private: PrivateValues) -> str | None:

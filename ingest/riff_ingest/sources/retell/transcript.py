@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
 
-from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
-from riff_ingest.lines import BrokenInput
+from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of, value_in
 from riff_ingest.platforms import parted, with_times
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.segments import ToolSegments
@@ -178,7 +177,7 @@ class _Reader:
             error = self._private.text(text_of(result.get("content")) or "it was not successful")
         if kind == _TRANSFER and name == self._states.state:
             self._read.handing_over = name
-        arguments = self._private.value(_arguments(item.get("arguments")))
+        arguments = self._private.value(value_in(item.get("arguments")))
         answer = None if result is None or error is not None else self._private.value(result.get("content"))
         self._states.call(name, t=t, arguments=arguments, result=answer, error=error)
         if kind == _EXTRACTION and error is None and isinstance(arguments, dict):
@@ -287,18 +286,6 @@ def _is_backchannel(item: Item) -> bool:
 
 def _key(item: Item) -> str | None:
     return text_of(item.get("tool_call_id"))
-
-
-def _arguments(given: Any) -> Any:
-    """Return the arguments of a tool as the JSON that they are, else as they stand, `None` where there are none."""
-    if not isinstance(given, str):
-        return given
-    if not given.strip():
-        return None
-    try:
-        return loads(given.encode(errors="replace"))
-    except BrokenInput:
-        return given
 
 
 def reply_latencies(call: Mapping[str, Any]) -> list[float | None]:

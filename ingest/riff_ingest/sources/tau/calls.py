@@ -59,6 +59,11 @@ class ReadCall:
     mismatches: list[str] = field(default_factory=list)
 
 
+def is_whole(reward: float) -> bool:
+    """Return whether a reward is that of a task that was done."""
+    return abs(reward - 1) <= _PASSED
+
+
 def conversation_of(run: Run, task: Task | None, simulation: Simulation, segments: ToolSegments) -> ReadCall:
     """Return the conversation of a simulation of a run; raise `BrokenInput` for one without an id.
 
@@ -72,7 +77,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
     is_voice = has_ticks(simulation)
     solo = run.is_solo or (not is_voice and bool(simulation.messages) and not walked.has_caller)
     reward = simulation.reward_info.reward if simulation.reward_info else None
-    passed = None if reward is None else abs(reward - 1) <= _PASSED
+    passed = None if reward is None else is_whole(reward)
     errored = ending.errored or simulation.reward_info is None
     scenario = None if simulation.task_id is None else str(simulation.task_id)
     call = Conversation(

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.conversation import DERIVED, Contract, Conversation, ExpectedAnswer, ReferenceStep
-from riff_ingest.lenient_json import is_deep, loads, number_of, object_of, objects_of
+from riff_ingest.lenient_json import is_deep, number_of, object_of, objects_of, value_in
 from riff_ingest.lenient_json import text_of as text_or_number
-from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import UNKNOWN, CallRecord, Candidate, read_call_records
 from riff_ingest.segments import NO_SEGMENTS, ToolSegments
 from riff_ingest.source import text_of
-from riff_ingest.sources.tau.calls import Reference, family_of
+from riff_ingest.sources.tau.calls import Reference, family_of, is_whole
 from riff_ingest.sources.tau.judges import spoken
 from riff_ingest.sources.tau.records import Action
 from riff_ingest.sources.tau.walk import LONGEST_ERROR, TRANSFER, phase_of, told_changes
@@ -26,7 +25,6 @@ TAU_BENCH = "tau-bench"
 NAMELESS = "call of a tool without a name"
 
 _STOP = "###STOP###"
-_PASSED = 1e-6
 _ERRORS = ("Error:", "Unknown action")
 _ACTION, _ANSWER, _RESPOND = "Action:", "API output: ", "respond"
 _LISTED = "#Available tools"
@@ -100,7 +98,7 @@ def conversation_of(
     walked.take(messages)
     states, error = walked.states, text_or_number(info.get("error"))
     reward = None if error else number_of(result.get("reward"), lowest=-1e6, highest=1e6)
-    passed = None if reward is None else abs(reward - 1) <= _PASSED
+    passed = None if reward is None else is_whole(reward)
     is_known = isinstance((own or task or {}).get("actions"), list)
     steps = _steps(actions, states) if is_known and own else None
     asked = any(action.name == TRANSFER for action in actions)
@@ -183,12 +181,12 @@ class _Walk:
         for number, call in enumerate(calls[: max(1, len(answers))]):
             function = object_of(call.get("function"))
             answer = answers[number] if number < len(answers) else None
-            self._call(function.get("name"), _arguments(function.get("arguments")), answer, place)
+            self._call(function.get("name"), value_in(function.get("arguments")), answer, place)
         return self._until(place + len(answers), messages, bool(answers))
 
     def _act(self, text: str, messages: Sequence[Any], place: int) -> int:
         """Take an agent's message that says in words what it does, as `_answer` does."""
-        action = object_of(_arguments(text))
+        action = object_of(value_in(text))
         name, arguments = action.get("name"), action.get("arguments")
         if not isinstance(name, str) or name == _RESPOND:
             said = text_or_number(object_of(arguments).get("content")) or "" if name == _RESPOND else text
@@ -268,16 +266,6 @@ def _domain(messages: Sequence[Mapping[str, Any]], named: RunName) -> str:
 def _text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     return content if isinstance(content, str) else ""
-
-
-def _arguments(given: Any) -> Any:
-    """Return arguments, which are JSON in a text, as a value; a text that is no JSON stays."""
-    if not isinstance(given, str):
-        return given
-    try:
-        return loads(given.encode(errors="replace"))
-    except BrokenInput:
-        return given or None
 
 
 def _scenario(result: Mapping[str, Any]) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from riff_ingest.lenient_json import loads, number_of, object_of, objects_of, text_of
-from riff_ingest.lines import BrokenInput
+from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of, value_in
 from riff_ingest.platforms import NOTHING_SAID, epoch_ms, joined, parted, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
@@ -85,19 +84,10 @@ def _enter(states: ToolStates, entry: Entry, t: float | None, private: PrivateVa
 def _call(states: ToolStates, tool: Message, answer: Any, t: float | None, private: PrivateValues) -> None:
     function = object_of(tool.get("function"))
     name = text_of(function.get("name")) or text_of(tool.get("type")) or "(unnamed tool)"
-    arguments, result = private.value(_arguments(function.get("arguments"))), private.value(answer)
+    arguments, result = private.value(value_in(function.get("arguments"))), private.value(answer)
     failed = isinstance(answer, str) and answer.strip().lower().removesuffix(".") in _FAILED
     error = str(result) if failed else None
     states.call(private.text(name), t=t, arguments=arguments, result=None if failed else result, error=error)
-
-
-def _arguments(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    try:
-        return loads(given.encode(errors="replace")) if given.strip() else None
-    except BrokenInput:
-        return given
 
 
 def _side(message: Message) -> str | None:
