@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from riff_tui.text.column_fit import name_cut
 from riff_tui.text.glyphs import glyphs
 from riff_tui.text.numbers import fixed, percent
-from riff_tui.text.safe_text import cell_width, fit, one_line
+from riff_tui.text.safe_text import cell_width, one_line
 
 LEAST = 3
 """Two points are no line."""
@@ -35,13 +36,14 @@ class Sparklines:
         measured = {name: [value for value in values if value is not None] for name, values in self.series.items()}
         series = {name: values for name, values in self.series.items() if len(measured[name]) >= LEAST}
         widest = max((min(_LONGEST_NAME, cell_width(one_line(name))) for name in series), default=0)
+        cut = name_cut([one_line(name) for name in series], widest, signs.ellipsis, most=0)
         lines = []
         for name, values in series.items():
             ends = min(measured[name]), max(measured[name]), measured[name][-1]
             least, most, last = (percent(end) if name in self.rates else fixed(end, 1) for end in ends)
             said = f"{least} to {most}, last {last}"
             room = max(_NARROWEST, width - widest - cell_width(said) - 4)
-            named = fit(one_line(name), widest, signs.ellipsis)
+            named = cut.text(one_line(name))
             drawn = signs.sparkline(values[-room:], WHOLE if name in self.rates else TOP_SCORE)
             lines.append(f"{named}{' ' * (widest - cell_width(named))}  {drawn}  {said}")
         return lines

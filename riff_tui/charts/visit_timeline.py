@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, takewhile
 
 from riff_tui.charts.transcript import Line, Piece, Tone
-from riff_tui.text.column_fit import fitted
+from riff_tui.text.column_fit import name_cut
 from riff_tui.text.glyphs import Glyphs, glyphs, readable
 from riff_tui.text.numbers import counted, fixed
-from riff_tui.text.safe_text import cell_width, fit
+from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.timeline_events import Moment, VisitSpan
 
 WIDEST_NAME = 24
@@ -81,24 +81,21 @@ class VisitTimeline:
         column = max(1, min(longest, WIDEST_NAME, width - NARROWEST_BAR - 2))
         room = max(1, width - column - 2)
         end = max(visit.end for visit in self.visits)
-        rows = []
+        cut = name_cut(names.values(), column, signs.ellipsis, most=0)
+        rows: list[list[Piece]] = []
         for state in states:
-            bar = f"{fitted(names[state], column, signs.ellipsis)} {self._bar(state, end, room, signs)}"
+            bar = f"{padded(cut.text(names[state]), column)} {self._bar(state, end, room, signs)}"
             marks = self._marks(state, end, room, signs)
-            rows.append([bar, " " * (column + 1) + marks] if marks else [bar])
-        whole = rows
+            row: list[Piece] = [(bar, "bad" if state == self.blamed else "accent")]
+            rows.append([*row, (" " * (column + 1) + marks, "accent")] if marks else row)
         further = self._legend(signs)
         if height is not None and 1 + sum(map(len, rows)) + len(further) > height:
             left = _fitting(rows, height - 2, states.index(at) if at in states else 0)
             blank = [""] * (height - 2 - sum(map(len, left)))
             further = [*blank, f"{signs.ellipsis} {counted(len(rows) - len(left), 'more state')}"]
             rows = left
-        bars = list(chain.from_iterable(rows))
-        failed = next((bar for state, (bar, *_) in zip(states, whole, strict=True) if state == self.blamed), None)
-        axis = " " * (column + 1) + _axis(end, room)
-        told: list[tuple[str, Tone]] = [(axis, "faint")]
-        told += [(line, "bad" if line == failed else "accent") for line in bars]
-        told += [(line, "faint") for line in further]
+        axis: Piece = (" " * (column + 1) + _axis(end, room), "faint")
+        told = [axis, *chain.from_iterable(rows), *((line, "faint") for line in further)]
         return [((fit(line.rstrip(), width, ""), tone),) for line, tone in told]
 
     def strip(self, *, ascii_only: bool = False, width: int = 78, at: float | None = None) -> Line:
@@ -120,17 +117,21 @@ class VisitTimeline:
             min(WIDEST_NAME, cell_width(readable(visit.state, signs)) + 4) if visit is here else 0 for visit in shown
         ]
         cells = _shares([visit.end - visit.start for visit in shown], wanted, room - len(shown) + 1 - bool(first))
+        names = {visit.state: readable(visit.state, signs) for visit in shown}
         for number, (visit, width_of_visit) in enumerate(zip(shown, cells, strict=True)):
-            name = readable(visit.state, signs)
+            name = names[visit.state]
             if number:
                 pieces.append((signs.box["ns"], "faint"))
             if visit is here:
                 text = fit(f" {name} ", max(0, width_of_visit - 2), signs.ellipsis)
                 text = signs.filled + text + signs.filled * (width_of_visit - 1 - cell_width(text))
             else:
-                # A few letters of a name say less than that there was a visit.
-                is_told = width_of_visit >= min(_NARROWEST_NAME, cell_width(name))
-                text = fitted(name, width_of_visit, "") if is_told else signs.hatched * width_of_visit
+                start = fit(name, width_of_visit, "")
+                # A few letters of a name say less than that there was a visit, and so do letters of several names.
+                is_told = cell_width(start) >= min(_NARROWEST_NAME, cell_width(name)) and (
+                    start == name or not any(other != name and other.startswith(start) for other in names.values())
+                )
+                text = padded(start, width_of_visit) if is_told else signs.hatched * width_of_visit
             tone: Tone = "bad" if visit.state == self.blamed else "accent" if visit is here else "faint"
             pieces.append((text, tone))
         if last < len(self.visits):
@@ -173,7 +174,7 @@ class VisitTimeline:
         return ["   ".join(said)] if said else []
 
 
-def _fitting(rows: list[list[str]], lines: int, at: int) -> list[list[str]]:
+def _fitting(rows: list[list[Piece]], lines: int, at: int) -> list[list[Piece]]:
     """Return the rows from the first on that fit into so many lines, or later ones of which the last is `at`."""
     first = 0
     while first < at and sum(map(len, rows[first : at + 1])) > lines:

@@ -38,6 +38,15 @@ from tests.surface.store import (
 )
 from tests.surface.store import VOCABULARY_COMPUTED as COMPUTED
 
+GROUPINGS: tuple[tuple[str, ...], ...] = (("flow",), ("flow", "agent"), ("run", "flow"), ("flow", "persona"))
+CALL_FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
+    "": lambda facts: True,
+    "flow=dental": lambda facts: facts.flow == "dental",
+    "run=night-2 agent=gemini": lambda facts: (facts.run_id, facts.agent_model) == ("night-2", "gemini"),
+    "persona:h": lambda facts: "h" in (facts.persona or ""),
+}
+"""Filters of calls of a `world`, each with which of them it leaves."""
+
 FLOWS = ("dental", "DENTAL-2", "straße 50%_\\")
 AGENTS = ("gemini", "o'brien")
 RUNS = ("night-1", "night-2", "night-3")

@@ -93,7 +93,7 @@ from riff_tui.tui.render.columns import (
     text_of,
     visible_columns,
 )
-from riff_tui.tui.render.details import detail_lines, reason, reasons, thinness, turn_lines
+from riff_tui.tui.render.details import detail_lines, funnel_lines, reason, reasons, thinness, turn_lines
 from riff_tui.tui.render.details import heading as details_heading
 from riff_tui.tui.render.headers import (
     SHORTEST_S,

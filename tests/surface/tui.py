@@ -80,6 +80,7 @@ from riff_tui.shell_completion import SCRIPTS, install, split_line
 from riff_tui.table import (
     LATER,
     PAGE,
+    Bar,
     Batch,
     Bounds,
     Column,

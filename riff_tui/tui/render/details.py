@@ -12,7 +12,7 @@ from riff_store.measure import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL,
 from riff_tui.charts.neighbor_figure import drawing
 from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Column, Row, Severity, Table, as_read, label
-from riff_tui.text.column_fit import fitted, wrap
+from riff_tui.text.column_fit import fitted, name_cut, wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import answered_text, fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
@@ -68,6 +68,7 @@ def funnel_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> 
     names = [shown(row.display.get("state") or str(row.record.get("state") or ""), glyphs) for row in rows]
     column = min(max(map(cell_width, names), default=0), max(8, width // 2 - 4))
     room = max(0, width - column - 14)
+    cut = name_cut(names, column, glyphs.ellipsis, most=0)
     lines: list[Line] = []
     for row, name in zip(rows, names, strict=True):
         bar, failed = row.bars.get("bar"), row.record.get("failed") or 0
@@ -76,7 +77,7 @@ def funnel_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> 
         whole = drawn.rstrip(glyphs.hatched + " ")
         lines.append(
             (
-                (f" {fitted(name, column, glyphs.ellipsis)} ", None),
+                (f" {padded(cut.text(name), column)} ", None),
                 (padded(f"{row.record.get('reached'):,}", 6, right=True), palette.quiet),
                 (f" {whole}", None),
                 (drawn[len(whole) :], palette.bad),

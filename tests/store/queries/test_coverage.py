@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put
 from tests.support.packed_stores import packed, set_small_groups
-from tests.support.random_stores import World, world
+from tests.support.random_stores import CALL_FILTERS, GROUPINGS, World, world
 from tests.surface.store import (
     ConversationFacts,
     Coverage,
@@ -30,13 +30,9 @@ from tests.surface.store import (
 )
 from tests.surface.tui import parse
 
-BY: tuple[tuple[str, ...], ...] = (("flow",), ("flow", "agent"), ("flow", "run"), ("flow", "persona"))
 FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
-    "": lambda facts: True,
-    "flow=dental": lambda facts: facts.flow == "dental",
+    **CALL_FILTERS,
     "run=night-2": lambda facts: facts.run_id == "night-2",
-    "run=night-2 agent=gemini": lambda facts: (facts.run_id, facts.agent_model) == ("night-2", "gemini"),
-    "persona:h": lambda facts: "h" in (facts.persona or ""),
     "slot=day": lambda facts: facts.path is not None and "day" in facts.path.slots,
 }
 
@@ -122,7 +118,7 @@ def wanted(made: World, expression: str, by: tuple[str, ...]) -> dict[tuple[Any,
 
 
 @settings(max_examples=examples(6))
-@given(st.integers(0, 10**6), st.sampled_from(BY))
+@given(st.integers(0, 10**6), st.sampled_from(GROUPINGS))
 def test_coverage_is_what_plain_python_counts(seed: int, by: tuple[str, ...]) -> None:
     made = touching(seed)
     with tempfile.TemporaryDirectory() as folder, made.store(Path(folder) / "store.db") as store:
@@ -134,7 +130,7 @@ def test_a_store_of_many_calls_says_the_same(tmp_path: Path, monkeypatch: pytest
     made = touching(5, 70)
     set_small_groups(monkeypatch)
     with packed(made, tmp_path / "packed.db") as store:
-        for by in BY:
+        for by in GROUPINGS:
             for expression in FILTERS:
                 assert in_store(coverage(store, parse(expression), by)) == wanted(made, expression, by), expression
 

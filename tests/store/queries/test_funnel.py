@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put, state
 from tests.support.packed_stores import packed, set_small_groups
-from tests.support.random_stores import World, world
+from tests.support.random_stores import CALL_FILTERS, GROUPINGS, World, world
 from tests.support.recorded_queries import recorded_queries
 from tests.surface.store import (
     Annotation,
@@ -33,12 +33,8 @@ from tests.surface.store import (
 )
 from tests.surface.tui import parse
 
-BY: tuple[tuple[str, ...], ...] = (("flow",), ("flow", "agent"), ("run", "flow"), ("flow", "persona"))
 FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
-    "": lambda facts: True,
-    "flow=dental": lambda facts: facts.flow == "dental",
-    "run=night-2 agent=gemini": lambda facts: (facts.run_id, facts.agent_model) == ("night-2", "gemini"),
-    "persona:h": lambda facts: "h" in (facts.persona or ""),
+    **CALL_FILTERS,
     "duration_s>1": lambda facts: facts.duration_s is not None,
     "correctness<5": lambda facts: (9.0 if (score := facts.aspects.get("correctness")) is None else score) < 5,
     "state=greet": lambda facts: any(row.state == "greet" for row in facts.states),
@@ -105,7 +101,7 @@ def in_store(found: list[Funnel]) -> dict[tuple[Any, ...], Any]:
 
 
 @settings(max_examples=examples(6))
-@given(st.integers(0, 10**6), st.sampled_from(BY))
+@given(st.integers(0, 10**6), st.sampled_from(GROUPINGS))
 def test_funnels_are_what_plain_python_counts_from_wherever_they_are_read(seed: int, by: tuple[str, ...]) -> None:
     made = placed(seed)
     with tempfile.TemporaryDirectory() as folder, made.store(Path(folder) / "store.db") as store:
@@ -118,7 +114,7 @@ def test_a_store_of_many_calls_says_the_same(tmp_path: Path, monkeypatch: pytest
     made = placed(5, 70)
     set_small_groups(monkeypatch)
     with packed(made, tmp_path / "packed.db") as store:
-        for by in BY:
+        for by in GROUPINGS:
             for expression, keep in FILTERS.items():
                 wanted = by_hand(filter(keep, made.calls), by)
                 assert in_store(funnels(store, parse(expression), by)) == wanted, (by, expression)

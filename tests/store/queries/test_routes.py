@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.facts import call, fresh, grouped_by, put
 from tests.support.packed_stores import packed, set_small_groups
-from tests.support.random_stores import World, world
+from tests.support.random_stores import CALL_FILTERS, GROUPINGS, World, world
 from tests.surface.store import (
     ConversationFacts,
     DescribedFlow,
@@ -34,12 +34,8 @@ from tests.surface.store import (
 )
 from tests.surface.tui import parse, where
 
-BY: tuple[tuple[str, ...], ...] = (("flow",), ("flow", "agent"), ("run", "flow"), ("flow", "persona"))
 FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
-    "": lambda facts: True,
-    "flow=dental": lambda facts: facts.flow == "dental",
-    "run=night-2 agent=gemini": lambda facts: (facts.run_id, facts.agent_model) == ("night-2", "gemini"),
-    "persona:h": lambda facts: "h" in (facts.persona or ""),
+    **CALL_FILTERS,
     "duration_s>1": lambda facts: facts.duration_s is not None,
     "state=greet": lambda facts: any(row.state == "greet" for row in facts.states),
     'route="greet > collect"': lambda facts: states_of(facts) == ("greet", "collect"),
@@ -101,7 +97,7 @@ def in_store(found: list[FlowRoutes]) -> dict[tuple[Any, ...], Any]:
 
 
 @settings(max_examples=examples(6))
-@given(st.integers(0, 10**6), st.sampled_from(BY))
+@given(st.integers(0, 10**6), st.sampled_from(GROUPINGS))
 def test_routes_are_what_plain_python_counts(seed: int, by: tuple[str, ...]) -> None:
     made = walked(seed)
     with tempfile.TemporaryDirectory() as folder, made.store(Path(folder) / "store.db") as store:
@@ -129,7 +125,7 @@ def test_a_store_of_many_calls_says_the_same(tmp_path: Path, monkeypatch: pytest
     made = walked(5, 70)
     set_small_groups(monkeypatch)
     with packed(made, tmp_path / "packed.db") as store:
-        for by in BY:
+        for by in GROUPINGS:
             for expression, keep in FILTERS.items():
                 wanted = by_hand(filter(keep, made.calls), by)
                 assert in_store(routes(store, parse(expression), by)) == wanted, (by, expression)

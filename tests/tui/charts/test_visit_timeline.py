@@ -66,3 +66,13 @@ def test_a_strip_is_one_line_of_the_width_whatever_visits_there_were(
     spans = (VisitSpan(state, *ends, open=False) for state, ends in zip(states, pairwise(times), strict=False))
     timeline = VisitTimeline((*spans, VisitSpan("last", times[-1], times[-1] + 1, open=True)), ())
     assert cell_width("".join(piece for piece, _ in timeline.strip(width=width, at=at))) == width
+
+
+def test_the_first_letters_of_two_states_are_not_drawn_as_one() -> None:
+    names = ("opening", "modify_order_items", "modify_order_address", "closing")
+    visits = tuple(VisitSpan(state, at * 10.0, at * 10.0 + 10, open=False) for at, state in enumerate(names))
+    text = "".join(piece for piece, _ in VisitTimeline(visits, ()).strip(width=66, at=35.0))
+    assert "opening" in text
+    assert "modify" not in text
+    bars = VisitTimeline(visits, ()).draw(width=34)
+    assert len({line.split()[0] for line in bars[1:]}) == len(names)

@@ -16,11 +16,11 @@ from tests.support.hostile import HOSTILE
 from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls, program
 from tests.support.view_answers import flow_cell, state_cell
 from tests.support.walker import LONGEST_S, Walker, exploring, press_key, walking
-from tests.surface.explorer import PALETTES, Backend, Explorer, Pane, detail_lines, width_of
+from tests.surface.explorer import PALETTES, Backend, Explorer, Pane, detail_lines, funnel_lines, width_of
 from tests.surface.explorer import detail as detail_controller
 from tests.surface.explorer import details_heading as heading
 from tests.surface.store import StoreBusy
-from tests.surface.tui import ASCII, UNICODE, Column, Glyphs, Request, Row, Table, cell_width, flows, states
+from tests.surface.tui import ASCII, UNICODE, Bar, Column, Glyphs, Request, Row, Table, cell_width, flows, states
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +92,16 @@ def test_a_call_is_told_with_what_was_said_first() -> None:
     text = told(table, row, 60, call=conversation_table())
     assert [line.strip("─ ") for line in text if line.startswith("──")] == ["details", "transcript"]
     assert any("Hi, which day suits you?" in line for line in text)
+
+
+def test_states_of_a_funnel_are_told_apart_however_narrow_the_pane_is() -> None:
+    names = ["modify_pending_order_items", "modify_pending_order_address", "modify_pending_order_payment"]
+    rows = [Row(name, {"state": name, "reached": 5, "failed": 0}, bars={"bar": Bar(0.5)}) for name in names]
+    funnel = Table("funnel", "", (Column("state", "State", kind="name"),), rows)
+    for width in range(30, 70):
+        lines = funnel_lines(funnel, width, UNICODE, PALETTES["ansi"])
+        assert len({line[0][0] for line in lines}) == len(names), width
+        assert all(width_of(line) <= width for line in lines)
 
 
 def test_it_is_headed_by_what_one_knows_the_row_by() -> None:
