@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, cast
 
 import click
@@ -16,29 +16,29 @@ from riff_tui.errors import ExitCode, UsageError
 from riff_tui.signals import ending_in_order
 
 PROGRAM = "riff-tui"
-COMMANDS = (
-    "ui",
-    "serve",
-    "demo",
-    "ingest",
-    "edits",
-    "dump",
-    "search",
-    "compare",
-    "export",
-    "gate",
-    "case",
-    "sample",
-    "simulate",
-    "run",
-    "watch",
-    "judge",
-    "copy",
-    "doctor",
-    "notes",
-    "eva",
-)
-"""Each is the function of its name in the module of its name, which holds its EXAMPLES as well."""
+COMMANDS = {
+    "ui": "ui",
+    "serve": "serve",
+    "demo": "demo",
+    "ingest": "ingest",
+    "edits": "edits",
+    "dump": "dump",
+    "search": "search",
+    "compare": "compare",
+    "export": "export",
+    "gate": "gate",
+    "case": "calls.case",
+    "sample": "sample",
+    "simulate": "calls.simulate",
+    "run": "calls.run",
+    "watch": "calls.watch",
+    "judge": "calls.judge",
+    "copy": "copy",
+    "doctor": "doctor",
+    "notes": "notes",
+    "eva": "eva",
+}
+"""Each is the function of its name in the module that stands here, which holds its EXAMPLES as well."""
 
 EXAMPLES = (
     "riff-tui demo",
@@ -47,7 +47,7 @@ EXAMPLES = (
 )
 
 
-def build(names: Sequence[str] = COMMANDS) -> typer.Typer:
+def build(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """Return the application with these of its commands."""
     app = typer.Typer(
         name=PROGRAM,
@@ -65,7 +65,7 @@ def build(names: Sequence[str] = COMMANDS) -> typer.Typer:
 
 def _add(app: typer.Typer, name: str) -> None:
     """Add a command, whose module may hold its class as COMMAND; with PARTS a group of those, each with examples."""
-    module = importlib.import_module(f"riff_tui.commands.{name}")
+    module = importlib.import_module(f"riff_tui.commands.{COMMANDS[name]}")
     command, epilog = getattr(module, name), _examples(module.EXAMPLES)
     if not hasattr(module, "PARTS"):
         app.command(name, cls=getattr(module, "COMMAND", None), epilog=epilog)(command)
@@ -142,7 +142,7 @@ def complete(shell: str, arguments: Sequence[str]) -> None:
         line = typed_line(shell, arguments)
         named = [word for word in line.words if word in COMMANDS][:1]
         # Without a command there is no need of the options of all of them.
-        answer(shell, line, typer.main.get_command(build(named)), () if named else COMMANDS)
+        answer(shell, line, typer.main.get_command(build(named)), () if named else tuple(COMMANDS))
     except Exception:  # a shell that completes shows errors amid what is typed
         return
 

@@ -27,6 +27,7 @@ LARGE = 250
 
 REGISTRIES = {
     "riff_tui.commands": "commands",
+    "riff_tui.commands.calls": "commands that make calls",
     "riff_tui.views": "views",
     "riff_store.queries": "the questions that views ask",
     "riff_ingest.sources": "formats",

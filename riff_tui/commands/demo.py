@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from riff_tui.commands import edits, ingest, simulate, ui
+from riff_tui.commands import edits, ingest, ui
+from riff_tui.commands.calls import simulate
 from riff_tui.commands.ingest import report
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,

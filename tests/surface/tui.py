@@ -20,13 +20,13 @@ from riff_tui.charts.transcript import transcript_lines
 from riff_tui.charts.visit_timeline import EventMark, VisitTimeline
 from riff_tui.cli import run
 from riff_tui.command_line import COMMANDS, build, complete
+from riff_tui.commands.calls.judge import _reasons as reasons
+from riff_tui.commands.calls.judge import _stopped as stopped
+from riff_tui.commands.calls.run_session import run_cost
+from riff_tui.commands.calls.watch import LiveLines
 from riff_tui.commands.gate import SUMMARY_VARIABLE
 from riff_tui.commands.ingest import LEFT_OUT, LISTED_FILES, written_by
-from riff_tui.commands.judge import _reasons as reasons
-from riff_tui.commands.judge import _stopped as stopped
 from riff_tui.commands.notes import PARTS
-from riff_tui.commands.run_session import run_cost
-from riff_tui.commands.watch import LiveLines
 from riff_tui.errors import ExitCode, FilterError, OutputError, OutputFull, UsageError, ViewFailed, describe, trace
 from riff_tui.filters import Filter, parser, quote, split, take_judges
 from riff_tui.filters import render as filters_render

@@ -278,7 +278,7 @@ def test_what_keeps_calls_from_a_store_is_told_once(
     store = tmp_path / "calls.db"
     store.write_text("no store")
     # as where something else takes the place of the store while the run is made
-    monkeypatch.setattr("riff_tui.commands.run_session.store_to_write", lambda *_, **__: nullcontext())
+    monkeypatch.setattr("riff_tui.commands.calls.run_session.store_to_write", lambda *_, **__: nullcontext())
     assert run(options(agent, out, "--ingest", str(store))) == ExitCode.STORE
     said = capsys.readouterr().err
     assert f"not all are in the store ({store}: not a riff-tui store; nothing was changed)" in said

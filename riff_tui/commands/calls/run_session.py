@@ -64,7 +64,7 @@ def make(request: RunRequest, after: After) -> None:
 
 def _make(request: RunRequest, after: After) -> None:
     from riff_runner.run.runs import make_run
-    from riff_tui.commands.judge import judge_calls
+    from riff_tui.commands.calls.judge import judge_calls
     from riff_tui.errors import StoreError, writing
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say

@@ -89,8 +89,8 @@ def run(
     from riff_runner.run.library import persona_names, scenario_names
     from riff_runner.run.run_plan import RunRequest
     from riff_runner.run.targets import PartOptions, make_agent, make_caller, make_tools, parse_target
-    from riff_tui.commands.judge import configured
-    from riff_tui.commands.run_session import After, make, show_plan
+    from riff_tui.commands.calls.judge import configured
+    from riff_tui.commands.calls.run_session import After, make, show_plan
     from riff_tui.errors import UsageError
 
     apply_limits()

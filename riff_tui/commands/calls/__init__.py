@@ -1,0 +1,1 @@
+"""The commands that make calls, judge them and play them again."""
