@@ -9,8 +9,8 @@ agent in each flow, and three judges score its calls, a few of which they leave 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -33,6 +33,20 @@ _START = datetime(2026, 3, 2, 2, 0, tzinfo=UTC)
 _SYLLABLES = [first + last for first in "bcdfghklmnprstvw" for last in "aeiou"]
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Hold how many there are of what a store can grow along beside its calls."""
+
+    flows: int = FLOWS
+    agents: int = len(AGENTS)
+    runs: int = RUNS
+    states: int = len(STATES)
+    personas: int = len(PERSONAS)
+    judges: int = len(JUDGES)
+    exchanges: int = 1
+    """What both say in turn, so often in place of once."""
+
+
 @dataclass(slots=True)
 class _Call:
     turns: list[dict[str, Any]] = field(default_factory=list)
@@ -46,15 +60,17 @@ class _Call:
 class Load:
     """A stream of calls; the same seed gives the same calls, whatever was drawn from another stream.
 
-    They are all of one `night`, or spread over `RUNS` of them.
+    They are all of one `night`, or spread over the runs of the `shape`.
     """
 
-    def __init__(self, seed: int, night: int | None = None) -> None:
-        self._night = night
+    def __init__(self, seed: int, night: int | None = None, shape: Shape = Shape()) -> None:
+        self._night, self._shape = night, shape
         self._random = random.Random(seed)
         self._words = _vocabulary(random.Random(0))
         self._weights = list(accumulate(1 / rank for rank in range(1, len(self._words) + 1)))
         self._encoder = msgspec.json.Encoder()
+        more: dict[str, Any] = {_drawn(number): {} for number in range(shape.states - len(STATES))}
+        self._contract = {**_CONTRACT, "states": {**_CONTRACT["states"], **more}}
 
     def lines(self, conversations: int) -> Iterator[bytes]:
         """The calls as lines of a transcript file, without line ends."""
@@ -62,9 +78,10 @@ class Load:
             yield self._encoder.encode(self._document(number))
 
     def _document(self, number: int) -> dict[str, Any]:
-        flow, agent = number % FLOWS, number // FLOWS % len(AGENTS)
-        run = number * 7919 % RUNS if self._night is None else self._night
-        call = self._walk(skill=0.97 - 0.02 * (flow % 7) - 0.03 * agent)
+        shape = self._shape
+        flow, agent = number % shape.flows, number // shape.flows % shape.agents
+        run = number * 7919 % shape.runs if self._night is None else self._night
+        call = self._walk(skill=0.97 - 0.02 * (flow % 7) - 0.03 * (agent % len(AGENTS)))
         started = _START + timedelta(days=run, seconds=number % 20_000)
         errored = number % 97 == 50
         completed = call.state == "booked" and not errored
@@ -75,9 +92,9 @@ class Load:
             "commit": f"{(run + 1) * 2654435761 % 2**28:07x}",
             "flow": f"flow_{flow:02d}",
             "archetype": ("booking", "dispatch", "inquiry")[flow % 3],
-            "agent_model": AGENTS[agent],
-            "persona": PERSONAS[number % len(PERSONAS)],
-            "scenario": f"scenario_{number // (FLOWS * len(AGENTS)) % SCENARIOS:02d}",
+            "agent_model": _named(AGENTS, agent),
+            "persona": _named(PERSONAS, number % shape.personas),
+            "scenario": f"scenario_{number // (shape.flows * shape.agents) % SCENARIOS:02d}",
             "started_at": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "duration_s": round(call.t, 2),
             "completed": completed,
@@ -86,7 +103,7 @@ class Load:
             "final_status": "confirmed" if completed else None,
             "errored": errored,
             "errors": [],
-            "contract": _CONTRACT,
+            "contract": self._contract,
             "slots": call.slots,
             "turns": call.turns,
             "events": call.events,
@@ -94,10 +111,10 @@ class Load:
 
     def _walk(self, skill: float) -> _Call:
         draw, call = self._random, _Call()
-        place = 0
+        path, place = self._path(), 0
         for _ in range(14):
-            call.state = STATES[place]
-            target = self._visit(call, call.state, place, skill)
+            call.state = path[place]
+            target = self._visit(call, path, place, skill)
             if target is None:
                 call.stopped = "max_turns"
                 return call
@@ -106,15 +123,23 @@ class Load:
                 call.events.append({"type": "state_entered", "t": _s(call), "state": target})
                 call.state = target
                 return call
-            place = STATES.index(target)
+            place = path.index(target)
         call.stopped = "loop" if draw.random() < 0.5 else "hangup"
         return call
 
-    def _visit(self, call: _Call, state: str, place: int, skill: float) -> str | None:
+    def _path(self) -> Sequence[str]:
+        """Return the states on a call's way; where there are more than a call can see, some of these are drawn."""
+        more = self._shape.states - len(STATES)
+        if more <= 0:
+            return STATES
+        drawn = self._random.sample(range(more), min(3, more))
+        return (*STATES[:2], *map(_drawn, drawn), *STATES[2:])
+
+    def _visit(self, call: _Call, path: Sequence[str], place: int, skill: float) -> str | None:
         """Play one visit and name the next state, `None` where the call ends here."""
-        draw = self._random
+        draw, state = self._random, path[place]
         call.events.append({"type": "state_entered", "t": _s(call), "state": state})
-        for _ in range(1 + (draw.random() < 0.75) + (draw.random() < 0.3)):
+        for _ in range(self._shape.exchanges * (1 + (draw.random() < 0.75) + (draw.random() < 0.3))):
             self._exchange(call, state)
         met = draw.random() < skill
         guard = {"type": "guard_evaluated", "t": _s(call), "guard": f"{state}_done", "result": met, "error": None}
@@ -126,13 +151,13 @@ class Load:
                 value = draw.choice(self._words)
                 call.slots[slot] = value
                 call.events.append({"type": "slot_filled", "t": _s(call), "slot": slot, "value": value, "state": state})
-            return STATES[place + 1] if place + 1 < len(STATES) else "booked"
+            return path[place + 1] if place + 1 < len(path) else "booked"
         fate = draw.random()
         if fate < 0.25:
             return None
         if fate < 0.5:
             return "escalated"
-        return STATES[max(0, place - 1)]
+        return path[max(0, place - 1)]
 
     def _exchange(self, call: _Call, state: str) -> None:
         draw = self._random
@@ -149,13 +174,22 @@ class Load:
         return " ".join(words).capitalize() + "."
 
 
-_CONTRACT = {
+_CONTRACT: dict[str, Any] = {
     "success_terminals": ["booked"],
     "escalation_terminals": ["escalated"],
     "final_statuses": ["confirmed"],
     "required_slots": ["name", "date", "address"],
     "states": {state: ({"required_slots": list(SLOTS[state])} if state in SLOTS else {}) for state in STATES},
 }
+
+
+def _drawn(number: int) -> str:
+    return f"ask_{number:03d}"
+
+
+def _named(names: Sequence[str], number: int) -> str:
+    """Return one of these names; of those beyond them, one that is as long."""
+    return names[number] if number < len(names) else f"{names[number % len(names)]}-{number // len(names):04d}"
 
 
 def run_name(night: int) -> str:
@@ -172,9 +206,11 @@ def _vocabulary(draw: random.Random) -> list[str]:
     return draw.sample(sorted(words), len(words))
 
 
-def transcript_file(folder: Path, conversations: int, seed: int = 1) -> Path:
+def transcript_file(folder: Path, conversations: int, seed: int = 1, shape: Shape = Shape()) -> Path:
     """A transcript file of that many calls, made once and kept in the folder."""
-    return _made(folder / f"flow-transcripts-{conversations}-{seed}.jsonl", Load(seed).lines(conversations))
+    of = "" if shape == Shape() else "-" + "-".join(str(getattr(shape, each.name)) for each in fields(shape))
+    path = folder / f"flow-transcripts-{conversations}-{seed}{of}.jsonl"
+    return _made(path, Load(seed, shape=shape).lines(conversations))
 
 
 def nightly_files(folder: Path, nights: int, calls: int) -> Path:
@@ -188,13 +224,14 @@ def nightly_files(folder: Path, nights: int, calls: int) -> Path:
     return nightly
 
 
-def score_lines(night: int, calls: int) -> Iterator[bytes]:
-    """What three judges say of each call of a night: they agree as far as they hear the same call."""
+def score_lines(night: int, calls: int, judges: int = len(JUDGES)) -> Iterator[bytes]:
+    """What judges say of each call of a night: they agree as far as they hear the same call."""
     draw = random.Random(night)
     for number in range(calls):
         heard = draw.gauss(6, 1.5)
-        for place, judge in enumerate(JUDGES):
-            score = round(min(10.0, max(0.0, heard + draw.gauss(0.3 * place, 1))), 1)
+        for place in range(judges):
+            judge = f"judge-{place}"
+            score = round(min(10.0, max(0.0, heard + draw.gauss(0.3 * (place % len(JUDGES)), 1))), 1)
             yield msgspec.json.encode(
                 {
                     "schema": "riff.humanness-score/1",
