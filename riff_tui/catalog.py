@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.location import without_secrets
 from riff_tui.errors import RiffError, UsageError, ViewFailed
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from riff_tui.view_query import ViewQuery
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """Hold what is wanted of a view: a filter, further keys, a column to sort by, how many rows.
 
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
@@ -99,8 +97,7 @@ def _with_names(query: ViewQuery, error: RiffError) -> RiffError:
 def _signed(query: ViewQuery, table: Table) -> Table:
     """Add to a table what was asked for, and in front of its notes which names were asked for in vain."""
     spec, request = query.spec, query.request
-    return replace(
-        table,
+    return table._replace(
         filter=request.where.strip(),
         notes=[*_notes_on_unknown_names(query, table), *table.notes],
         dump=dump_command(spec.name, request),

@@ -9,9 +9,8 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from riff_tui.errors import UsageError
 from riff_tui.table import Bounds
@@ -26,8 +25,7 @@ _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off", ""})
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """Describe the settings of one run; `None` leaves the choice to the command."""
 
     store: str | None = None
@@ -55,9 +53,9 @@ def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int 
     """
     environ = os.environ if environ is None else environ
     found = Settings(**_from_file(config_file(environ)))  # type: ignore[arg-type]  # kinds were checked
-    found = dataclasses.replace(found, **_from_environment(environ))  # type: ignore[arg-type]  # kinds were checked
+    found = found._replace(**_from_environment(environ))  # type: ignore[arg-type]  # kinds were checked
     given = {name: value for name, value in flags.items() if value is not None}
-    return dataclasses.replace(found, **given)  # type: ignore[arg-type]  # typed by the command line
+    return found._replace(**given)  # type: ignore[arg-type]  # typed by the command line
 
 
 def store_location(settings: Settings) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
@@ -33,8 +33,7 @@ class Bounds(NamedTuple):
 BOUNDS = Bounds()
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """Describe how one value of a row is found and shown.
 
     `path` leads into the record (the key alone unless given, so a judge's mean can lie inside
@@ -63,7 +62,7 @@ class Column:
     strong_title: bool = False
     short: str = ""
     graded: bool = False
-    get: Callable[[Any], Any] | None = field(default=None, compare=False)
+    get: Callable[[Any], Any] | None = None
 
     def value(self, record: Mapping[str, Any]) -> Any:
         """Return the unrounded value in a row's record, `None` where it is not measured."""
@@ -89,8 +88,7 @@ class OwnCount(NamedTuple):
     is_thin: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
 
     `display` overrides what a column shows, and `posted` that in the shapes of Markdown. `severity` marks cells by
@@ -103,15 +101,15 @@ class Row:
 
     id: str
     record: Mapping[str, Any]
-    display: Mapping[str, str] = field(default_factory=dict)
-    posted: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    severity: Mapping[str, Severity] = field(default_factory=dict)
+    display: Mapping[str, str] = {}
+    severity: Mapping[str, Severity] = {}
     thin: bool = False
     where: str = ""
     order: str = ""
     leads: str = ""
-    counts: Mapping[str, OwnCount] = field(default_factory=dict)
-    bars: Mapping[str, Bar] = field(default_factory=dict)
+    counts: Mapping[str, OwnCount] = {}
+    bars: Mapping[str, Bar] = {}
+    posted: Mapping[str, str] = {}
 
     def is_thin(self, key: str) -> bool:
         """Return whether too few calls stand behind the value of a column."""
@@ -166,8 +164,7 @@ Deferred: TypeAlias = Callable[[], Steps]
 """A load that was left for later: its steps end with the same table with nothing left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """Group rows under a heading, such as one list of the worklist.
 
     A table with sections is printed as lists: `marker`, the row's `display["place"]`, then its
@@ -212,8 +209,7 @@ class RowCounts(NamedTuple):
         return self.total - self.shown
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Hold a view's answer, ready to be printed or walked.
 
     `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
@@ -249,7 +245,7 @@ class Table:
     total: int | None = None
     matched: int | None = None
     limit: int | None = None
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    extras: Mapping[str, Any] = {}
     figure: Figure | None = None
     prose: Prose | None = None
     sections: Sequence[Section] = ()
@@ -260,7 +256,7 @@ class Table:
     begin: str = ""
     sort: str = ""
     dump: str = ""
-    deferred: Deferred | None = field(default=None, compare=False)
+    deferred: Deferred | None = None
 
     @property
     def counts(self) -> RowCounts:
@@ -284,7 +280,7 @@ def as_read(table: Table) -> Table:
             blocks.setdefault(tuple(row.record[key] for key in folded.by), []).append(row)
     lines = {some[-1].id: _line(table, folded, names, some) for names, some in blocks.items()}
     rows = [lines.get(row.id, row) for row in table.rows if row.id not in folded.ids or row.id in lines]
-    return replace(table, rows=rows)
+    return table._replace(rows=rows)
 
 
 def stands_for_others(row: Row) -> bool:
@@ -325,14 +321,14 @@ def with_deferred(table: Table, change: Callable[[Table], Table]) -> Table:
                 yield change(step) if isinstance(step, Table) else step
 
     deferred = None if table.deferred is None else partial(steps, table.deferred)
-    return replace(change(table), deferred=deferred)
+    return change(table)._replace(deferred=deferred)
 
 
 def begun(table: Table, later: Collection[str]) -> Table:
     """Return a table of which some columns are still to be counted: they say so, not that nothing was measured."""
     display = dict.fromkeys(later, LATER)
-    rows = [replace(row, display={**row.display, **display}) for row in table.rows]
-    return replace(table, rows=rows, notes=[f"{LATER} is still being counted.", *table.notes])
+    rows = [row._replace(display={**row.display, **display}) for row in table.rows]
+    return table._replace(rows=rows, notes=[f"{LATER} is still being counted.", *table.notes])
 
 
 def in_one_step(doing: str, make: Callable[[], Table]) -> Steps:

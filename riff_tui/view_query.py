@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -51,8 +51,7 @@ EVERYTHING = FilterParts()
 BuildTable: TypeAlias = Callable[[FilterParts], Table]
 
 
-@dataclass(frozen=True, slots=True)
-class ViewQuery:
+class ViewQuery(NamedTuple):
     """Hold what is asked of one view: the store, the request, its filter as a predicate, and when to mark."""
 
     store: Store
@@ -85,7 +84,7 @@ class ViewQuery:
 
                 search = Search(self.store, self.parts().calls)
                 if search.calls > QUICKLY_SEARCHED:
-                    return replace(self._of_found([]), deferred=partial(self._searching, search))
+                    return self._of_found([])._replace(deferred=partial(self._searching, search))
             return self.spec.show(self)
 
     def _searching(self, search: Search) -> Steps:
@@ -98,7 +97,7 @@ class ViewQuery:
                 found += calls[: FIRST_FOUND - len(found)]
                 yield self._of_found(found)
             yield f"searched {searched:,} of {total}"
-        return replace(self, request=replace(self.request, defer=False)).table()
+        return self._replace(request=self.request._replace(defer=False)).table()
 
     def _of_found(self, calls: Sequence[int]) -> Table:
         """Return a table of the calls that were found so far, which is empty where rows are something else."""
@@ -127,8 +126,8 @@ class ViewQuery:
         table = build(parts)
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
         total = len((build(EVERYTHING) if fewer and recounts else table).rows)
-        every, table = table, replace(table, rows=matching(table, parts.rows))
-        table = self.arranged(replace(table, total=total, matched=len(table.rows)))
+        every, table = table, table._replace(rows=matching(table, parts.rows))
+        table = self.arranged(table._replace(total=total, matched=len(table.rows)))
         table = _with_columns_asked_for(table, parts.rows)
         notes = [*table.notes, *left_out(table, self.keys)]
         if parts.rows is not None and every.rows and not table.matched:
@@ -137,7 +136,7 @@ class ViewQuery:
             notes = [*unknown_values(every, parts.rows), *notes]
         if self.spec.words.empty_store and not total and (recounts or (not fewer and parts.rows is None)):
             notes.append(self.spec.words.empty_store)
-        return replace(table, notes=notes)
+        return table._replace(notes=notes)
 
     @property
     def is_slow_on_screen(self) -> bool:
@@ -159,7 +158,7 @@ class ViewQuery:
         first = table(False)
         if first.sort.removeprefix("-") in later:
             return table(True)
-        return replace(begun(first, later), deferred=partial(in_one_step, doing, partial(table, True)))
+        return begun(first, later)._replace(deferred=partial(in_one_step, doing, partial(table, True)))
 
     def arranged(self, table: Table) -> Table:
         """Sort and limit the rows of a table."""
@@ -172,8 +171,8 @@ def _with_columns_asked_for(table: Table, rows: Predicate | None) -> Table:
     """Show the figures that rows are sorted or filtered by, where these are columns to choose, before all others."""
     asked = {term.field for term in terms(rows)} | {table.sort.removeprefix("-")}
     hidden = {column.key for column in table.columns if not column.shown and column.kind in ("number", "count")} & asked
-    columns = [replace(column, shown=True) if column.key in hidden else column for column in table.columns]
-    return replace(table, columns=columns, first=tuple(column.key for column in columns if column.key in hidden))
+    columns = [column._replace(shown=True) if column.key in hidden else column for column in table.columns]
+    return table._replace(columns=columns, first=tuple(column.key for column in columns if column.key in hidden))
 
 
 def matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:
@@ -194,7 +193,7 @@ def ordered(table: Table, sort: str, ranked: str = "") -> Table:
     measured = [(value, row) for value, row in values if value is not None]
     measured.sort(key=lambda found: _place(found[0]), reverse=down)
     rows = [row for _, row in measured] + [row for value, row in values if value is None]
-    return replace(table, rows=rows, sort=f"{'-' if down else ''}{column.key}")
+    return table._replace(rows=rows, sort=f"{'-' if down else ''}{column.key}")
 
 
 def sort_column(columns: Sequence[Column], sort: str) -> Column:
@@ -213,14 +212,14 @@ def limited(table: Table, limit: int | None) -> Table:
     """Keep at most so many rows; of a table of lists at most so many a list."""
     if limit is None:
         return table
-    table = replace(table, limit=limit)
+    table = table._replace(limit=limit)
     if not table.sections:
-        return replace(table, rows=table.rows[:limit])
+        return table._replace(rows=table.rows[:limit])
     kept: set[str] = set()
     for section in table.sections:
         wanted = frozenset(section.row_ids)
         kept.update([row.id for row in table.rows if row.id in wanted][:limit])
-    return replace(table, rows=[row for row in table.rows if row.id in kept])
+    return table._replace(rows=[row for row in table.rows if row.id in kept])
 
 
 def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:

@@ -80,7 +80,7 @@ def test_every_exit_code_is_explained() -> None:
 
 def test_every_setting_is_explained() -> None:
     told = {cell.strip("`") for cell in first_cells(section("Settings"))}
-    assert told == set(Settings.__dataclass_fields__)
+    assert told == set(Settings._fields)
     assert all(f"`RIFF_TUI_{name.upper()}`" in section("Settings") for name in told)
 
 

@@ -106,7 +106,6 @@ def explore(
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
-    from dataclasses import replace
 
     from riff_tui.catalog import Request, dump_command
     from riff_tui.errors import NoTerminal
@@ -118,7 +117,7 @@ def explore(
     check_start(chosen, request, at)
     name = chosen.name
     if not has_terminal():
-        command = dump_command(name, replace(request, store=settings.store or ""))
+        command = dump_command(name, request._replace(store=settings.store or ""))
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {command}"

@@ -6,7 +6,6 @@ import io
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import TextIO
@@ -84,7 +83,7 @@ def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTE
     """
     options = Options(ascii_only=ascii_only)
     taken = accumulate(len(of) + len(command) for of, command in table.commands)
-    table = replace(table, commands=table.commands[: sum(length <= most // 2 for length in taken)])
+    table = table._replace(commands=table.commands[: sum(length <= most // 2 for length in taken)])
     whole = _printed(table, len(table.rows), options)
     if len(whole) <= most:
         return whole
@@ -103,7 +102,7 @@ def _printed(table: Table, count: int, options: Options) -> str:
         rows = "1 row is" if left_out == 1 else f"{left_out} rows are"
         notes.insert(0, f"{rows} left out here, the least severe: the text would be too long for a pull request.")
     out = io.StringIO()
-    markdown.write(replace(table, rows=table.rows[:count], notes=notes), out, options)
+    markdown.write(table._replace(rows=table.rows[:count], notes=notes), out, options)
     return out.getvalue()
 
 

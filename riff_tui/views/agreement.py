@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +71,7 @@ def show(query: ViewQuery) -> Table:
     from riff_store.queries.agreement import agreement as asked
 
     table = query.result(query.parts(), lambda parts: agreement(asked(query.store, parts.calls, parts.judges)))
-    return table if table.counts.total or query.predicate is not None else replace(table, notes=[NO_JUDGES])
+    return table if table.counts.total or query.predicate is not None else table._replace(notes=[NO_JUDGES])
 
 
 def agreement(answers: Sequence[PairAgreement]) -> Table:
@@ -194,7 +193,7 @@ def show_disputes(query: ViewQuery) -> Table:
     table = query.result(FilterParts(rows=rows if wordy else None), lambda _: disputes(answer), recounts=False)
     why = NO_DISPUTES if query.predicate is None else NONE_HERE
     notes = list(table.notes) if table.rows else [why, *table.notes[2:]]
-    return replace(table, notes=notes, total=total, matched=found.total, limit=limit)
+    return table._replace(notes=notes, total=total, matched=found.total, limit=limit)
 
 
 def disputes(answer: Disputes) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ _COLUMNS = (
     Column("stop_reasons", "Stop", kind="object", help="Why the calls ended, with counts."),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
     Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
-    dataclasses.replace(FAILURE_DETAIL, key="detail"),
+    FAILURE_DETAIL._replace(key="detail"),
     Column("lift", "lift", kind="object", shown=False, help="What stands out, with both shares and the test's p."),
     Column("last_ok", "Last good", kind="object", shown=False, help="The states before, with counts."),
     Column("kinds", "kinds", kind="object", shown=False, help="What went wrong in how many of its calls."),

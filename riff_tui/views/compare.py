@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import all_of, conjuncts, terms
@@ -164,7 +164,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
         view="compare",
         title=f"Compare: B {answer.b.name} against A {answer.a.name}{f' where {scope}' if scope else ''}"
         f" ({'newly broken and mended' if answer.a.kind == 'run' else 'worst'} first)",
-        columns=[replace(column, shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
+        columns=[column._replace(shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference) for difference in answer.differences],
         lead="" if answer.solved is None else failures.solved_text(answer.solved),
         notes=[*_notes(answer), *([f"{DRILL}{drill}"] if drill and answer.differences else [])],

@@ -59,7 +59,7 @@ def show(query: ViewQuery) -> Table:
         raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
     table = conversation(detail, text=request.text, redact=Redactor() if request.redact else None)
     if request.text and request.redact:
-        table = replace(table, notes=[*table.notes, LIMITS])
+        table = table._replace(notes=[*table.notes, LIMITS])
     return query.result(FilterParts(), lambda _: table)
 
 
@@ -175,7 +175,7 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
     """Return the table with what is blamed for the failure, whose row is marked and where a cursor begins."""
     call = detail.call
     if call.failure is None:
-        return replace(table, extras={**table.extras, "blame": None})
+        return table._replace(extras={**table.extras, "blame": None})
     blamed = str(at + 1) if (at := _blamed(call, detail.document, found)) is not None else ""
     place = next((nr for nr, row in enumerate(table.rows) if row.id == blamed), None)
     blame = {
@@ -189,7 +189,7 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
     }
     rows = [*table.rows]
     if place is not None:
-        rows[place] = replace(rows[place], severity={**rows[place].severity, "": "bad"})
+        rows[place] = rows[place]._replace(severity={**rows[place].severity, "": "bad"})
         entered = [
             at
             for at, row in enumerate(rows[: place + 1])
@@ -198,9 +198,9 @@ def _with_blame(table: Table, detail: CallDetail, found: Sequence[Moment], words
         if entered:
             divider = rows[entered[-1]]
             said = f"first failed here: {cells.kind_text(call.failure, _detail(call, words))}"
-            rows[entered[-1]] = replace(divider, record={**divider.record, "blame": said})
+            rows[entered[-1]] = divider._replace(record={**divider.record, "blame": said})
     begin = table.begin or (blamed if place is not None else "")
-    return replace(table, rows=rows, begin=begin, extras={**table.extras, "blame": blame})
+    return table._replace(rows=rows, begin=begin, extras={**table.extras, "blame": blame})
 
 
 def _detail(call: Call, words: CallWords) -> str | None:
@@ -243,7 +243,7 @@ def _with_end(row: Row, call: Call) -> Row:
     where = f" in {call.final_state}" if call.final_state else ""
     status = f" · status {call.final_status}" if call.final_status else ""
     marks = row.severity if call.success is not False else {**row.severity, "ended": "bad"}
-    return replace(row, record={**row.record, "ended": f"ended: {call.stop_reason}{where}{status}"}, severity=marks)
+    return row._replace(record={**row.record, "ended": f"ended: {call.stop_reason}{where}{status}"}, severity=marks)
 
 
 def _tell_repeats(rows: list[Row]) -> None:
@@ -256,7 +256,7 @@ def _tell_repeats(rows: list[Row]) -> None:
         sentences = [" ".join(_WORD.findall(each.casefold())) for each in _SENTENCE.split(row.record["text"])]
         telling = [each for each in sentences if each.count(" ") >= FEWEST_WORDS - 1]
         if telling and all((role, each) in said for each in telling) and (first := said[role, telling[-1]]) is not None:
-            rows[at] = replace(row, record={**row.record, "as_at": first})
+            rows[at] = row._replace(record={**row.record, "as_at": first})
         for each in telling:
             said.setdefault((role, each), t)
 

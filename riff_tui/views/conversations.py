@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +64,7 @@ COLUMNS: Sequence[Column] = (
         get=lambda call: call.failure,
     ),
     Column("last_ok", "Last good", kind="name", shown=False, help="The state of the visit before that one."),
-    replace(FAILURE_DETAIL, key="detail", get=lambda call: call.failure_detail),
+    FAILURE_DETAIL._replace(key="detail", get=lambda call: call.failure_detail),
     Column("failure_error", "Failed with", kind="text", shown=False, help="Its message without numbers and names."),
     Column("failed_tool", "Tool", kind="name", shown=False, help="The tool that is blamed for it."),
     Column("who", "Who", kind="name", shown=False, help="Whose fault it was: the agent's, the caller's, a backend's."),
@@ -84,7 +83,7 @@ COLUMNS: Sequence[Column] = (
     Column("error_count", "errs", kind="count", better="lower", shown=False, help="Errors during the call."),
     Column("defects", "defects", kind="count", better="lower", shown=False, help="Defects of its event stream."),
     Column("error", "Error", kind="text", shown=False, help="Why the call was errored."),
-    replace(columns.CALLER, shown=False),
+    columns.CALLER._replace(shown=False),
     Column(
         "caller_ok",
         "caller ok",
@@ -113,8 +112,7 @@ def show(query: ViewQuery) -> Table:
     if request.defer and not listed.is_counted and listed.at_most > LOOKED_AT:
         begun = listed.first(BEGUN, LOOKED_AT)
         if begun:
-            return replace(
-                _list_of(query, calls, begun),
+            return _list_of(query, calls, begun)._replace(
                 deferred=partial(in_one_step, COUNTING, partial(_counted, query, calls, listed)),
             )
     return _counted(query, calls, listed)
@@ -173,8 +171,7 @@ def _list_of(
     if matched is None:
         matched = len(keys) if limit is None else count_conversations(store, calls)
     total = count_conversations(store)
-    return replace(
-        table,
+    return table._replace(
         notes=[] if total else [EMPTY_STORE],
         total=total,
         matched=matched,
@@ -197,7 +194,7 @@ def _sort_key(sort: str | None, known: Sequence[Column]) -> str | None:
 
 def conversations(calls: Sequence[Row], *, noted: bool = True) -> Table:
     """Return the list of rows that `row` made; where none is `noted` what people say is there to be chosen alone."""
-    shown = [replace(each, shown=each.shown and (noted or each.key not in _FOLDED)) for each in COLUMNS]
+    shown = [each._replace(shown=each.shown and (noted or each.key not in _FOLDED)) for each in COLUMNS]
     identity = ("run", "conversation")
     return Table(view="conversations", title="Conversations", columns=shown, rows=calls, identity=identity)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import FIELD_OF_KIND
@@ -58,7 +57,7 @@ def coverage(answers: Sequence[Coverage], by: Sequence[str] = ("flow",)) -> Tabl
         view="coverage",
         title=f"Coverage: {_scope(answers[0]) if one else flows}",
         columns=[
-            *(replace(column, shown=column.key != "flow" or not one) for column in columns.keys(by)),
+            *(column._replace(shown=column.key != "flow" or not one) for column in columns.keys(by)),
             *_COLUMNS[1:],
         ],
         rows=[_row(*each) for each in sorted(found, key=lambda each: _rank(*each))],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
@@ -80,7 +79,7 @@ def show(query: ViewQuery) -> Table:
     table = query.result(query.parts(), lambda parts: edits(edit_effects(query.store, parts.calls)), recounts=False)
     if query.predicate is None or table.rows or edit_effects(query.store):
         return table
-    return replace(table, notes=[NO_EDITS])
+    return table._replace(notes=[NO_EDITS])
 
 
 def edits(answers: Sequence[EditEffect]) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.metrics import POOLED, metric_of, unit_of
@@ -45,7 +44,7 @@ def show(query: ViewQuery) -> Table:
     table = query.result(FilterParts(rows=rows), lambda _: effects(answer), recounts=False)
     if answer.model.n or answer.unmeasured or answer.excluded:
         return table
-    return replace(table, notes=[*table.notes, EMPTY_STORE if query.predicate is None else NO_CALL])
+    return table._replace(notes=[*table.notes, EMPTY_STORE if query.predicate is None else NO_CALL])
 
 
 def effects(answer: Effects) -> Table:

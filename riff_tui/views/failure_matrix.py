@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import terms
@@ -79,7 +78,7 @@ def shown(query: ViewQuery, build: BuildTable, *, recounts: bool = True) -> Tabl
     table = query.result(query.parts().of_rows_alone(), build, recounts=recounts)
     if table.rows or table.counts.total:
         return table
-    return replace(table, notes=[NONE_FAILED if count_conversations(query.store) else EMPTY_STORE])
+    return table._replace(notes=[NONE_FAILED if count_conversations(query.store) else EMPTY_STORE])
 
 
 def failure_matrix(answer: FailureMatrix) -> Table:

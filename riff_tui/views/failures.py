@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
@@ -69,7 +68,7 @@ def show(query: ViewQuery) -> Table:
         f"{DRILL}{dump_command('conversation', Request(where=row.where, store=query.request.store))}"
         for row in table.rows[:1]
     ]
-    return replace(table, notes=[*table.notes, *drills])
+    return table._replace(notes=[*table.notes, *drills])
 
 
 def failures(answer: Failures) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +44,12 @@ LAST_EDIT = Column(
     shown=False,
     help="The flow's last edit that the latest run of the row contains; ? where only its time tells.",
 )
-LOST = replace(
-    columns.LOST, shown=False, help="Failed calls that ended where nobody served them: given up, or handed over."
+LOST = columns.LOST._replace(
+    shown=False, help="Failed calls that ended where nobody served them: given up, or handed over."
 )
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
-_FAILED = replace(columns.FAILED, pasted=False)
-SCORE = replace(columns.BLEND, title="score", shown=True, pasted=False)
+_FAILED = columns.FAILED._replace(pasted=False)
+SCORE = columns.BLEND._replace(title="score", shown=True, pasted=False)
 """Operability without its caps: where most rows are capped it is what orders them."""
 _OF_CALLS = (
     columns.SUCCESS, _FAILED, columns.QUALITY, columns.N, columns.MEASURED, LOST, SCORE, columns.EXCLUDED
@@ -80,12 +79,12 @@ def show(query: ViewQuery) -> Table:
             [cell for cell, row in zip(found, built.rows, strict=True) if row.id in left], query.keys, query.bounds
         )
         # The units stand for all columns; what else is noted is of the rows that are shown.
-        return replace(built, notes=[*built.notes[:1], *shown.notes[1:]])
+        return built._replace(notes=[*built.notes[:1], *shown.notes[1:]])
 
     def table(*, trend: bool, whole: bool = True) -> Table:
         found = query.result(wanted, partial(build, trend=trend, edits=whole))
         if not whole:
-            return replace(found, headline=f"Fix first: {LATER}")
+            return found._replace(headline=f"Fix first: {LATER}")
         # Names in the filter choose rows, and with them the calls behind these.
         scope = all_of([*conjuncts(wanted.calls), *(part for part in conjuncts(wanted.rows) if _names_calls(part))])
         first, said = first_to_fix(query.store, scope), render(scope)
@@ -96,11 +95,11 @@ def show(query: ViewQuery) -> Table:
             first, said = first_to_fix(query.store, scope) if ways else None, query.request.where or said
             if not ways:
                 return found
-        return replace(found, **what_is_first(first, totals(query.store, scope), said))
+        return found._replace(**what_is_first(first, totals(query.store, scope), said))
 
     if request.trend and request.defer and needs(wanted.calls, query.keys) == "base":
         steps = partial(in_one_step, "reading how it went run by run", partial(table, trend=True))
-        return replace(table(trend=False, whole=False), deferred=steps)
+        return table(trend=False, whole=False)._replace(deferred=steps)
     return table(trend=request.trend)
 
 
@@ -134,7 +133,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *_MEASURED,
             *added,
             *interaction,
-            *(replace(each, shown=True) if each.key == "excluded" and any(errored) else each for each in _OF_CALLS),
+            *(each._replace(shown=True) if each.key == "excluded" and any(errored) else each for each in _OF_CALLS),
             *cells.shown_where_failed(_OF_CALLERS, answers),
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
@@ -31,7 +30,7 @@ _COLUMNS = (
     Column("reached", "reached", kind="count", short="calls", help="Calls that came to the state."),
     Column("bar", "", kind="bar", help="The share of the calls that came here, hatched those that failed here."),
     columns.share("share", "share", shown=False, help="The share of the flow's calls that came to the state."),
-    replace(columns.FAILED_HERE, pasted=True),
+    columns.FAILED_HERE._replace(pasted=True),
     Column("position", "place", unit="visits", shown=False, help="The mean place of its first visit among the visits."),
     Column("next", "Next", kind="object", help="Where calls went from here, and how often they took that step."),
     Column("outcome", "Outcome", kind="text", shown=False, help="success or escalation where the flow ends here."),
@@ -78,7 +77,7 @@ def show(query: ViewQuery) -> Table:
     query.parts()  # says what is wrong with the filter
     # A funnel of some of the calls: whatever a filter speaks of, of no row of it alone.
     table = with_excluded(query, query.result(FilterParts(calls=query.predicate), build))
-    return table if table.sort else replace(table, rows=list(_under_one_name(table.rows)))
+    return table if table.sort else table._replace(rows=list(_under_one_name(table.rows)))
 
 
 def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
@@ -90,7 +89,7 @@ def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
         view="funnel",
         title=f"Funnel: {_scope(answers[0]) if one else _several(answers, by)}",
         columns=[
-            *(replace(column, shown=column.key != "flow" or not one) for column in columns.keys(by)),
+            *(column._replace(shown=column.key != "flow" or not one) for column in columns.keys(by)),
             *_COLUMNS[1:],
         ],
         rows=[_row(each, row) for each, row in found],
@@ -130,7 +129,7 @@ def funnel_of_sides(
         view="funnel",
         title=f"Funnel of two {key}s: {answers[0].keys['flow'] if one else _several(answers, ('flow',))}",
         columns=[
-            replace(column, shown=shown.get(column.key, column.shown))
+            column._replace(shown=shown.get(column.key, column.shown))
             for each in (*columns.keys(("flow", "state")), _SIDE, *columns.keys((key,)), *_COLUMNS[2:])
             for column in (each, *_OF_SIDES.get(each.key, ()))
         ],
@@ -172,7 +171,7 @@ def _under_one_name(rows: Sequence[Row]) -> Iterator[Row]:
     before: object = None
     for row in rows:
         state = (row.record["flow"], row.record["state"]) if "side" in row.record else None
-        yield replace(row, display={**row.display, "state": ""}) if state is not None and state == before else row
+        yield row._replace(display={**row.display, "state": ""}) if state is not None and state == before else row
         before = state
 
 
@@ -197,7 +196,7 @@ def _row_of_side(sign: str, side: tuple[Funnel, FunnelRow], state: ComparedState
     failed = shifts["failed_"]
     mark: Severity | None = None if failed is None or not failed.is_sure else "bad" if failed.difference > 0 else "good"
     marks = {} if mark is None else {"": mark, "failed_difference": mark}
-    return replace(row, record=record, display=display, severity=marks, thin=0 < row.record["reached"] < THIN)
+    return row._replace(record=record, display=display, severity=marks, thin=0 < row.record["reached"] < THIN)
 
 
 def _is_rare(*sides: tuple[Funnel, FunnelRow] | None) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store.alignment import HUMAN, PASSED
@@ -67,7 +66,7 @@ def show_alignment(query: ViewQuery) -> Table:
     from riff_store.queries.judges import alignment as asked
 
     table = query.result(query.parts(), lambda parts: alignment(asked(query.store, parts.calls, parts.judges)))
-    return table if table.counts.total or query.predicate is not None else replace(table, notes=[NOBODY])
+    return table if table.counts.total or query.predicate is not None else table._replace(notes=[NOBODY])
 
 
 def alignment(answer: Alignments) -> Table:
@@ -188,7 +187,7 @@ _COLUMNS = (
     Column("prompt_version", "Version", kind="text", help="What its prompt calls its own version."),
     columns.N,
     Column("mean", "mean", unit="0-10", better="higher", help="Mean of its scores."),
-    *(replace(column, strong=False, thin=False) for column in RATES),
+    *(column._replace(strong=False, thin=False) for column in RATES),
     Column("unscored", "unscored", kind="count", better="lower", help="Calls that it could not score."),
 )
 
@@ -204,7 +203,7 @@ def show(query: ViewQuery) -> Table:
     found = query.in_two_parts(table, LOOKING_UP, ("prompt_version",))
     if found.counts.total or query.predicate is not None or not count_conversations(query.store):
         return found
-    return replace(found, notes=[NO_JUDGES])
+    return found._replace(notes=[NO_JUDGES])
 
 
 def judges(answers: Sequence[JudgeSummary]) -> Table:
@@ -219,7 +218,7 @@ def judges(answers: Sequence[JudgeSummary]) -> Table:
         view="judges",
         title="Judges and how they agree",
         columns=[
-            *(replace(column, shown=shown.get(column.key, column.shown)) for column in _COLUMNS),
+            *(column._replace(shown=shown.get(column.key, column.shown)) for column in _COLUMNS),
             *(_agreement(name) for name in others),
         ],
         rows=[_row(judge, others) for judge in answers],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ def show(query: ViewQuery) -> Table:
     from riff_store.queries.neighbors import begun, completed
 
     flow, state, rest = named_state(query.predicate)
-    parts = replace(query, predicate=all_of(rest)).parts()
+    parts = query._replace(predicate=all_of(rest)).parts()
     calls = calls_around(state, parts.calls)
 
     def table(around: Neighborhood, pooled: PooledLatency | None) -> Table:
@@ -79,13 +79,13 @@ def show(query: ViewQuery) -> Table:
             reading = LatencyReading(query.store, flow, state, calls)
         read_on = partial(in_steps, reading, partial(table, around))
         if query.request.defer and reading.kept > QUICK_CALLS and not reading.too_many:
-            return replace(table(around, None), deferred=read_on)
+            return table(around, None)._replace(deferred=read_on)
         return run_steps(read_on())
 
     with query.store.snapshot():
         around = begun(query.store, flow, state, calls)
         if query.request.defer and around.calls > COUNTED_LATER:
-            return replace(table(around, None), deferred=partial(in_one_step, COUNTING, partial(whole, around)))
+            return table(around, None)._replace(deferred=partial(in_one_step, COUNTING, partial(whole, around)))
         return whole(around)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import UsageError
@@ -50,7 +48,7 @@ _COLUMNS: Sequence[Column] = (
     _OF_CALLS["first_failed"],
     Column("stratum", "Stratum", kind="name", shown=False, help="What it was drawn from: random, failing or outlier."),
     columns.RUN,
-    *(dataclasses.replace(_OF_CALLS[key], shown=False) for key in ("persona", "scenario", "trial")),
+    *(_OF_CALLS[key]._replace(shown=False) for key in ("persona", "scenario", "trial")),
 )
 _MARKS: Mapping[str, Severity] = {"fail": "bad", "split": "warn"}
 _KEYS_OF_CALL = ("persona", "scenario", "first_failed", "verdict", "codes", "noted_by")
@@ -69,7 +67,7 @@ def unkept(store: Store, drawn: KeptList) -> Table:
     from riff_tui.catalog import Request
 
     table = _list_of(ViewQuery(store, SAMPLE, Request()), reading_list(store, drawn))
-    return dataclasses.replace(table, first=SAMPLE.first, last=SAMPLE.last)
+    return table._replace(first=SAMPLE.first, last=SAMPLE.last)
 
 
 def draw_calls(store: Store, asked: Sample) -> Draw:
@@ -108,7 +106,7 @@ def _list_of(query: ViewQuery, answer: ReadingList | None) -> Table:
     table = query.result(query.parts(), build)
     if answer is not None:
         return table
-    return dataclasses.replace(table, notes=[NO_LIST if count_conversations(query.store) else EMPTY_STORE])
+    return table._replace(notes=[NO_LIST if count_conversations(query.store) else EMPTY_STORE])
 
 
 def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Table:
@@ -141,7 +139,7 @@ def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Tab
         "readers": dict(sorted(readers.items(), key=lambda each: (-each[1], each[0]))),
     }
     unread = next((row.id for row in table.rows if row.where and not row.record["read"]), "")
-    return dataclasses.replace(table, extras=extras, notes=list(_notes(answer.sample, extras)), begin=unread)
+    return table._replace(extras=extras, notes=list(_notes(answer.sample, extras)), begin=unread)
 
 
 def progress(told: Mapping[str, Any]) -> list[str]:
@@ -264,7 +262,7 @@ def show_codes(query: ViewQuery) -> Table:
     table = query.result(query.parts().of_rows_alone(), lambda parts: codes(asked(query.store, parts.calls)))
     if table.rows or table.counts.total:
         return table
-    return replace(table, notes=[*table.notes, NO_CODE] if count_conversations(query.store) else [EMPTY_STORE])
+    return table._replace(notes=[*table.notes, NO_CODE] if count_conversations(query.store) else [EMPTY_STORE])
 
 
 def codes(answer: Codes) -> Table:

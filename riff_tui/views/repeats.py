@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Table
@@ -76,7 +75,7 @@ def show(query: ViewQuery) -> Table:
     if table.counts.total:
         return table
     left_out = list(table.notes[2:])
-    return replace(table, notes=[NO_REPEATS, *left_out] if left_out or query.predicate is not None else [EMPTY_STORE])
+    return table._replace(notes=[NO_REPEATS, *left_out] if left_out or query.predicate is not None else [EMPTY_STORE])
 
 
 def repeats(answers: Sequence[RepeatCell], by: Sequence[str] = ()) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import BOUNDS, Bounds, Column, Folded, Row, Table
@@ -54,15 +53,14 @@ def show(query: ViewQuery) -> Table:
     )
     named = examples_of(query.store, [row.record["example"] for row in found.rows])
     rows = [
-        replace(
-            row,
+        row._replace(
             record={**row.record, "example": cells.call_where(example)},
             display={**row.display, "example": example.conversation},
         )
         for row in found.rows
         for example in (named[row.record["example"]],)
     ]
-    return with_excluded(query, replace(found, rows=rows))
+    return with_excluded(query, found._replace(rows=rows))
 
 
 def routes(
@@ -88,7 +86,7 @@ def routes(
         view="routes",
         title=f"Routes: {_scope_of(answers[0]) if one else _several_flows(answers, by)}",
         columns=[
-            replace(column, shown=is_shown.get(column.key, column.shown)) for column in (*columns.keys(by), *_OF_ROUTES)
+            column._replace(shown=is_shown.get(column.key, column.shown)) for column in (*columns.keys(by), *_OF_ROUTES)
         ],
         rows=rows,
         notes=list(_notes_on_routes(answers, outlined, rare, is_shown)),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from riff_store.vocabulary import FIELDS
 from riff_tui.table import Column, Row, Table
@@ -26,8 +25,7 @@ def _counts_calls(column: Column) -> bool:
     return column.kind == "count" and field is not None and field.kind == "flag"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class Filters(NamedTuple):
     """Describe what a filter can speak of besides the columns.
 
     `fields` are further keys of a record. Those of the keys that are in `call_fields` narrow the calls behind the
@@ -42,8 +40,7 @@ class Filters:
     refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Words(NamedTuple):
     """Hold what people read: what the view is called, its rows, and why there are none.
 
     `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
@@ -63,8 +60,7 @@ class Words:
     ranked: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class Screen(NamedTuple):
     """Describe where the explorer shows a view.
 
     `kind` is the screen it is on, `key` leads to it and `help` is what that key does; `depth` is how deep it lies in
@@ -88,8 +84,7 @@ class Screen:
     compares: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewSpec:
+class ViewSpec(NamedTuple):
     """Describe one view.
 
     What it is: `name`, `title`, `help` in three lines, `aliases`, and its place in listings (`order`). A view that is

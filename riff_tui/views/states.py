@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,13 +47,13 @@ def show(query: ViewQuery) -> Table:
 
     def table(whole: bool) -> Table:
         found = query.result(query.parts(), partial(build, whole))
-        found = replace(found, title=TITLE.format(scope=flows_of(query.predicate)))
+        found = found._replace(title=TITLE.format(scope=flows_of(query.predicate)))
         if not whole:
             return found
         found = with_excluded(query, found)
         if not any(term.field == "flow" for term in _terms_that_hold(query.predicate)):
             return found
-        return replace(found, notes=[*found.notes, *successors(found.rows)])
+        return found._replace(notes=[*found.notes, *successors(found.rows)])
 
     if not takes_long(query.store, query.parts().calls, query.keys):
         return table(True)
@@ -76,7 +75,7 @@ def with_excluded(query: ViewQuery, table: Table) -> Table:
     if counts and EMPTY_STORE in others:
         others[others.index(EMPTY_STORE)] = NO_STATES
     left = [f"Excluded: {excluded_text(excluded, failed)}."] if excluded else []
-    return replace(table, notes=[units, *left, *others])
+    return table._replace(notes=[units, *left, *others])
 
 
 def flows_of(predicate: Predicate | None) -> str:
@@ -213,8 +212,7 @@ SPEC = ViewSpec(
 
 SEGMENTS_TITLE = "Per-segment quality: {scope} (worst first)"
 
-_N = replace(
-    columns.N,
+_N = columns.N._replace(
     help="Calls that came to a state of it, of all its states together; below 5 the row is thin and carries `~`.",
 )
 _WORST = (
@@ -237,7 +235,7 @@ def show_segments(query: ViewQuery) -> Table:
     table = query.result(
         query.parts(), lambda parts: segments(segment_cells(query.store, parts.calls, by=query.keys), query.keys)
     )
-    return with_excluded(query, replace(table, title=SEGMENTS_TITLE.format(scope=flows_of(query.predicate))))
+    return with_excluded(query, table._replace(title=SEGMENTS_TITLE.format(scope=flows_of(query.predicate))))
 
 
 def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:

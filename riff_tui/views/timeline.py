@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import COMPUTED
@@ -100,7 +99,7 @@ def with_lines(table: Table) -> Table:
     series |= {judge: [run["quality"][judge] for run in runs] for judge in judges if judge != _SUCCESS}
     if all(sum(value is not None for value in values) < LEAST for values in series.values()):
         return table
-    return replace(table, figure=Sparklines(series, rates=(_SUCCESS,)), notes=[*table.notes, LINES])
+    return table._replace(figure=Sparklines(series, rates=(_SUCCESS,)), notes=[*table.notes, LINES])
 
 
 def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -> Row:
@@ -168,18 +167,18 @@ SPEC = ViewSpec(
 )
 
 # Show what was evaluated when, from which commit, and how it went.
-_RUN_SUCCESS = replace(columns.SUCCESS, get=lambda run: run.success.mean)
-_RUN_QUALITY = replace(columns.QUALITY, get=lambda run: run.quality.mean)
+_RUN_SUCCESS = columns.SUCCESS._replace(get=lambda run: run.success.mean)
+_RUN_QUALITY = columns.QUALITY._replace(get=lambda run: run.quality.mean)
 _RUN_COLUMNS = (
     columns.RUN,
-    replace(columns.STARTED, get=lambda run: cells.moment(run.started_at)),
+    columns.STARTED._replace(get=lambda run: cells.moment(run.started_at)),
     columns.FLOWS,
     columns.N,
     columns.FAILED,
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
     _RUN_SUCCESS,
     columns.interval(_RUN_SUCCESS),
-    replace(columns.OVERALL, get=lambda run: cells.caller_values(run)["success_overall"]),
+    columns.OVERALL._replace(get=lambda run: cells.caller_values(run)["success_overall"]),
     _RUN_QUALITY,
     columns.interval(_RUN_QUALITY),
     columns.CALLER_FAILED,
@@ -218,7 +217,7 @@ def _run_row(run: RunSummary) -> Row:
     record = {**row.record, "intervals": cells.intervals(measures | cells.caller_intervals(run))}
     display, counts = cells.interval_texts(_RUN_COLUMNS, record), cells.counts_of(run.n, measures)
     [marks] = cells.errored_marks([run])
-    return replace(row, record=record, display=display, counts=counts, severity=marks)
+    return row._replace(record=record, display=display, counts=counts, severity=marks)
 
 
 RUNS = ViewSpec(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import NONE_FOUND
@@ -67,7 +66,7 @@ def show(query: ViewQuery) -> Table:
         query.parts(), lambda parts: tools(tool_cells(query.store, parts.calls, query.keys), query.keys)
     )
     if not found.counts.total:
-        return replace(found, notes=[*found.notes, NO_TOOLS if count_conversations(query.store) else EMPTY_STORE])
+        return found._replace(notes=[*found.notes, NO_TOOLS if count_conversations(query.store) else EMPTY_STORE])
     return with_excluded(query, found)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -63,7 +62,7 @@ _COLUMNS = (
 
 def _of(keys: str) -> tuple[Column, ...]:
     found = {column.key: column for column in _COLUMNS}
-    return tuple(replace(found[key], strong=False, shown=True) for key in keys.split())
+    return tuple(found[key]._replace(strong=False, shown=True) for key in keys.split())
 
 
 _OF_FLOWS = _of("flow agent failed n success_rate correctness")
@@ -88,8 +87,7 @@ def show(query: ViewQuery) -> Table:
     if query.is_slow_on_screen and query.request.sort is None and takes_long(query.store, query.parts().calls, _STATES):
         flows = table(False)
         if flows.rows:
-            return replace(
-                flows,
+            return flows._replace(
                 total=None,
                 matched=None,
                 notes=[FLOWS_ALONE],

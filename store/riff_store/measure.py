@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 UNIT = 1_000_000_000
 Z95 = 1.959963984540054
@@ -69,8 +69,7 @@ class Measure:
         return Measure(self.n + other.n, self.total + other.total, squares, self.rate, self.scale)
 
 
-@dataclass(frozen=True, slots=True)
-class PooledMeasure:
+class PooledMeasure(NamedTuple):
     """Hold a figure over the events of `n` calls together: `total` in billionths ÷ `events`.
 
     `n` counts calls with such events. `spread` adds up the squares of what each call's part is more than the figure

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -36,8 +35,7 @@ class Pooled(NamedTuple):
     whole: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """Describe a metric: an aspect of calls, computed or `judged`, a metric of a `state`, or a figure of a `row`.
 
     `key` is its name in filters and data, `aliases` stand for it in filters, `title` heads its column and `short`

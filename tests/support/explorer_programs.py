@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 from tests.support.fake_names import FakeNames, HostileNames
@@ -55,7 +54,7 @@ class _Broken(list[Row]):
 
 def broken() -> ShowView:
     """A table that ends the explorer while it is drawn."""
-    return lambda view, request: replace(flow_table(), rows=_Broken(flow_table().rows))
+    return lambda view, request: flow_table()._replace(rows=_Broken(flow_table().rows))
 
 
 def hostile() -> ShowView:
@@ -67,12 +66,12 @@ def hostile() -> ShowView:
         if view == "conversation":
             parts = [conversation_table(text).rows for text in strings]
             rows: Sequence[Row] = [
-                replace(row, id=f"{part} {row.id}") for part, rows in enumerate(parts) for row in rows
+                row._replace(id=f"{part} {row.id}") for part, rows in enumerate(parts) for row in rows
             ]
-            return replace(conversation_table(), rows=rows, notes=strings, title=strings[1], dump=strings[1])
-        table = catalog.show(view, replace(request, where="flow=viewing state=confirm"))
+            return conversation_table()._replace(rows=rows, notes=strings, title=strings[1], dump=strings[1])
+        table = catalog.show(view, request._replace(where="flow=viewing state=confirm"))
         rows = [_spoiled(table.rows[index % len(table.rows)], index) for index in range(len(strings))]
-        return replace(table, rows=rows, notes=strings, title=strings[1], dump=strings[1])
+        return table._replace(rows=rows, notes=strings, title=strings[1], dump=strings[1])
 
     return show
 
@@ -89,8 +88,8 @@ def hostile_voice() -> ShowView:
 
 def _spoiled(row: Row, index: int) -> Row:
     text = list(HOSTILE.values())[index]
-    return replace(
-        row, id=f"{index}", record={key: text if key in _TEXT_KEYS else value for key, value in row.record.items()}
+    return row._replace(
+        id=f"{index}", record={key: text if key in _TEXT_KEYS else value for key, value in row.record.items()}
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import overload
 
 from tests.support.view_answers import state_cell
@@ -145,7 +144,7 @@ class FakeCatalog:
             rows.sort(key=lambda row: (column.value(row.record) is None, column.value(row.record)))
             rows = rows[::-1] if request.sort.startswith("-") else rows
         dump = f"riff-tui dump {view}" + (f" --where '{request.where}'" if request.where else "")
-        return replace(table, rows=rows, total=len(table.rows), dump=dump, filter=request.where)
+        return table._replace(rows=rows, total=len(table.rows), dump=dump, filter=request.where)
 
 
 def _flows(_: Request) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.hostile import HOSTILE
@@ -57,4 +56,4 @@ class Voices(FakeCatalog):
         kept: Mapping[str, object] | None = document(self.voice)
         if WRITTEN in request.where:
             kept = {"turns": [{"role": "agent", "text": "Hello.", "t": 0.0}]}
-        return replace(conversation(detail(kept)), dump="riff-tui dump conversation", filter=request.where)
+        return conversation(detail(kept))._replace(dump="riff-tui dump conversation", filter=request.where)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -159,7 +158,7 @@ class Reading:
         if view == self.slow:
             self._wait()
         found = show(self._store, view, request)
-        return replace(found, deferred=partial(self._rest, found.deferred) if found.deferred else None)
+        return found._replace(deferred=partial(self._rest, found.deferred) if found.deferred else None)
 
     def _rest(self, rest: Deferred) -> Steps:
         yield "reading"

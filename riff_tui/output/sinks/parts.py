@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 from riff_tui.table import Batch, Column, Row, Section, Severity, Table
 from riff_tui.text.column_fit import wrap
@@ -77,8 +76,7 @@ def wrapped(text: str, room: int | None) -> list[str]:
     return [text] if room is None or cell_width(text) <= room else wrap(text, room)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """Describe how to print; a format ignores what means nothing to it."""
 
     width: int | None = None

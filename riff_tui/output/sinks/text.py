@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Fit, Grid, Piece, listed
@@ -67,7 +66,7 @@ def _write_blocks(table: Table, above: Sequence[Sequence[str]], out: TextIO, opt
     out.write("".join("".join(f"{line.rstrip()}\n" for line in part) + "\n" for part in above))
     grid: Grid | None = None
     for start in range(0, len(table.rows), AT_ONCE):
-        before, grid = grid, Grid(replace(table, rows=table.rows[start : start + AT_ONCE]), options, grid)
+        before, grid = grid, Grid(table._replace(rows=table.rows[start : start + AT_ONCE]), options, grid)
         if before is None or before.layout != grid.layout:
             out.write(_joined(grid.titles(), options).rstrip() + "\n")
         out.writelines(_joined(pieces, options).rstrip() + "\n" for pieces in grid.lines())
@@ -108,7 +107,7 @@ def _toned(line: Sequence[tuple[str, str | None]], options: Options) -> str:
 
 
 def _lists(table: Table, options: Options) -> list[list[str]]:
-    plain = replace(options, color=False)
+    plain = options._replace(color=False)
     return [
         [part for line in (heading, *(_joined(pieces, plain) for pieces in lines)) for part in _broken(line, options)]
         for heading, lines in listed(table, options)

@@ -7,7 +7,6 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -77,8 +76,7 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
         return _with_columns(source, choice, form)
     sort = (place.chosen_order or None) if source is reading.main else None
     posted = Format(form).is_posted
-    request = replace(
-        place.request,
+    request = place.request._replace(
         where=source.filter,
         predicate=None,
         sort=sort,
@@ -110,7 +108,7 @@ class FileExport:
         if not over and path.is_file() and not path.is_symlink():
             raise Exists
         self.of = len(table.rows)
-        counted = replace(table, rows=_Counted(table.rows, self))
+        counted = table._replace(rows=_Counted(table.rows, self))
         write_whole(path, lambda out: render(counted, form, out, ascii_only=ascii_only))
 
     def count(self, row: int) -> None:
@@ -148,11 +146,11 @@ def _with_columns(table: Table, choice: ColumnChoice, form: str) -> Table:
     if table.sections or form in ("json", "jsonl", "csv"):
         return table
     columns = [
-        replace(column, shown=(column.shown or column.key in choice.shown) and column.key not in choice.hidden)
+        column._replace(shown=(column.shown or column.key in choice.shown) and column.key not in choice.hidden)
         for column in all_columns(table)
         if column in table.columns or column.key in choice.shown
     ]
-    return replace(table, columns=columns)
+    return table._replace(columns=columns)
 
 
 FORMATS_HINT = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"

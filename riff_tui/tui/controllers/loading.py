@@ -143,7 +143,7 @@ class DeferredLoad:
         """Show the rows that came so far, if their location is still shown."""
         begun, self._begun, before = self._begun, None, self._loaded
         if begun is not None and before is not None and self._host.loaded is before:
-            self._loaded = before.completed(replace(begun, deferred=before.deferred))
+            self._loaded = before.completed(begun._replace(deferred=before.deferred))
             self._host.renew(self._loaded, changed=False)
 
     def _say(self, text: str) -> None:

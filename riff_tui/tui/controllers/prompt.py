@@ -187,7 +187,7 @@ class PromptController:
         """Return how many rows the store finds, once nothing more is typed."""
         await asyncio.sleep(_PAUSE_S)
         view = spec_of(location.view).screen.rows_of or location.view
-        request = replace(location.request, sort=None, defer=spec_of(view).row_kind != "call")
+        request = location.request._replace(sort=None, defer=spec_of(view).row_kind != "call")
         show_view = self._host.show_view
         slow = self._host.set_timer(_PAUSE_S, lambda: self._prompt.tell("counting …"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -123,7 +123,7 @@ class StoreWatcher:
 
     def _show(self, view: str, request: Request) -> Table:
         with self._store.snapshot():
-            table = catalog.show(self._store, view, replace(request, store=self._named))
+            table = catalog.show(self._store, view, request._replace(store=self._named))
             if self._calls is None:
                 self.count_more()
             return table

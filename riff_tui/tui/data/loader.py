@@ -76,7 +76,7 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
         table = load_rows(show, location)
         # What one row stands for is in no count of rows.
         is_folded = bool(table.folded) and not location.unfolded
-        return LoadedView(replace(as_read(table), matched=None, total=None) if is_folded else table)
+        return LoadedView(as_read(table)._replace(matched=None, total=None) if is_folded else table)
     where = location.scope & Filter.of(without_bare_words(location.filter.predicate))
     request = Request(where=where.text, predicate=where.predicate, defer=True)
     neighbors = show(location.view, request)
@@ -97,10 +97,10 @@ def load_rows(show: ShowView, location: Location) -> Table:
     if spec.screen.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
         return with_deferred(show(spec.screen.rows_of, request), partial(_paged, location=location))
-    request = replace(location.request, trend=spec.trend, defer=True)
+    request = location.request._replace(trend=spec.trend, defer=True)
     table = show(location.view, request)
     if wants_folding(location, table):
-        table = show(location.view, replace(request, by=folded_by(location)))
+        table = show(location.view, request._replace(by=folded_by(location)))
     return with_deferred(table, partial(_paged, location=location))
 
 
@@ -153,7 +153,7 @@ def _paged(table: Table, location: Location) -> Table:
     rows.load(max(0, min(location.index, len(rows) - 1)) // PAGE)
     if location.row and not location.index:
         rows.find(location.row)
-    return replace(table, rows=rows)
+    return table._replace(rows=rows)
 
 
 def pair_ids(marked: Sequence[str], row: Row | None) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def load_pair(show: ShowView, location: Location) -> Table:
     (first, a), (second, b) = (_load_row(show, location, row_id) for row_id in location.pair)
     keys = {column.key for column in first.columns}
     columns = [*first.columns, *(column for column in second.columns if column.key not in keys)]
-    table = side_by_side(replace(first, columns=columns), a, b)
+    table = side_by_side(first._replace(columns=columns), a, b)
     return ordered(table, location.sort) if location.sort else table
 
 

@@ -207,7 +207,7 @@ def link(location: Location, store: str = "", at: str = "") -> str:
 
     `store` is named if it is not the default one.
     """
-    return ui_command(location.view, replace(location.request, by=location.by), at=at, store=store)
+    return ui_command(location.view, location.request._replace(by=location.by), at=at, store=store)
 
 
 def link_to(stack: Stack, store: str, table: Table | None = None) -> str:

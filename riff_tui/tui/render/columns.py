@@ -133,7 +133,7 @@ def all_columns(table: Table) -> list[Column]:
     if longest:
         after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
         runs = "last run" if longest == 1 else f"last {min(longest, LONGEST_TREND)} runs"
-        found.insert(after, replace(TREND, title=runs))
+        found.insert(after, TREND._replace(title=runs))
     return found
 
 

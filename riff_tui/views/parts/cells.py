@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
@@ -207,7 +206,7 @@ def shown_where_failed(found: Sequence[Column], answers: Iterable[Counted]) -> l
     if not any(each.caller_failed for each in answers):
         return list(found)
     told = (columns.CALLER_FAILED.key, columns.OVERALL.key)
-    return [replace(column, shown=True) if column.key in told else column for column in found]
+    return [column._replace(shown=True) if column.key in told else column for column in found]
 
 
 def errored_marks(answers: Iterable[Counted]) -> list[dict[str, Severity]]:

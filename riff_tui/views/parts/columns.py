@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
@@ -40,16 +39,14 @@ WORST_STATE = Column(
 INTERVAL = "intervals."
 _NAMES = (FLOW, AGENT, TOOL, STATE, SEGMENT, PERSONA, RUN, SCENARIO, CALLER, ARCHETYPE, COMMIT)
 KEYS = {column.key: column for column in _NAMES}
-HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
+HIDDEN_SEGMENT = SEGMENT._replace(shown=False)
 
 N = Column("n", "n", kind="count", thin=True, help="Calls behind the row; below 5 it is thin and carries `~`.")
 FAILED = Column(
     "failed", "failed", kind="count", better="lower", strong=True,
     help="Calls that were not served, correct and complete, as far as that is known.",
 )  # fmt: skip
-FAILED_HERE = dataclasses.replace(
-    FAILED, pasted=False, help="Failed calls that are blamed on this place: what went wrong first."
-)
+FAILED_HERE = FAILED._replace(pasted=False, help="Failed calls that are blamed on this place: what went wrong first.")
 MEASURED = Column(
     "measured", "measured", kind="count", shown=False, help="Calls of which it is known whether they succeeded."
 )
@@ -88,9 +85,8 @@ def share(key: str, title: str, *, trim: bool = True, **given: Any) -> Column:
 
 OPERABILITY = column_of(OF_CALLS["operability"])
 BLEND = column_of(OF_CALLS["blend"])
-SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, trim=True, graded=True)
-OVERALL = dataclasses.replace(
-    SUCCESS,
+SUCCESS = column_of(OF_CALLS["success_rate"])._replace(decimals=2, trim=True, graded=True)
+OVERALL = SUCCESS._replace(
     key="success_overall",
     title="overall",
     short="",
@@ -147,7 +143,7 @@ def added(aspects: Iterable[str]) -> list[Column]:
     measured = set(aspects)
     own = [key for key, metric in OF_CALLS.items() if metric.optional and key in measured]
     found = (metric_of(aspect) for aspect in (*own, *sorted(measured - OF_CALLS.keys())))
-    return [dataclasses.replace(column_of(metric), shown=False) for metric in found if metric is not None]
+    return [column_of(metric)._replace(shown=False) for metric in found if metric is not None]
 
 
 def units_of(aspects: Iterable[str]) -> str:

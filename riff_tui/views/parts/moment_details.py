@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.scoring import FULL
@@ -155,8 +155,7 @@ def with_steps(table: Table, taken: Sequence[TakenStep], detail: CallDetail, wor
         )
         for place, (record, is_wrong) in enumerate(zip(records, wrong, strict=True), len(table.rows) + 1)
     ]
-    return replace(
-        table,
+    return table._replace(
         rows=[*table.rows, *rows],
         extras={**table.extras, "expected_steps": [_record(step, words) for step in taken]},
     )

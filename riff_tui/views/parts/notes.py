@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_tui.table import Column, Row, Table
@@ -71,14 +70,13 @@ def at_moments(table: Table, notes: Sequence[Note], words: Words) -> Table:
     if not texts:
         return table
     rows = [
-        replace(
-            row,
+        row._replace(
             record={**row.record, COLUMN.key: texts.get(index)},
             display={**row.display, COLUMN.key: " · ".join(texts.get(index, ()))},
         )
         for index, row in enumerate(table.rows)
     ]
-    return replace(table, rows=rows, columns=[*table.columns, COLUMN])
+    return table._replace(rows=rows, columns=[*table.columns, COLUMN])
 
 
 def _short(notes: Sequence[Note], words: Words) -> list[str]:

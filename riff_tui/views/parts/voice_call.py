@@ -55,7 +55,7 @@ def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
     named = [row.record.get("detail") for row in table.rows if row.record.get("kind") == "turn"]
     none = dict.fromkeys(column.key for column in _COLUMNS)
     kept = [
-        replace(row, record={**row.record, **none}, display={**row.display, **dict.fromkeys(none, "")})
+        row._replace(record={**row.record, **none}, display={**row.display, **dict.fromkeys(none, "")})
         for row in table.rows
         if row.record.get("kind") not in ("turn", "tool")
     ]
@@ -67,14 +67,13 @@ def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
     # Each part keeps its order; what has no time stays behind what came before it.
     rows = list(_placed([row for _, row in heapq.merge(*parts, key=lambda each: each[0])]))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
-    known["kind"] = replace(known["kind"], help=_KINDS)
+    known["kind"] = known["kind"]._replace(help=_KINDS)
     for key in ("state", *(("changed", "turn_taking", "reason") if voice.marks else ())):
         if not any(row.record.get(key) for row in rows):
-            known[key] = replace(known[key], shown=False)
-    return replace(
-        table,
+            known[key] = known[key]._replace(shown=False)
+    return table._replace(
         columns=[known[key] for key in _ORDER],
-        rows=[replace(row, id=str(number)) for number, row in enumerate(rows, 1)],
+        rows=[row._replace(id=str(number)) for number, row in enumerate(rows, 1)],
         notes=[*table.notes, *voice_record.notes(voice, words, rows)],
         extras={**table.extras, "voice": voice_record.record(voice, words)},
         figure=Lanes.of(voice) or table.figure,
@@ -266,7 +265,7 @@ def _placed(rows: Sequence[Row]) -> Iterator[Row]:
             yield row
         else:
             shown = {key: text for key, text in row.display.items() if key != "state"}
-            yield replace(row, record={**row.record, "state": state}, display=shown)
+            yield row._replace(record={**row.record, "state": state}, display=shown)
 
 
 def _timed(rows: Sequence[Row]) -> Iterator[tuple[float, Row]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
@@ -28,8 +27,7 @@ from riff_store.scoring import PARTS, operability_of
 TREND = 10
 
 
-@dataclass(frozen=True, slots=True)
-class FlowCell:
+class FlowCell(NamedTuple):
     """Describe a cell of the flow matrix: its names in `keys` (flow, agent and any `by`), and its means.
 
     `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
@@ -67,8 +65,7 @@ class FlowCell:
         return 0 if self.success.mean is None else self.success.n - round(self.success.mean * self.success.n)
 
 
-@dataclass(frozen=True, slots=True)
-class ArchetypeCell:
+class ArchetypeCell(NamedTuple):
     """Describe a family of flows: its pooled cell, and the (flow, agent) with the least and the most success.
 
     `archetype` is None for the flows that name no family. Thin members stand for a family only where there is no
@@ -101,11 +98,11 @@ def flow_cells(
         cells = _cells(store, calls, by, judges)
         if trend:
             history = _history(store, calls, by)
-            cells = [replace(cell, trend=history.get(tuple(cell.keys.values()), ())) for cell in cells]
+            cells = [cell._replace(trend=history.get(tuple(cell.keys.values()), ())) for cell in cells]
         if edits and (known := Edits(store)):
             latest = _latest_runs(store, calls, by)
             cells = [
-                replace(cell, last_edit=known.last(cell.keys.get("flow"), latest[tuple(cell.keys.values())]))
+                cell._replace(last_edit=known.last(cell.keys.get("flow"), latest[tuple(cell.keys.values())]))
                 for cell in cells
             ]
     return sorted(cells, key=least_operable_first)

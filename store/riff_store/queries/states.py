@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from riff_store import schema as m
 from riff_store.database import Store
@@ -38,8 +37,7 @@ ORDERED_BY = ("stall", "progress", "escalation")
 _DESCRIBED = ("flow", "archetype", "state", "segment")
 
 
-@dataclass(frozen=True, slots=True)
-class StateCell:
+class StateCell(NamedTuple):
     """Describe a cell of the state matrix; `keys` hold flow, state and any `by`, `lost` counts the calls lost there.
 
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
@@ -58,7 +56,7 @@ class StateCell:
     steps: StepCounts | None = None
     asks_steps: bool = False
     typed: bool = False
-    blames: Mapping[str, int] = field(default_factory=dict)
+    blames: Mapping[str, int] = {}
 
     @property
     def failed(self) -> int:
@@ -70,8 +68,7 @@ class StateCell:
         return _figure(self, metric)
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentCell:
+class SegmentCell(NamedTuple):
     """Describe a cell of the segment matrix, with the member that does worst, of which only the measures are given.
 
     `lost` counts the calls lost in its states. `most` and `least` are the members with most and least progress.
@@ -85,7 +82,7 @@ class SegmentCell:
     most: StateCell
     lost: int | None = None
     typed: bool = False
-    blames: Mapping[str, int] = field(default_factory=dict)
+    blames: Mapping[str, int] = {}
 
     @property
     def failed(self) -> int:
@@ -305,8 +302,7 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
 
 
 # Measure how tools fare in states.
-@dataclass(frozen=True, slots=True)
-class ToolCell:
+class ToolCell(NamedTuple):
     """Describe how a tool fares; `keys` hold flow, tool, state and agent, and any `by`.
 
     It was called `n` times in `calls` conversations. `errors` of these failed, and `unrecovered` of them were followed

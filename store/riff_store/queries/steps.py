@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import peewee as pw
 
@@ -167,8 +167,7 @@ _Cells: TypeAlias = dict[tuple[str, str], _Sums]
 """Such sums by run and by what the calls touched."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoveredItem:
+class CoveredItem(NamedTuple):
     """Count the calls that touched an item of a flow, those that were served and those that failed.
 
     One that is `declared` is named by a file of the flow. `last` is the last run of which any call touched it, up to
@@ -184,8 +183,7 @@ class CoveredItem:
     last: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Hold the items of a flow, those that the fewest calls touched first.
 
     `calls` count, and `last` is the last run that has any of them.

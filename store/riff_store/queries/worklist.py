@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import exp, lgamma, log, log1p
+from typing import NamedTuple
 
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
@@ -25,8 +25,7 @@ _CHANCE = 0.025
 _FLOW, _STATES, _BY_AGENT = Grouping(("flow",)), Grouping(("flow", "state")), Grouping(("flow", "state", "agent"))
 
 
-@dataclass(frozen=True, slots=True)
-class FirstToFix:
+class FirstToFix(NamedTuple):
     """Name the state on which most failed calls are blamed, and what fixing it could bring.
 
     `failed` of the `n` calls of its flow failed there, and of the `agents` that led these `failing` failed some.
@@ -45,8 +44,7 @@ class FirstToFix:
     steps: StepCounts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(NamedTuple):
     """Count calls: those of which success is known, the failed ones among them, their flows, and those not counted."""
 
     measured: int = 0
@@ -57,8 +55,7 @@ class Totals:
     caller_failed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Worklist:
+class Worklist(NamedTuple):
     """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
 
     `blamed` counts by flow, and by agent too where flows are ranked by pairs, the failed calls of each state, the most
@@ -73,7 +70,7 @@ class Worklist:
     totals: Totals
     blamed: Mapping[Names, Mapping[str, int]]
     nowhere: Mapping[str, int]
-    measured: Mapping[str, int] = field(default_factory=dict)
+    measured: Mapping[str, int] = {}
     first: FirstToFix | None = None
     by_steps: Sequence[str] = ()
     handovers: Sequence[StateCell] = ()

@@ -260,7 +260,7 @@ class Far(LazyRows):
             return super().__getitem__(index)  # type: ignore[return-value]  # as above
         threads.add(threading.current_thread())
         row = flow_row(index)  # type: ignore[arg-type]  # as above
-        return replace(row, severity={"operability": "bad"} if index == 7_000 else {})
+        return row._replace(severity={"operability": "bad"} if index == 7_000 else {})
 
 
 threads: set[threading.Thread] = set()
@@ -268,7 +268,7 @@ threads: set[threading.Thread] = set()
 
 async def test_a_bad_cell_far_down_a_long_list_is_found_without_keeping_anybody_waiting() -> None:
     catalog = FakeCatalog()
-    table = replace(catalog.show("flows", Request()), view="flows", rows=Far(10_000))
+    table = catalog.show("flows", Request())._replace(view="flows", rows=Far(10_000))
     catalog.show = lambda view, request: table  # type: ignore[method-assign]  # one list is enough
     async with finding(catalog=catalog) as at:
         threads.clear()
@@ -296,7 +296,7 @@ async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
 
     catalog = FakeCatalog()
     rows = Slow(100_000)
-    table = replace(catalog.show("flows", Request()), rows=rows)
+    table = catalog.show("flows", Request())._replace(rows=rows)
     catalog.show = lambda view, request: table  # type: ignore[method-assign]  # one list is enough
     async with finding(catalog=catalog) as at:
         at.controls.search.remember("nowhere")

@@ -7,7 +7,6 @@ import base64
 import io
 import threading
 from collections.abc import Generator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -261,7 +260,7 @@ def test_counts_say_what_a_filter_left() -> None:
     assert count_text(Location("worklist"), table, None, 3) == " entry · 3 marked"
     assert count_text(Location("neighbors"), flow_table(0), None) == "0 conversations"
     assert count_text(Location("states", filter=Filter("x")), flow_table(0), 412) == "0 of 412 match"
-    assert count_text(Location("states"), replace(table, matched=58), None) == " shown, of 58 states"
+    assert count_text(Location("states"), table._replace(matched=58), None) == " shown, of 58 states"
 
 
 @pytest.mark.parametrize(

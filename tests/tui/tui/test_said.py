@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -50,7 +49,7 @@ class Searching:
 
     def show(self, view: str, request: Request) -> Table:
         found = show(self._store, view, request)
-        return replace(found, deferred=partial(self._slowly, found.deferred) if found.deferred else None)
+        return found._replace(deferred=partial(self._slowly, found.deferred) if found.deferred else None)
 
     def let(self, steps: int = 1) -> None:
         self._let.release(steps)

@@ -126,7 +126,7 @@ def test_columns_that_are_still_to_come_have_their_room() -> None:
 def test_parts_come_round_and_latencies_only_where_there_are_some() -> None:
     folds: list[Fold] = ["all", "graph", "latencies", "list"]
     assert [next_fold(fold, TABLE) for fold in folds] == ["graph", "latencies", "list", "all"]
-    bare = replace(TABLE, figure=None)
+    bare = TABLE._replace(figure=None)
     assert pooled_of(bare) is None
     assert [next_fold(fold, bare) for fold in folds] == ["graph", "list", "list", "all"]
 
@@ -167,10 +167,10 @@ class Slow(FakeCatalog):
         if view == "neighbors":
             assert request.defer
             assert isinstance(whole.figure, StateFigure)
-            return replace(whole, figure=replace(whole.figure, pooled=None), deferred=lambda: self._rest(whole))
+            return whole._replace(figure=replace(whole.figure, pooled=None), deferred=lambda: self._rest(whole))
         if view == "flows" and request.where:
-            rows = [replace(row, record={**row.record, "trend": [0.1, 0.9]}) for row in whole.rows]
-            return replace(whole, deferred=lambda: self._rest(replace(whole, rows=rows)))
+            rows = [row._replace(record={**row.record, "trend": [0.1, 0.9]}) for row in whole.rows]
+            return whole._replace(deferred=lambda: self._rest(whole._replace(rows=rows)))
         return whole
 
     def _rest(self, whole: Table) -> Generator[str, None, Table]:

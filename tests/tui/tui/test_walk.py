@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,8 +180,8 @@ async def test_the_list_is_not_forgotten_however_many_conversations_one_reads() 
     class Many(FakeCatalog):
         def show(self, view: str, request: Request) -> Table:
             table = super().show(view, request)
-            rows = [replace(row, id=f"{copy}{row.id}") for copy in range(5) for row in table.rows]
-            return replace(table, rows=rows) if view == "conversations" else table
+            rows = [row._replace(id=f"{copy}{row.id}") for copy in range(5) for row in table.rows]
+            return table._replace(rows=rows) if view == "conversations" else table
 
     async with walking(catalog=Many()) as at:
         await at.press("4", "enter", *["n"] * 20)

@@ -11,7 +11,7 @@ from tests.surface.tui import Table, flows, left_out, runs
 
 def failing(flow: str, failed: int, overall: float) -> FlowCell:
     cell = flow_cell(flow, n=10, excluded=failed + 1, success_rate=0.5)
-    return replace(cell, caller_failed=failed, overall=measure(overall, 10 + failed, rate=True))
+    return cell._replace(caller_failed=failed, overall=measure(overall, 10 + failed, rate=True))
 
 
 def shown(table: Table) -> list[str]:
@@ -45,7 +45,7 @@ def test_excluded_calls_are_told_apart_by_whose_fault_it_was() -> None:
     assert left_out(flows([failing("a", 2, 0.4)])) == [
         "Excluded: 3 calls are not counted in averages: 1 errored, 2 whose caller failed (a qwen-flash 3)."
     ]
-    assert left_out(flows([replace(failing("a", 1, 0.4), excluded=1)])) == [
+    assert left_out(flows([failing("a", 1, 0.4)._replace(excluded=1)])) == [
         "Excluded: 1 call is not counted in averages: 1 whose caller failed (a qwen-flash 1)."
     ]
 

@@ -83,7 +83,7 @@ def test_calls_show_what_people_say_where_they_say_anything(store: Path, tiny: P
 @pytest.mark.parametrize(("request_", "shown"), [(Request(), None), (Request(text=True, redact=True), ["[email 2]"])])
 def test_who_wrote_on_a_call_is_told_as_far_as_words_are(store: Path, request_: Request, shown: object) -> None:
     with open_store(store) as opened:
-        table = show(opened, "conversation", replace(request_, where="run=run-1 conversation=c-0000"))
+        table = show(opened, "conversation", request_._replace(where="run=run-1 conversation=c-0000"))
     assert table.extras["call"]["noted_by"] == shown
 
 

@@ -98,7 +98,7 @@ def test_the_signs_of_a_graph_are_explained_and_no_others() -> None:
 
 def test_an_interval_ends_where_its_metric_does() -> None:
     cell = state_cell("apartment_viewing", "collect_details", n=2)
-    latencies = replace(cell, measures={"latency_p95": Measure(2, 10 * 10**9, 90.0)})  # 0.5 and 9.5 seconds
+    latencies = cell._replace(measures={"latency_p95": Measure(2, 10 * 10**9, 90.0)})  # 0.5 and 9.5 seconds
     assert neighbors(answer(latencies)).notes[2].startswith("lat_p95(s) 5.0 (0.0 to ")
 
 
@@ -165,8 +165,7 @@ def test_why_pooled_latencies_are_missing_is_said(pooled: PooledLatency, said: s
 
 
 def test_what_fails_in_a_state_and_how_is_its_first_sentence() -> None:
-    cell = replace(
-        state_cell("apartment_viewing", "collect_details", n=72, dwell_turns=3.3),
+    cell = state_cell("apartment_viewing", "collect_details", n=72, dwell_turns=3.3)._replace(
         blames={"hand-off": 41, "dead end": 31},
     )
     around = replace(answer(cell), ends=Terminus(31, 0.43, 1.0, 31, {"hangup": 20, "loop": 11}), elsewhere=1.3)
@@ -176,11 +175,11 @@ def test_what_fails_in_a_state_and_how_is_its_first_sentence() -> None:
     # Where some that end there fail elsewhere, or are served, it does not say that these end here.
     assert "31 dead ends" in neighbors(replace(around, ends=Terminus(33, 0.5))).lead
     assert neighbors(replace(around, elsewhere=3.0)).lead == "FAILS 100%: 41 handed to a human, 31 end here."
-    asked = replace(cell, blames={"missing action": 1}, asks_steps=True)
+    asked = cell._replace(blames={"missing action": 1}, asks_steps=True)
     assert neighbors(replace(around, cell=asked, elsewhere=None)).lead == (
         "1 failed call is blamed on it: missing action 1."
     )
-    assert neighbors(replace(around, cell=replace(cell, blames={}), elsewhere=None)).lead == ""
+    assert neighbors(replace(around, cell=cell._replace(blames={}), elsewhere=None)).lead == ""
     assert neighbors(answer()).lead == ""
 
 

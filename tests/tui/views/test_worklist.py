@@ -261,7 +261,7 @@ def test_thin_places_carry_their_mark() -> None:
 
 def test_flows_that_are_ranked_as_a_whole_name_no_agent() -> None:
     cell = flow_cell("f", n=20, success_rate=0.9)
-    whole = type(cell)(**{**{name: getattr(cell, name) for name in cell.__slots__}, "keys": {"flow": "f"}})
+    whole = type(cell)(**{**{name: getattr(cell, name) for name in cell._fields}, "keys": {"flow": "f"}})
     (row,) = worklist(answer(flows=[whole], blamed={("f",): {"greet": 2}})).rows
     assert (row.record["agent"], row.where) == (None, "flow=f")
     assert row.display["summary"] == "success 90%  (n 20)  2 failed, 2 in greet"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 from hypothesis import given
@@ -20,7 +19,7 @@ SCORE = Column("score", "score", unit="0-10", strong=True)
 
 def table_of(columns: list[Column], *records: Mapping[str, object], **changes: object) -> Table:
     rows = [Row(str(place), record) for place, record in enumerate(records)]
-    return dataclasses.replace(Table("v", "", columns, rows), **changes)  # type: ignore[arg-type]
+    return Table("v", "", columns, rows)._replace(**changes)  # type: ignore[arg-type]
 
 
 def lines(table: Table, width: int | None) -> list[str]:
@@ -69,7 +68,7 @@ def test_what_is_the_same_in_every_row_is_said_once_where_there_is_no_room() -> 
 
 
 def test_titles_become_short_before_anything_goes() -> None:
-    wordy = dataclasses.replace(SCORE, title="a very long title", short="score")
+    wordy = SCORE._replace(title="a very long title", short="score")
     table = table_of([NAME, wordy, N], {"name": "aaaaaaaaaa", "score": 1.0, "n": 7})
     assert header(table, 24) == ["Name", "score", "n"]
     assert "Cut to" not in printed(table, "text", width=24)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -46,7 +45,7 @@ def unwrapped(text: str) -> str:
 
 @pytest.mark.parametrize("shape", sample_tables.ALL)
 def test_it_reads_as_the_text_form_does(shape: str) -> None:
-    plain = dataclasses.replace(sample_tables.ALL[shape](), notes=(), total=None, lead="Fix first: dog/listen.")
+    plain = sample_tables.ALL[shape]()._replace(notes=(), total=None, lead="Fix first: dog/listen.")
     assert lines(printed(plain, "svg")) == printed(plain, "text").splitlines()
     assert "Fix first: dog/listen." in lines(printed(plain, "svg"))
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
 
@@ -100,7 +99,7 @@ def test_what_a_filter_and_a_limit_took_away_is_counted(
 
 
 def test_a_limit_of_lists_is_one_for_each() -> None:
-    table = dataclasses.replace(sample_tables.worklist(), total=9, matched=9, limit=2)
+    table = sample_tables.worklist()._replace(total=9, matched=9, limit=2)
     assert printed(table, "text").endswith("Shown: 4 of 9 (--limit 2 a list).\n")
 
 
@@ -129,7 +128,7 @@ class Story:
 
 
 def test_prose_stands_below_its_head_and_in_the_place_of_columns() -> None:
-    table = dataclasses.replace(sample_tables.neighbors(), prose=Story(), notes=["Who took part.", "What else."])
+    table = sample_tables.neighbors()._replace(prose=Story(), notes=["Who took part.", "What else."])
     title, head, _, graph, *rest = printed(table, "text").splitlines()
     assert (title, head) == ("Neighbours of collect_details", "Who took part.")
     assert "collect_details" in graph

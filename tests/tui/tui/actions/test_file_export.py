@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,7 +121,7 @@ def test_writing_can_be_stopped_and_leaves_what_was_there(tmp_path: Path) -> Non
                 writing.stop()
             return super().__getitem__(index)  # type: ignore[call-overload]  # as above
 
-    table = replace(FLOWS, rows=Stopping(1_000))
+    table = FLOWS._replace(rows=Stopping(1_000))
     with pytest.raises(ExportStopped):
         writing.write(table, path, "jsonl", over=True, ascii_only=False)
     assert path.read_text() == "dear"
@@ -132,7 +131,7 @@ def test_writing_can_be_stopped_and_leaves_what_was_there(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("form", ["markdown", "text", "csv", "json", "jsonl"])
 def test_every_row_is_in_it(tmp_path: Path, form: str) -> None:
-    text = written(tmp_path / "a", replace(FLOWS, rows=LazyRows(600)), form)
+    text = written(tmp_path / "a", FLOWS._replace(rows=LazyRows(600)), form)
     assert all(f"_{index}" in text for index in (0, 299, 599))
 
 
@@ -266,7 +265,7 @@ async def test_long_writing_tells_how_far_it_is_and_escape_stops_it(tmp_path: Pa
                         assert gate.wait(LONGEST_S)
                     return super().__getitem__(index)  # type: ignore[call-overload]  # as above
 
-            return replace(super().show(view, request), rows=Rows(1_000))
+            return super().show(view, request)._replace(rows=Rows(1_000))
 
     path = tmp_path / "a.jsonl"
     async with walking(size=(120, 30), catalog=Slow()) as at:

@@ -283,7 +283,7 @@ async def test_a_pair_of_which_one_row_is_gone_is_said_and_the_list_stays() -> N
 
         def show(self, view: str, request: Request) -> Table:
             table = super().show(view, request)
-            return replace(table, rows=[row for row in table.rows if not (self.gone and "weather" in row.id)])
+            return table._replace(rows=[row for row in table.rows if not (self.gone and "weather" in row.id)])
 
     catalog = Shrinking()
     async with walking(catalog=catalog) as at:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tests.support.fake_catalog import FakeCatalog, flow_table, walked
@@ -150,7 +148,7 @@ def entry(order: str) -> tuple[Table, Row]:
 
 def test_an_entry_leads_to_other_calls_than_those_it_is_about_and_keeps_its_graph() -> None:
     table, row = entry("correctness")
-    missed = replace(row, leads="flow=f missed_step=s")
+    missed = row._replace(leads="flow=f missed_step=s")
     place = Location("worklist", filter=Filter("flow=f agent=a missed>0.5"))
     calls = descend(place, table, missed)
     assert calls is not None

@@ -137,9 +137,9 @@ def test_a_comparison_of_sides_lasts_and_one_that_was_forged_does_not() -> None:
 
 def test_the_hint_line_names_what_enter_opens() -> None:
     location, row = Location(SIDE_BY_SIDE, of="flows", pair=("a", "b")), Row("a", {"name": "stall"})
-    tested = replace(pair({"run": "r1"}, {"run": "r2"}), rows=[row])
+    tested = pair({"run": "r1"}, {"run": "r2"})._replace(rows=[row])
     assert dict(hints(controls_at(location, tested, depth=3)))["Enter"] == "significance"
-    unlike = replace(pair({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "y"}), rows=[row])
+    unlike = pair({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "y"})._replace(rows=[row])
     assert "Enter" not in dict(hints(controls_at(location, unlike, depth=3)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,7 +77,7 @@ def test_what_a_column_holds_in_itself_is_listed_the_largest_first() -> None:
 def test_what_no_column_shows_is_told_as_well() -> None:
     table = flows([flow_cell("f", "x", correctness=9.0, judges={"codex": 4.0})])
     row = table.rows[0]
-    trended = replace(row, record={**row.record, "trend": [0.1, None, 1.0], "note": {"a": None, "b": [1, 2]}})
+    trended = row._replace(record={**row.record, "trend": [0.1, None, 1.0], "note": {"a": None, "b": [1, 2]}})
     text = told(table, trended)
     assert any(re.fullmatch(r" success +0\.5 +share +0\.24–0\.76", line) for line in text)
     assert any(line.split() == ["last", "10", "runs", "▂·█", "10%", "·", "100%"] for line in text)

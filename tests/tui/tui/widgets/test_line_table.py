@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 from textual.app import App, ComposeResult
 from textual.geometry import Region
@@ -138,22 +137,22 @@ async def test_the_cursor_stays_on_its_row_when_the_rows_change_places() -> None
     table = flow_table(50)
     async with shown(table) as (widget, _):
         widget.move(7)
-        turned = replace(table, rows=list(reversed(table.rows)))
+        turned = table._replace(rows=list(reversed(table.rows)))
         widget.load(turned, row="r7", index=7, column="n")
         assert widget.row is not None
         assert widget.row.id == "r7"
         assert widget.under is not None
         assert widget.under.key == "n"
-        widget.load(replace(table, rows=table.rows[20:]), row="r7", index=7)
+        widget.load(table._replace(rows=table.rows[20:]), row="r7", index=7)
         assert widget.cursor == 7
 
 
 async def test_bad_cells_of_a_row_are_found_in_both_directions() -> None:
     marks: dict[str, Severity] = {"operability": "bad", "errors": "bad", "n": "warn", "hidden": "bad"}
-    rows = [replace(row, severity=marks) for row in flow_table(2).rows]
-    async with shown(replace(flow_table(2), rows=rows)) as (widget, _):
+    rows = [row._replace(severity=marks) for row in flow_table(2).rows]
+    async with shown(flow_table(2)._replace(rows=rows)) as (widget, _):
         assert widget.is_bad(rows[0])
-        assert not widget.is_bad(replace(rows[0], severity={"hidden": "bad", "": "bad"}))
+        assert not widget.is_bad(rows[0]._replace(severity={"hidden": "bad", "": "bad"}))
         keys = [column.key for column in widget.columns]
         widget.column = 0
         assert widget.to_bad(1)
