@@ -8,6 +8,7 @@ import peewee as pw
 class BaseModel(pw.Model):
     class Meta:
         legacy_table_names = False
+        primary_key = False  # each table names its own; one to inherit would be copied for every table
 
 
 class Named(BaseModel):
