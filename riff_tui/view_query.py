@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -57,7 +56,7 @@ class ViewQuery(NamedTuple):
     store: Store
     spec: ViewSpec
     request: Request
-    predicate: Predicate | None = field(default=None)
+    predicate: Predicate | None = None
     bounds: Bounds = BOUNDS
 
     @property
