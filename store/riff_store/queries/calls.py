@@ -13,8 +13,9 @@ import peewee as pw
 
 from riff_store import schema as m
 from riff_store.database import Store
+from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import Grouping, Names, run_order
-from riff_store.filters.predicates import Predicate, all_of, conjuncts
+from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.filters.sql import Scope, needs
 from riff_store.queries.sums import call_counts, reads_columns
 from riff_store.write.names import CallNames
@@ -214,6 +215,9 @@ class CallList(Sequence[int]):
         self._pieces: OrderedDict[tuple[int, int], list[int]] = OrderedDict()
         self._ends: dict[tuple[int, int], tuple[Any, ...]] = {}
         self.is_counted = needs(calls) != "base"
+        self._is_named = any(
+            isinstance(part, Term) and (part.field, part.operator) == ("conversation", "=") for part in conjuncts(calls)
+        )
         # What sums tell narrows where to look for the rest.
         self._lay_out(all_of([part for part in conjuncts(calls) if needs(part) != "base"]))
 
@@ -233,11 +237,31 @@ class CallList(Sequence[int]):
     def first(self, limit: int, among: int | None = None) -> list[int]:
         """Return the first keys, also before they are counted; with `among` only those of about so many first calls."""
         found: list[int] = []
-        for number, start in enumerate(self._starts[:-1]):
-            if len(found) >= limit or (among is not None and start >= among):
-                break
-            found += self._read(number, 0, limit - len(found))
-        return found
+        start, wanted = 0, limit
+        while start < len(self._stretches) and len(found) < limit and (among is None or self._starts[start] < among):
+            end = self._together(start, self._starts[start] + min(wanted, AT_ONCE), among)
+            if end == start + 1:
+                found += self._read(start, 0, limit - len(found))
+            else:
+                found += self._read_runs([stretch.run for stretch in self._stretches[start:end]])
+            # Where few calls match, a statement a run would be as many statements as there are runs.
+            start, wanted = end, 2 * max(wanted, self._starts[end] - self._starts[start])
+        return found[:limit]
+
+    def _together(self, start: int, most: int, among: int | None) -> int:
+        """Return where the runs end that are read at once, those of so many calls; a call that is named is in few."""
+        if self._is_named:
+            most = self._starts[-1]
+        elif among is not None:
+            most = min(most, among)
+        end = start + 1
+        while (
+            end < len(self._stretches)
+            and self._stretches[start].flow is None is self._stretches[end].flow
+            and self._starts[end] < most
+        ):
+            end += 1
+        return end
 
     def place_of(self, key: int) -> int | None:
         """Return where a call stands, `None` where it is not listed."""
@@ -333,6 +357,13 @@ class CallList(Sequence[int]):
         if len(rows) == PIECE:
             self._ends[number, piece] = tuple(rows[-1][2:])
         return [row[0] for row in rows]
+
+    def _read_runs(self, runs: Sequence[int]) -> list[int]:
+        """Return the keys of some runs, which are in order."""
+        call, place = m.Conversation, {run: number for number, run in enumerate(runs)}
+        query = call.select(call.id, call.run, call.flow).order_by(call.name, call.agent, call.trial)
+        rows = self._store.execute(query.where(one_of(call.run, runs), self._condition))
+        return [row[0] for row in sorted(rows, key=lambda row: (place[row[1]], self._rank[row[2]]))]
 
     def _within(self, stretch: _Stretch) -> Any:
         call = m.Conversation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,24 @@ def test_the_first_calls_are_there_before_all_are_counted(full: Store) -> None:
 
 def test_a_filter_that_sums_can_answer_is_counted_at_once(full: Store) -> None:
     assert CallList(full, parse("agent=model-a run!=first")).is_counted
+
+
+def test_a_call_is_found_by_its_id_at_once_in_however_many_runs(tmp_path: Path) -> None:
+    with fresh(tmp_path / "store.db") as store:
+        put(store, "calls.jsonl", [call(f"c-{number}", run=f"run-{number:03d}") for number in range(300)])
+        listed = CallList(store, parse("conversation=c-277"))
+        with recorded_queries(store) as queries:
+            (key,) = listed.first(2)
+        assert named(store, [key])[0][0] == "run-277"
+        assert len(queries) == 1
+
+
+def test_few_calls_of_many_runs_take_few_statements(tmp_path: Path) -> None:
+    with fresh(tmp_path / "store.db") as store:
+        facts = [call(f"c-{n}", run=f"run-{n:03d}", persona="calm" if n == 277 else "hurried") for n in range(300)]
+        put(store, "calls.jsonl", facts)
+        listed = CallList(store, parse("persona=calm"))
+        with recorded_queries(store) as queries:
+            (key,) = listed.first(2)
+        assert named(store, [key])[0][0] == "run-277"
+        assert len(queries) <= 10
