@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.support.golden import assert_golden
 from tests.support.walker import Walker, exploring
 from tests.surface.explorer import open_link, spot_at
 from tests.surface.store import Annotation, SqliteEngine, open_store, read_notes, standing
+from tests.surface.tui import Notebook
 
 ANN = "ann@example.org"
 LIST = open_link("conversations", "flow=viewing")
@@ -268,7 +270,9 @@ async def test_without_a_store_to_write_the_keys_say_so(tiny: Path) -> None:
         assert "nothing is noted here: the explorer was opened with --read-only" in at.bottom
 
 
-async def test_a_coded_call_looks_so_on_a_small_terminal(store: Path) -> None:
+async def test_a_coded_call_looks_so_on_a_small_terminal(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noon = count(1_780_000_000_000_000)
+    monkeypatch.setattr(Notebook, "now", lambda notebook: next(noon))
     async with exploring(store, (80, 24), LIST, author=ANN) as at:
         await at.press("enter")
         await to_turn(at, 2)
