@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -18,6 +18,9 @@ from riff_store.voice import Voice
 
 DEFAULT_ESCALATIONS = frozenset({"escalated", "escalate"})
 
+Exits: TypeAlias = dict[str, dict[str, dict[str, str]]]
+"""When states are left, in words, by the state, by the next one and by the id of the edge."""
+
 HIGHEST = 1e5
 """The largest score or count that is believed of what is brought along."""
 
@@ -25,13 +28,14 @@ HIGHEST = 1e5
 class StateContract(msgspec.Struct, frozen=True):
     """Describe the segment of a state, the slots that it has to fill and the tools that it is there to call.
 
-    `id` is what its platform calls it.
+    `id` is what its platform calls it. `exits` say in words when it is left, by the next state and the id of the edge.
     """
 
     segment: str | None = None
     required_slots: list[str] = []
     id: str | None = None
     tool: str | list[str] | None = None
+    exits: dict[str, dict[str, str]] | None = None
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -63,7 +67,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     """Describe what a flow promises; `None` says that the flow does not define this part.
 
     Without `escalation_terminals` the names `escalated` and `escalate` are escalations;
-    an empty list says that the flow has none.
+    an empty list says that the flow has none. `other_names` are what calls may call the flow besides.
     """
 
     success_terminals: list[str] | None = None
@@ -75,6 +79,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     changing_tools: list[str] | None = None
     reading_tools: list[str] | None = None
     archetype: str | None = None
+    other_names: list[str] | None = None
     states: dict[str, StateContract] = {}
 
     def escalations(self) -> frozenset[str]:

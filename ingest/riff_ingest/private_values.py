@@ -16,6 +16,7 @@ _CORE_DIGITS = 9
 _BETWEEN = r"[ ().\-/]{0,3}"
 _ANY_NUMBER = re.compile(rf"(?<![\w+])\+[1-9](?:{_BETWEEN}[0-9]){{7,14}}(?![0-9])")
 _DIGIT = re.compile("[0-9]")
+_LETTER = re.compile(r"[^\W\d_]")
 _SECRET_KEYS = re.compile(r"(?:^|_)(?:access_?token|api_?key|auth(?:orization)?_?token|authorization|password|secret)$")
 # What may be a token or a link is matched as a whole and then judged: patterns that look for their end from each of
 # many beginnings take hours over a text that repeats one.
@@ -67,6 +68,49 @@ class PrivateValues:
         if isinstance(value, int) and not isinstance(value, bool) and self.text(str(value)) == NUMBER:
             return NUMBER
         return value
+
+
+_OF_NUMBERS = re.compile(r"(?:number|phone|caller_?id|destination)$", re.IGNORECASE)
+_OF_SECRETS = re.compile(r"token|secret|password|authorization|credential|(?:api|private|access)_?key", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:Bearer|Basic|Token) +", re.IGNORECASE)
+_MAYBE_NUMBER = re.compile(rf"\+?[0-9](?:{_BETWEEN}[0-9]){{{_SHORTEST_NUMBER - 1},}}")
+_MAYBE_SECRET = re.compile(r"(?<![\w\-])[spr]k[-_][\w\-]{4,}+|[\w\-]{16,}+")
+_ANY_LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,20}://[^\s\"'<>]++")
+
+
+def private_of_agent(document: Mapping[str, Any]) -> PrivateValues:
+    """Return what must not be stored of an agent's description: numbers, secrets, headers and addresses in it."""
+    numbers: list[Any] = []
+    secrets: list[Any] = []
+    addresses: list[Any] = []
+    waiting: list[tuple[str, Any]] = [("", document)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            is_secret = key.lower().endswith("headers")
+            waiting += [("secret" if is_secret else str(name), each) for name, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [(key, each) for each in value]
+        elif _OF_SECRETS.search(key):
+            secrets += [_SCHEME.sub("", value)] if isinstance(value, str) else []
+        elif key.lower().endswith(("url", "uri")):
+            addresses.append(value)
+        elif _OF_NUMBERS.search(key):
+            numbers.append(value)
+    return PrivateValues(numbers, secrets, addresses)
+
+
+def short_words(words: str, private: PrivateValues, longest: int = 60) -> str:
+    """Return words of a prompt, without what may be a number, a link or a secret, and cut where they are long."""
+    words = _ANY_LINK.sub(ADDRESS, private.text(words))
+    words = _MAYBE_SECRET.sub(_hidden_secret, words)
+    words = _MAYBE_NUMBER.sub(NUMBER, words).strip()
+    return words if len(words) <= longest else f"{words[: longest - 1]}…"
+
+
+def _hidden_secret(match: re.Match[str]) -> str:
+    """Return what stands for a secret; a long word without a digit is none, nor are digits without a letter."""
+    return TOKEN if _DIGIT.search(match[0]) and _LETTER.search(match[0]) else match[0]
 
 
 def addresses_in(record: Mapping[str, Any]) -> Iterator[str]:

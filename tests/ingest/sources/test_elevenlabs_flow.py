@@ -16,6 +16,7 @@ from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.surface.ingest import BrokenInput, detect
 from tests.surface.ingest import flow_files_flow_of as flow_of
+from tests.surface.ingest import flow_files_read as read
 
 PATH = Path("agent.json")
 
@@ -72,8 +73,10 @@ def test_where_a_call_may_end_is_no_dead_end_and_others_are_listed() -> None:
 
 
 def test_an_agent_without_a_workflow_is_refused_with_what_its_calls_have(tmp_path: Path) -> None:
-    reason = "an agent without a workflow; its calls have the tools as states"
-    assert detect(written(tmp_path, drawn({"s": {"type": "start"}}))) == (None, reason)
+    path = written(tmp_path, drawn({"s": {"type": "start"}}))
+    assert detect(path) == ("flow-file", "it is an agent without a flow")
+    with pytest.raises(BrokenInput, match="an agent without a workflow; its calls have the tools as states"):
+        read(path)
 
 
 @pytest.mark.parametrize("nodes", [[{"type": "start"}], {"a": {"type": "end"}}, {}])

@@ -14,6 +14,7 @@ from typing import Any, get_args
 import msgspec
 
 from tests.support import (
+    agent_flows,
     dirty_inputs,
     elevenlabs_calls,
     eva_records,
@@ -193,6 +194,7 @@ def _flow_files() -> list[bytes]:
     return [
         source_files.NATIVE.encode(),
         *_of(source_files.EDITOR, retell_calls.retell_flow(), elevenlabs_calls.workflow()),
+        *_of(*(agent_flows.retell_llm(), agent_flows.exported_llm(), agent_flows.squad(), agent_flows.vapi_workflow())),
     ]
 
 

@@ -163,13 +163,14 @@ def _conversation(given: Mapping[str, Any], call: Mapping[str, Any], record: Cal
     agent_id = text_of(call.get("agent_id"))
     own = text_of(call.get("agent_name"))
     agent = private.text(own or agent_id or UNKNOWN)
-    flow = private.text(file.flows.flow_of(nodes_of(items), own, agent_id))
+    flow = private.text(file.flows.flow_of(_places(items), own, agent_id))
     names = {**file.flows.names(flow), **({agent_id: agent} if agent_id else {})}
     found = read_transcript(
         items,
         private,
         file.context.tool_segments,
         names=names,
+        exits=file.flows.exits(flow),
         first_agent=agent_id,
         is_text=metadata.get("text_only") is True,
     )
@@ -204,6 +205,10 @@ def _ended(name: str, flow: str, found: ReadTranscript, ending: CallEnding, cont
     call.defects = found.defects
     call.voice = found.voice
     return call
+
+
+def _places(items: Sequence[Mapping[str, Any]]) -> set[frozenset[str]]:
+    return {frozenset([node]) for node in nodes_of(items)}
 
 
 def _simulation(given: Mapping[str, Any], record: CallRecord, file: _File) -> _Told:
@@ -262,12 +267,13 @@ def _made_up(
     name: str, agent: str, items: list[dict[str, Any]], private: PrivateValues, file: _File
 ) -> tuple[Conversation, ReadTranscript]:
     """Return a call whose caller was a model."""
-    flow = private.text(file.flows.flow_of(nodes_of(items), agent))
+    flow = private.text(file.flows.flow_of(_places(items), agent))
     found = read_transcript(
         items,
         private,
         file.context.tool_segments,
         names={**file.flows.names(flow), agent: private.text(agent)},
+        exits=file.flows.exits(flow),
         first_agent=agent,
         is_text=True,
     )

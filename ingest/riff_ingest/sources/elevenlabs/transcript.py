@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.conversation import ToolCall
+from riff_ingest.conversation import Exits, ToolCall
 from riff_ingest.events import GuardEvaluated
 from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of, value_in
 from riff_ingest.private_values import PrivateValues
@@ -74,17 +74,19 @@ def read_transcript(
     segments: ToolSegments,
     *,
     names: Mapping[str, str],
+    exits: Exits | None = None,
     first_agent: str | None = None,
     is_text: bool = False,
 ) -> ReadTranscript:
     """Return what the items of a transcript tell: by nodes, else by agents where there are several, else by tools.
 
-    `names` are those of nodes and agents by id; `first_agent` is the one that took the call.
+    `names` are those of nodes and agents by id, `exits` say when nodes are left, by both nodes and the edge's id;
+    `first_agent` is the one that took the call.
     """
     nodes, agents = nodes_of(items), agents_of(items)
     by_agent = not nodes and len(agents) > 1
     states = ObservedStates() if nodes or by_agent else ToolStates(segments)
-    reader = _Reader(states, private, names, frozenset(nodes), is_text=is_text)
+    reader = _Reader(states, private, names, exits, frozenset(nodes), is_text=is_text)
     if by_agent and first_agent:
         reader.enter(first_agent, None)
     reader.read(items, "agent_id" if by_agent else "workflow_node_id")
@@ -97,6 +99,7 @@ class _Reader:
         states: ToolStates,
         private: PrivateValues,
         names: Mapping[str, str],
+        exits: Exits | None,
         nodes: frozenset[str],
         *,
         is_text: bool,
@@ -105,6 +108,7 @@ class _Reader:
         self._states = states
         self._private = private
         self._names = names
+        self._exits = exits or {}
         self._nodes = nodes
         self._is_text = is_text
         self._turns = None if is_text else _Turns()
@@ -200,6 +204,9 @@ class _Reader:
         for step in _steps(result):
             kind = step.get("type")
             if kind == "edge" and (target := text_of(step.get("target_node_id"))):
+                ways = self._exits.get(self._states.state or "", {}).get(self._names.get(target, target), {})
+                told = ways.get(text_of(step.get("edge_id")) or "")
+                self._reason = self._reason if told is None else self._private.text(told)
                 self.enter(target, t)
             elif kind == "nested_tools":
                 if node := text_of(step.get("node_id")):

@@ -6,9 +6,13 @@ Both come out as nodes and what leads from one to another. What does not fit is 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from riff_ingest.conversation import Exits
+from riff_ingest.lines import BrokenInput
 
 NodeEnd: TypeAlias = Literal["success", "escalation", "end"]
 _OLDER_KEYS = frozenset({"handler", "input_schema", "next_node_id", "parameters", "properties"})
@@ -85,6 +89,33 @@ class FlowConfig:
         for function in self.global_functions:
             if not function.by_choice or any(way.to != node.name for way in function.ways):
                 yield function
+
+
+class PlatformFlow(NamedTuple):
+    """Hold the flow of a platform's agent, and what its document has that tells its form.
+
+    It is called by the first of `names`; calls may know any of them. `ids` are those of nodes by name. `exits` say when
+    a node is left, by its name, that of the next one and the id of the edge.
+    """
+
+    form: str
+    names: list[str]
+    config: FlowConfig
+    ids: Mapping[str, str]
+    exits: Exits | None = None
+
+
+class NoFlow(BrokenInput):
+    """Report that a file describes an agent that has no flow, so that nothing is missed where it is not taken."""
+
+
+def by_choice(led: Iterable[tuple[str, str]]) -> Iterator[NodeFunction]:
+    """Yield what does nothing but lead to these nodes, each with when it does."""
+    taken: Counter[str] = Counter()
+    for to, words in led:
+        taken[to] += 1
+        number = f" {taken[to]}" if taken[to] > 1 else ""
+        yield NodeFunction(f"to {to}{number}", words, ways=(Way(to),), by_choice=True)
 
 
 def is_flow_config(document: Mapping[str, Any]) -> bool:

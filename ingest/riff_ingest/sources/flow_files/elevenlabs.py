@@ -6,60 +6,83 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from riff_ingest.conversation import Exits
 from riff_ingest.lenient_json import object_of, text_of
-from riff_ingest.lines import BrokenInput
-from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeFunction, Way
+from riff_ingest.private_values import PrivateValues, private_of_agent, short_words
+from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NoFlow, PlatformFlow, by_choice
 
 NO_WORKFLOW = "an agent without a workflow; its calls have the tools as states"
 
-_START, _END, _NUMBER = "start", "end", "phone_number"
-_LEAVING = frozenset({"override_agent", "standalone_agent"})
-"""Nodes that need no edge out: the agent may hang up there, or another one goes on."""
+_START, _END, _NUMBER, _OTHER_AGENT = "start", "end", "phone_number", "standalone_agent"
+_ENDING = frozenset({_END, _NUMBER, _OTHER_AGENT})
+_LEAVING = _ENDING | {"override_agent"}
+"""Nodes that need no edge out: the call ends there, the agent may hang up there, or another one goes on."""
+_LONGEST_REASON = 200
 _ENDS = (("source", "from"), ("target", "to"))
 
 
-def workflow_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the workflow of an agent's document, `None` where it has none; its nodes and edges are objects."""
-    for holder in (document, object_of(document.get("conversation_config"))):
+def workflow_flow(document: Mapping[str, Any]) -> PlatformFlow | None:
+    """Return the flow of an agent's document, `None` for any other document; raise `NoFlow` for an agent without one.
+
+    The nodes and edges of a workflow are objects. The flow has the name that a user wrote into it, else the agent's,
+    else its id.
+    """
+    agent = object_of(document.get("conversation_config"))
+    for holder in (document, agent):
         workflow = object_of(holder.get("workflow"))
         nodes = object_of(workflow.get("nodes"))
         begins = any(object_of(node).get("type") == _START for node in nodes.values())
         if begins and isinstance(workflow.get("edges"), dict):
-            return workflow
+            names = [name for key in ("flow", "name", "agent_id") if (name := text_of(document.get(key)))]
+            return _read(workflow, names, _prompt(agent), private_of_agent(document))
+    if text_of(document.get("agent_id")) and "agent" in agent and not document.get("workflow"):
+        raise NoFlow(NO_WORKFLOW)
     return None
 
 
-def flow_name(document: Mapping[str, Any]) -> str | None:
-    """Return the name of a flow: the one that a user wrote into it, else the agent's, else its id."""
-    return next((name for key in ("flow", "name", "agent_id") if (name := text_of(document.get(key)))), None)
-
-
-def read_workflow(workflow: Mapping[str, Any]) -> tuple[FlowConfig, dict[str, str]]:
-    """Return the flow that a workflow is, and the ids of its nodes by name; raise `BrokenInput` for one without any."""
+def _read(workflow: Mapping[str, Any], called: list[str], role: str, private: PrivateValues) -> PlatformFlow:
     given = {id_: object_of(node) for id_, node in workflow["nodes"].items()}
     labels = {id_: _label(node) or id_ for id_, node in given.items()}
     counts = Counter(labels.values())
-    names = {id_: name if counts[name] == 1 else id_ for id_, name in labels.items()}
+    names = {id_: private.text(name if counts[name] == 1 else id_) for id_, name in labels.items()}
     inner = [id_ for id_, node in given.items() if node.get("type") != _START]
     if not inner:
-        raise BrokenInput(NO_WORKFLOW)
+        raise NoFlow(NO_WORKFLOW)
     problems: list[str] = []
-    ways = list(_ways(workflow, given, names, problems))
+    leading: dict[str, dict[tuple[str, str], None]] = {}
+    exits: Exits = {}
+    begins: list[str] = []
+    for edge, source, target, words in _ways(workflow, given, private, problems):
+        if given[source].get("type") == _START:
+            begins.append(names[target])
+            continue
+        leading.setdefault(source, {})[(names[target], words)] = None
+        if reason := short_words(words, private, _LONGEST_REASON):
+            exits.setdefault(names[source], {}).setdefault(names[target], {})[edge] = reason
     nodes = {}
     for id_ in inner:
-        kind, name = given[id_].get("type"), names[id_]
-        led = list(dict.fromkeys((target, words) for source, target, words in ways if source == id_))
-        if not led and kind not in (_END, _NUMBER, *_LEAVING):
+        kind, name = text_of(given[id_].get("type")), names[id_]
+        led = leading.get(id_, {})
+        if not led and kind not in _LEAVING:
             problems.append(f"nodes.{name}: nothing leads out of it, and it does not end the call")
-        terminal = {_END: "success", _NUMBER: "escalation"}.get(str(kind))
+        terminal = {_END: "success", _NUMBER: "escalation"}.get(kind or "")
         nodes[name] = FlowNode(
             name,
-            functions=tuple(_functions(led, names)),
-            ends=terminal is not None,
+            role=role,
+            task=text_of(given[id_].get("additional_prompt")) or "",
+            functions=tuple(by_choice(led)),
+            ends=kind in _ENDING,
             mark={} if terminal is None else {"terminal": terminal},
         )
-    begins = [names[target] for source, target, _ in ways if given[source].get("type") == _START]
-    return FlowConfig((begins or [names[inner[0]]])[0], nodes, problems=problems), {names[id_]: id_ for id_ in inner}
+    config = FlowConfig((begins or [names[inner[0]]])[0], nodes, problems=problems)
+    ids = {names[id_]: id_ for id_ in inner}
+    return PlatformFlow(
+        "the nodes of an ElevenLabs workflow", [private.text(each) for each in called], config, ids, exits
+    )
+
+
+def _prompt(agent: Mapping[str, Any]) -> str:
+    return text_of(object_of(object_of(agent.get("agent")).get("prompt")).get("prompt")) or ""
 
 
 def _label(node: Mapping[str, Any]) -> str | None:
@@ -67,34 +90,28 @@ def _label(node: Mapping[str, Any]) -> str | None:
     return label if label and label.strip() else None
 
 
-def _functions(led: list[tuple[str, str]], names: Mapping[str, str]) -> Iterator[NodeFunction]:
-    taken: Counter[str] = Counter()
-    for target, words in led:
-        to = names[target]
-        taken[to] += 1
-        number = f" {taken[to]}" if taken[to] > 1 else ""
-        yield NodeFunction(f"to {to}{number}", words, ways=(Way(to),), by_choice=True)
-
-
 def _ways(
     workflow: Mapping[str, Any],
     nodes: Mapping[str, Mapping[str, Any]],
-    names: Mapping[str, str],
+    private: PrivateValues,
     problems: list[str],
-) -> Iterator[tuple[str, str, str]]:
-    """Yield from where to where edges lead, by ids in the order of the nodes, and when."""
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the ids of edges, from where to where they lead, by ids in the order of the nodes, and when."""
     edges = {id_: object_of(edge) for id_, edge in workflow["edges"].items()}
     first = [id_ for node in nodes.values() for id_ in _texts(node.get("edge_order")) if id_ in edges]
-    for edge in (edges[id_] for id_ in dict.fromkeys((*first, *edges))):
+    for id_ in dict.fromkeys((*first, *edges)):
+        edge = edges[id_]
         source, target = (text_of(edge.get(one)) or text_of(edge.get(other)) for one, other in _ENDS)
         if source is None or target is None or source not in nodes or target not in nodes:
             meant = next((end for end in (source, target) if end and end not in nodes), None)
-            problems.append(f"edges: one leads {f'to {meant!r}, which is no node' if meant else 'to no node'}")
+            problems.append(
+                f"edges: one leads {f'to {private.text(meant)!r}, which is no node' if meant else 'to no node'}"
+            )
             continue
         back = object_of(edge.get("backward_condition"))
-        yield source, target, _words(object_of(edge.get("forward_condition")))
+        yield id_, source, target, _words(object_of(edge.get("forward_condition")))
         if back and nodes[source].get("type") != _START:
-            yield target, source, _words(back)
+            yield id_, target, source, _words(back)
 
 
 def _words(condition: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,12 +13,15 @@ import msgspec
 from riff_ingest.conversation import DEFAULT_ESCALATIONS, Contract, StateContract
 from riff_ingest.lenient_json import contract_of, load_document, object_of, objects_of
 from riff_ingest.lines import BrokenInput
+from riff_ingest.private_values import PrivateValues, private_of_agent, short_words
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.flow_files.config import (
     FlowConfig,
     FlowNode,
     NodeFunction,
+    PlatformFlow,
     Way,
+    by_choice,
     is_flow_config,
     read_config,
     read_node,
@@ -29,7 +31,9 @@ from riff_store.facts import DescribedFlow, DescribedState, Skipped
 _ENDS = (("from", "source"), ("to", "target"))
 _ENDINGS = (".gz", ".json", ".toml", ".yaml", ".yml")
 NO_FLOW = "file does not describe a flow, which has edges or states, or nodes; see docs/formats.md, section 3"
-_NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"})
+_NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype", "other_names"})
+_AGENT_PARTS = frozenset({"general_prompt", "members", "model", "nodes", "retellLlmData", "states"})
+"""One of these stands in every document of an agent of Retell or Vapi, without or with several prompts."""
 
 
 @dataclass(slots=True)
@@ -59,13 +63,8 @@ def flow_of(document: Any, path: Path) -> FlowFile:
         raise BrokenInput("file is not a JSON object")
     if is_flow_config(document):
         return _config_flow(read_config(document), path)
-    if is_retell_flow(document):
-        return _platform_flow(retell_flow_name(document), *read_retell_flow(document), path)
-    if "workflow" in document or "conversation_config" in document:
-        from riff_ingest.sources.flow_files.elevenlabs import flow_name, read_workflow, workflow_of
-
-        if (workflow := workflow_of(document)) is not None:
-            return _platform_flow(flow_name(document), *read_workflow(workflow), path)
+    if (platform := platform_flow(document)) is not None:
+        return _platform_flow(platform, path)
     if is_editor_document(document):
         return _editor_flow(document, path)
     if _NATIVE_PARTS.isdisjoint(document):
@@ -74,21 +73,34 @@ def flow_of(document: Any, path: Path) -> FlowFile:
 
 
 def form_of(document: Mapping[str, Any]) -> str | None:
-    """Return what the document of a flow has that tells its form, `None` for no such document."""
+    """Return what the document of a flow has that tells its form, `None` for no such document.
+
+    Raises `NoFlow` for an agent that has none.
+    """
     if is_flow_config(document):
         return "the nodes of a pipecat flow"
-    if is_retell_flow(document):
-        return "the nodes of a Retell flow"
-    if "workflow" in document or "conversation_config" in document:
-        from riff_ingest.sources.flow_files.elevenlabs import read_workflow, workflow_of
-
-        if (workflow := workflow_of(document)) is not None:
-            read_workflow(workflow)
-            return "the nodes of an ElevenLabs workflow"
+    if (platform := platform_flow(document)) is not None:
+        return platform.form
     if is_editor_document(document):
         return "the nodes of a flow editor"
     if isinstance(document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(document):
         return "a flow and parts of its contract"
+    return None
+
+
+def platform_flow(document: Mapping[str, Any]) -> PlatformFlow | None:
+    """Return the flow of a platform's agent, `None` for any other document; raise `NoFlow` for an agent without one."""
+    if is_retell_flow(document):
+        return read_retell_flow(document)
+    if "workflow" in document or "conversation_config" in document:
+        from riff_ingest.sources.flow_files.elevenlabs import workflow_flow
+
+        if (found := workflow_flow(document)) is not None:
+            return found
+    if not _AGENT_PARTS.isdisjoint(document):
+        from riff_ingest.sources.flow_files.agents import agents_flow
+
+        return agents_flow(document)
     return None
 
 
@@ -134,12 +146,17 @@ def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
     return file
 
 
-def _platform_flow(name: str | None, config: FlowConfig, ids: Mapping[str, str], path: Path) -> FlowFile:
+def _platform_flow(platform: PlatformFlow, path: Path) -> FlowFile:
     misfits: list[str] = []
+    config = platform.config
     contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
-    states = {name: msgspec.structs.replace(state, id=ids[name]) for name, state in contract.states.items()}
-    contract = msgspec.structs.replace(contract, states=states)
-    file = _flow_file(_flow_name({"flow": name}, path), contract, config.edges(), misfits)
+    states = {
+        name: msgspec.structs.replace(state, id=platform.ids[name], exits=(platform.exits or {}).get(name))
+        for name, state in contract.states.items()
+    }
+    names = list(dict.fromkeys(platform.names))
+    contract = msgspec.structs.replace(contract, states=states, other_names=names[1:] or None)
+    file = _flow_file(_flow_name({"flow": next(iter(names), None)}, path), contract, config.edges(), misfits)
     file.left_out += [Skipped("defect", None, problem) for problem in config.problems]
     file.config = config
     return file
@@ -206,10 +223,18 @@ def _flow_name(document: Mapping[str, Any], path: Path) -> str:
     return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
+_EDITOR_DATA = frozenset({"functions", "riff", "role_messages", "task_messages"})
+
+
 def is_editor_document(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is what pipecat's flow editor writes."""
-    nodes = document.get("nodes")
-    return isinstance(nodes, list) and any(isinstance(node, dict) and "id" in node and "type" in node for node in nodes)
+    """Tell whether a document is what pipecat's flow editor writes, and not what others draw with nodes and edges."""
+    if "connections" in document:
+        return False
+    for node in objects_of(document.get("nodes")):
+        is_editors = node.get("type") == "initial" or not _EDITOR_DATA.isdisjoint(object_of(node.get("data")))
+        if "id" in node and "type" in node and is_editors:
+            return True
+    return False
 
 
 def read_editor(document: Mapping[str, Any], edges: list[tuple[str, str]], misfits: list[str]) -> FlowConfig:
@@ -295,7 +320,6 @@ _ESCALATIONS = ("transfer_call",)
 _LEAVING = ("agent_swap", "bridge_transfer", "cancel_transfer")
 _EXTRACTION = "extract_dynamic_variables"
 _COMPONENT = "component"
-_LONGEST_CONDITION = 60
 
 
 def is_retell_flow(document: Mapping[str, Any]) -> bool:
@@ -305,20 +329,21 @@ def is_retell_flow(document: Mapping[str, Any]) -> bool:
     return isinstance(nodes, list) and ("conversation_flow_id" in flow or "start_node_id" in flow)
 
 
-def retell_flow_name(document: Mapping[str, Any]) -> str | None:
-    """Return the name of a flow: the one that a user wrote into it, the agent's of an export, else its id."""
-    for name in (document.get("flow"), document.get("agent_name"), _flow(document).get("conversation_flow_id")):
-        if isinstance(name, str) and name:
-            return name
-    return None
+def read_retell_flow(document: Mapping[str, Any]) -> PlatformFlow:
+    """Return the flow that such a document describes; raises nothing.
 
-
-def read_retell_flow(document: Mapping[str, Any]) -> tuple[FlowConfig, dict[str, str]]:
-    """Return the flow that such a document describes, and the ids of its nodes by name; raises nothing.
-
-    A node is called by its name, by its id where it has none. Nodes of one name are one, since calls tell them so.
+    It has the name that a user wrote into it, the agent's of an export, else its id. A node is called by its name, by
+    its id where it has none. Nodes of one name are one, since calls tell them so.
     """
-    return _Reader(_flow(document)).read()
+    flow, private = _flow(document), private_of_agent(document)
+    given = (
+        document.get("flow"),
+        document.get("agent_name"),
+        flow.get("conversation_flow_id"),
+        document.get("agent_id"),
+    )
+    names = [private.text(name) for name in given if isinstance(name, str) and name]
+    return PlatformFlow("the nodes of a Retell flow", names, *_Reader(flow, private).read())
 
 
 def _flow(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -327,8 +352,9 @@ def _flow(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _Reader:
-    def __init__(self, flow: Mapping[str, Any]) -> None:
+    def __init__(self, flow: Mapping[str, Any], private: PrivateValues) -> None:
         self._flow = flow
+        self._private = private
         self._problems: list[str] = []
         self._components = {
             str(component[key]): component
@@ -339,7 +365,9 @@ class _Reader:
         parts = [flow, *objects_of(flow.get("components"))]
         self._nodes = [node for part in parts for node in objects_of(part.get("nodes"))]
         self._names = {
-            node["id"]: _name(node) for node in self._nodes if isinstance(node.get("id"), str) and node["id"]
+            node["id"]: private.text(_name(node))
+            for node in self._nodes
+            if isinstance(node.get("id"), str) and node["id"]
         }
 
     def read(self) -> tuple[FlowConfig, dict[str, str]]:
@@ -387,17 +415,17 @@ class _Reader:
         return not leaves and not any(True for _ in self._targets(given))
 
     def _ways(self, name: str, given: Mapping[str, Any]) -> Iterator[NodeFunction]:
-        """Yield what leads out of a node; an edge that was drawn to none is a problem."""
-        taken: Counter[str] = Counter()
+        """Return what leads out of a node; an edge that was drawn to none is a problem."""
+        led = []
         for condition, target in self._targets(given):
             to = self._names.get(target) if isinstance(target, str) else None
             if to is None:
-                meant = f"to {target!r}, which is no node" if isinstance(target, str) and target else "to no node"
-                self._problems.append(f"nodes.{name}: its edge {_short(condition)!r} leads {meant}")
-                continue
-            taken[to] += 1
-            number = f" {taken[to]}" if taken[to] > 1 else ""
-            yield NodeFunction(f"to {to}{number}", condition, ways=(Way(to),), by_choice=True)
+                is_named = isinstance(target, str) and target
+                meant = f"to {self._private.text(target)!r}, which is no node" if is_named else "to no node"
+                self._problems.append(f"nodes.{name}: its edge {short_words(condition, self._private)!r} leads {meant}")
+            else:
+                led.append((to, condition))
+        return by_choice(led)
 
     def _targets(self, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the conditions of a node's edges, each with the id that it leads to."""
@@ -427,10 +455,6 @@ def _condition(edge: Mapping[str, Any]) -> str:
         for each in objects_of(given.get("equations"))
     )
     return both.join(each.strip() for each in equations if each.strip())
-
-
-def _short(condition: str) -> str:
-    return condition if len(condition) <= _LONGEST_CONDITION else f"{condition[: _LONGEST_CONDITION - 1]}…"
 
 
 def _text(value: Any) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.conversation import Contract
+from riff_ingest.conversation import Contract, Exits
 from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import (
@@ -35,7 +35,7 @@ from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.source import ReadContext, ReadItem
 from riff_ingest.sources.retell.transcript import (
     kept_under,
-    node_ids,
+    places_of,
     preferred,
     read_transcript,
     reply_latencies,
@@ -58,7 +58,7 @@ _WAITING = frozenset({"pending", "in_progress"})
 
 
 class FlowNodes:
-    """Know flows by the ids of their nodes, as flow files of Retell name them.
+    """Know flows by the ids and the names of their nodes, as flow files name them.
 
     A call may have come through nodes that a file does not have, which is of another version of the flow: it is of the
     flow that has most of its nodes, and more than half.
@@ -66,25 +66,35 @@ class FlowNodes:
 
     def __init__(self, contracts: Mapping[str, Contract]) -> None:
         self.contracts = contracts
-        found = (
-            (flow, {each.id: name for name, each in contract.states.items() if each.id})
+        others = {name: flow for flow, contract in contracts.items() for name in contract.other_names or ()}
+        self._flows = others | {flow: flow for flow in contracts}
+        self._names = {
+            flow: {name: name for name in contract.states}
+            | {each.id: name for name, each in contract.states.items() if each.id}
             for flow, contract in contracts.items()
-        )
-        self._names = {flow: names for flow, names in found if names}
+        }
 
-    def flow_of(self, nodes: list[str], *named: str | None) -> str:
-        """Return the flow of a call: that of a flow file by a name or by its nodes, else the first name."""
-        known = next((name for name in named if name in self.contracts), None)
+    def flow_of(self, nodes: Collection[frozenset[str]], *named: str | None) -> str:
+        """Return the flow of a call: that of a flow file by a name or by its nodes, else the first name.
+
+        Each of the nodes is what it is called, by its id or its name.
+        """
+        known = next((self._flows[name] for name in named if name in self._flows), None)
         if known is None and nodes:
-            shared = {flow: sum(node in names for node in nodes) for flow, names in self._names.items()}
+            shared = {flow: sum(not node.isdisjoint(names) for node in nodes) for flow, names in self._names.items()}
             most = max(shared.values(), default=0)
             fitting = [flow for flow, count in shared.items() if count == most and 2 * count > len(nodes)]
             known = fitting[0] if len(fitting) == 1 else None
         return known or next((name for name in named if name), UNKNOWN)
 
     def names(self, flow: str) -> Mapping[str, str]:
-        """Return the names of a flow's nodes by their ids."""
+        """Return the names of a flow's nodes by their ids, and by these names."""
         return self._names.get(flow, {})
+
+    def exits(self, flow: str) -> Exits:
+        """Return when the nodes of a flow are left, by their names, those of the next ones and the ids of edges."""
+        contract = self.contracts.get(flow)
+        return {name: state.exits for name, state in contract.states.items() if state.exits} if contract else {}
 
 
 def read_retell_calls(path: Path, context: ReadContext, is_call: Callable[[Any], bool]) -> Iterator[ReadItem]:
@@ -138,7 +148,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     agent = text_of(call.get("agent_name")) or text_of(call.get("agent_id"))
     engine = object_of(call.get("response_engine"))
     own = text_of(call.get("conversation_flow_id")) or text_of(engine.get("conversation_flow_id"))
-    flow = flows.flow_of(node_ids(items), own, agent)
+    flow = flows.flow_of(places_of(items), own, agent, text_of(engine.get("llm_id")), text_of(call.get("agent_id")))
     found = read_transcript(
         items,
         private,
@@ -181,7 +191,7 @@ def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> Rea
     engine = object_of(case.get("response_engine"))
     items = _snapshot(job.get("transcript_snapshot"))
     own = text_of(engine.get("conversation_flow_id")) or text_of(engine.get("llm_id"))
-    flow = flows.flow_of(node_ids(items), own)
+    flow = flows.flow_of(places_of(items), own)
     private = PrivateValues()
     found = read_transcript(items, private, segments=context.tool_segments, names=flows.names(flow))
     ending = CallEnding(ERROR, "Retell could not run the test") if status == "error" else CallEnding(None)

@@ -26,6 +26,7 @@ STRAY_RESULT = "tool result without its invocation"
 
 _TRANSITIONS = (NODE, STATE)
 _BEFORE_THE_FIRST = frozenset({"start", "begin"})
+_TRANSITION_TOOL = "transition_to_"
 _TRANSFER = "transfer_call"
 _EXTRACTION = "extract_dynamic_variable"
 _ENDING_TOOLS = frozenset({"agent_swap", "bridge_transfer", "end_call", "transfer_call"})
@@ -43,14 +44,25 @@ class RetellTranscript:
     defects: dict[str, int] = field(default_factory=dict)
 
 
-def node_ids(items: Sequence[Item]) -> list[str]:
-    """Return the ids of the nodes that a call came through, in their order and each once."""
-    found: dict[str, None] = {}
+def places_of(items: Sequence[Item]) -> set[frozenset[str]]:
+    """Return the ids of the nodes, or the names of the states, that a call came through.
+
+    Where nothing else tells of states, the tools that lead to them do.
+    """
+    found: set[str] = set()
     for item in items:
-        if item.get("role") == NODE:
-            ends = (text_of(item.get(f"{end}_node_id")) for end in ("former", "new"))
-            found |= dict.fromkeys(each for each in ends if each and each not in _BEFORE_THE_FIRST)
-    return list(found)
+        part = {NODE: "node_id", STATE: "state_name"}.get(str(item.get("role")))
+        if part is not None:
+            ends = (text_of(item.get(f"{end}_{part}")) for end in ("former", "new"))
+            found |= {each for each in ends if each and each not in _BEFORE_THE_FIRST}
+    found = found or {target for item in items if (target := _leads_to(item))}
+    return {frozenset([each]) for each in found}
+
+
+def _leads_to(item: Item) -> str | None:
+    """Return the state that the call of a tool leads to, by the name that Retell gives such tools."""
+    name = text_of(item.get("name")) if item.get("role") == INVOCATION else None
+    return name.removeprefix(_TRANSITION_TOOL) if name and name.startswith(_TRANSITION_TOOL) else None
 
 
 def read_transcript(
@@ -66,11 +78,12 @@ def read_transcript(
     `names` are those of nodes by id, `reply_latencies` what Retell measured of the agent's answers, in milliseconds:
     they count where no word has a time, and where there is one for each answer.
     """
-    has_states = any(item.get("role") in _TRANSITIONS for item in items)
+    is_told = any(item.get("role") in _TRANSITIONS for item in items)
+    has_states = is_told or any(_leads_to(item) in names for item in items)
     states = ObservedStates() if has_states else ToolStates(segments)
     ends = [t for item in items if (t := _last(item)) is not None]
     ordered = with_times([(_first(item), item) for item in items], max(ends, default=None))
-    return _Reader(states, private, names, ordered, reply_latencies).read()
+    return _Reader(states, private, names, ordered, reply_latencies, is_told=is_told).read()
 
 
 class _Reader:
@@ -81,8 +94,13 @@ class _Reader:
         names: Mapping[str, str],
         ordered: Sequence[tuple[float | None, Item]],
         reply_latencies: Sequence[float | None],
+        *,
+        is_told: bool,
     ) -> None:
         self._states = states
+        self._is_told = is_told
+        known = places_of([item for _, item in ordered]) if is_told else ()
+        self._known = {*names, *(name for place in known for name in place)}
         self._private = private
         self._names = names
         self._ordered = ordered
@@ -166,7 +184,18 @@ class _Reader:
         name = text_of(given)
         return None if name is None else self._private.text(name)
 
+    def _lead(self, target: str, t: float | None, item: Item) -> None:
+        """Take a tool by which the agent goes on to a state: its arguments are slots of the state that is left."""
+        arguments = self._private.value(value_in(item.get("arguments")))
+        for slot, value in arguments.items() if isinstance(arguments, dict) else ():
+            fill(self._states, slot, value, t)
+        if not self._is_told and isinstance(self._states, ObservedStates):
+            self._states.enter(self._private.text(target), t)
+
     def _call(self, t: float | None, item: Item) -> None:
+        if (target := _leads_to(item)) in self._known and target is not None:
+            self._lead(target, t, item)
+            return
         name = self._word(item.get("name")) or self._word(item.get("type")) or "(unnamed tool)"
         kind = text_of(item.get("type")) or name
         result = self._results.get(id(item))

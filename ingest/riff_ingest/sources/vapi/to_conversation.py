@@ -30,11 +30,13 @@ from riff_ingest.platforms import (
 )
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import ReadContext, ReadItem
+from riff_ingest.sources.retell.to_conversation import FlowNodes
 from riff_ingest.sources.vapi import no_call
 from riff_ingest.sources.vapi.transcript import (
     REPORT,
     artifact_of,
     call_of,
+    entries_of,
     has_words,
     private_values,
     read_transcript,
@@ -46,8 +48,9 @@ from riff_store.facts import NOT_ENDED
 
 def read_vapi_calls(path: Path, context: ReadContext, is_call: Callable[[Any], bool]) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them."""
+    flows = FlowNodes(context.contracts)
     return read_calls(
-        path, _candidate, JUDGE, lambda record: conversation_of(record.value, context, record.filled), is_call
+        path, _candidate, JUDGE, lambda record: conversation_of(record.value, context, flows, record.filled), is_call
     )
 
 
@@ -67,7 +70,7 @@ def _candidate(value: Any) -> Candidate | None:
     return Candidate(name, filled, epoch_ms(message.get("timestamp")))
 
 
-def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int) -> ReadCall:
+def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:
     """Return what a record tells; raise `BrokenInput` where it is of no call that was held to its end."""
     call, message = call_of(record)
     name = text_of(call.get("id"))
@@ -79,8 +82,11 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
     words = words_of(call, private)
     if why := refusal(call, words.sides):
         raise BrokenInput(why, conversation=name)
-    flow, agent = _flow(call), _agent(call)
-    states = read_transcript(call, words, private, context.tool_segments)
+    agent = _agent(call)
+    entries = entries_of(call, words.messages)
+    places = {frozenset(filter(None, (entry.state, entry.id))) for entry in entries or ()}
+    flow = flows.flow_of(places, *_flow_names(call))
+    states = read_transcript(call, words, private, context.tool_segments, entries, flows.names(flow))
     contract = context.contracts.get(flow)
     conversation = ended_call(name, private.text(flow), states, ending_of(call, private), contract)
     started, ended = (_time(call.get(key)) for key in ("startedAt", "endedAt"))
@@ -108,9 +114,10 @@ def _stored(call: Mapping[str, Any]) -> dict[str, float | bool | None]:
     return found | ({"success_evaluation": score > 0} if score in (0, 10) else {})
 
 
-def _flow(call: Mapping[str, Any]) -> str:
-    """Return the flow of a call: its squad, its workflow or its assistant."""
-    return next((name for kind in ("squad", "workflow", "assistant") if (name := _named(call, kind))), UNKNOWN)
+def _flow_names(call: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """Return what the flow of a call is called, by name and by id: its squad, its workflow or its assistant."""
+    kind = next((kind for kind in ("squad", "workflow", "assistant") if _named(call, kind)), "")
+    return _named(call, kind), text_of(call.get(f"{kind}Id")), text_of(object_of(call.get(kind)).get("id"))
 
 
 def _agent(call: Mapping[str, Any]) -> str | None:

@@ -35,11 +35,18 @@ class Words(NamedTuple):
 
 
 def read_transcript(
-    call: Mapping[str, Any], words: Words, private: PrivateValues, segments: ToolSegments
+    call: Mapping[str, Any],
+    words: Words,
+    private: PrivateValues,
+    segments: ToolSegments,
+    entries: Sequence[Entry] | None,
+    names: Mapping[str, str],
 ) -> ToolStates:
-    """Return a call as it went; one that tells of no states has the tools that were called."""
+    """Return a call as it went through its states; one without `entries` has the tools that were called.
+
+    `names` are those of states as a flow file has them, by their ids and by themselves.
+    """
     messages = words.messages
-    entries = entries_of(call, messages)
     states = ToolStates(segments) if entries is None else ObservedStates()
     entered: list[tuple[float | None, Entry | Message]] = [(entry.t, entry) for entry in entries or ()]
     said: list[tuple[float | None, Entry | Message]] = [(seconds_of(message), message) for message in messages]
@@ -48,7 +55,7 @@ def read_transcript(
     results = _results(messages)
     for t, each in ordered:
         if isinstance(each, Entry):
-            _enter(states, each, t, private)
+            _enter(states, each, t, private, names)
         elif each.get("role") in TOOL_CALLS:
             for tool in tools_of(each):
                 _call(states, tool, results.get(id(tool), {}).get("result"), t, private)
@@ -73,10 +80,11 @@ def tools_of(message: Message) -> list[Message]:
     return objects_of(message.get("toolCalls")) if message.get("role") in TOOL_CALLS else []
 
 
-def _enter(states: ToolStates, entry: Entry, t: float | None, private: PrivateValues) -> None:
+def _enter(states: ToolStates, entry: Entry, t: float | None, private: PrivateValues, names: Mapping[str, str]) -> None:
     if not isinstance(states, ObservedStates):
         return
-    states.enter(private.text(entry.state), t)
+    known = names.get(entry.state) or names.get(entry.id or "")
+    states.enter(known or private.text(entry.state), t)
     for slot, value in entry.slots.items():
         fill(states, private.text(slot), private.value(value), t)
 
@@ -288,11 +296,15 @@ _OF_THE_CALL = frozenset(
 
 
 class Entry(NamedTuple):
-    """Hold that a call entered a state, with the slots that it then filled there; `t` in seconds since it began."""
+    """Hold that a call entered a state, with the slots that it then filled there; `t` in seconds since it began.
+
+    `id` is that of the assistant that the state is, where it has a name besides.
+    """
 
     state: str
     t: float | None
     slots: Mapping[str, Any]
+    id: str | None = None
 
 
 def entries_of(call: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> list[Entry] | None:
@@ -310,7 +322,9 @@ def entries_of(call: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> l
         return None
     by_id = {text_of(each.get("assistantId")): assistant_of(each) for each in activations}
     spoken = _spoken(messages, {key: name for key, name in by_id.items() if key and name})
-    return _completed(spoken, names) if spoken else _handed_over(messages, names)
+    entries = _completed(spoken, names) if spoken else _handed_over(messages, names)
+    ids = {assistant_of(each): text_of(each.get("assistantId")) for each in (*messages, *activations)}
+    return None if entries is None else [entry._replace(id=ids.get(entry.state)) for entry in entries]
 
 
 def assistant_of(value: Mapping[str, Any]) -> str | None:
