@@ -199,6 +199,7 @@ _FOREIGN = (
         (("traceId", "trace_id"), ("type", "dataType", "data_type")),
         _CONVERTED("examples/converters/langfuse.py"),
     ),
+    Foreign("a workflow of n8n", (("nodes",), ("connections",)), "calls are in the output of its Webhook node"),
     Foreign("results of single prompts, no calls (promptfoo)", (("evalId", "promptIdx"), ("results", "testIdx"))),
     Foreign("a test run of DeepEval", (("conversationalTestCases", "testCases"), ("metricsScores", "testFile"))),
     Foreign("a call of Bland", (("call_id",), ("concatenated_transcript", "transcripts", "pathway_logs"))),

@@ -47,7 +47,7 @@ def required(flow: FlowFile) -> dict[str, tuple[str, ...]]:
 
 
 def reasons(flow: FlowFile) -> list[str]:
-    return [note.reason for note in flow.left_out]
+    return [*(note.reason for note in flow.left_out), *flow.remarks]
 
 
 def initial(flow: FlowFile) -> str:
@@ -298,6 +298,10 @@ def test_flows_of_agents_can_be_run_and_tell_what_their_prompts_ask(tmp_path: Pa
         ("a-4", "asks for a person"),
     ]
     assert flow.states["Booker"].required_slots == ("day",)
+    agent = exported_llm()
+    del agent["retellLlmData"]["states"][1]["edges"][2]
+    flow = load_flow(str(written(tmp_path / "r.json", agent)))
+    assert flow.states["book"].instruction == "Take the day."
     flow = load_flow(str(written(tmp_path / "w.json", vapi_workflow())))
     assert (flow.role, flow.states["pick_day"].instruction) == ("You answer for a clinic.", "Which day?")
 

@@ -164,7 +164,8 @@ def _conversation(given: Mapping[str, Any], call: Mapping[str, Any], record: Cal
     own = text_of(call.get("agent_name"))
     agent = private.text(own or agent_id or UNKNOWN)
     flow = private.text(file.flows.flow_of(_places(items), own, agent_id))
-    names = {**file.flows.names(flow), **({agent_id: agent} if agent_id else {})}
+    others = {each: known for each in agents_of(items) if (known := file.flows.called(each))}
+    names = {**others, **file.flows.names(flow), **({agent_id: agent} if agent_id else {})}
     found = read_transcript(
         items,
         private,

@@ -40,6 +40,7 @@ def _items(path: Path) -> Iterator[DescribedFlow | Skipped]:
         return
     yield found.described
     yield from found.left_out
+    yield from (Skipped("defect", None, remark) for remark in found.remarks)
 
 
 def _contracts(path: Path) -> dict[str, Contract]:

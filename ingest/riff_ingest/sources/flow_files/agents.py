@@ -55,6 +55,7 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
     many = f"{flow.part}s"
     parts = [part for part in flow.parts if part is not None]
     problems = [f"{many}: a {flow.part} has no name"] if len(parts) < len(flow.parts) else []
+    remarks: list[str] = []
     known: dict[str, str] = {}
     for part in parts:
         known |= {key: private.text(part.keys[0]) for key in part.keys[1:] if key not in known}
@@ -77,7 +78,7 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
             said = f"its edge {short_words(condition, private)!r}" if condition else "an edge"
             problems.append(f"{many}.{name}: {said} leads {meant}")
         if part.by_server:
-            problems.append(f"{many}.{name}: its target is chosen by a server")
+            remarks.append(f"{many}.{name}: its target is chosen by a server")
         if not part.led and part.end is None and not part.leaves:
             problems.append(f"{many}.{name}: nothing leads out of it, and it does not end the call")
         mark: dict[str, Any] = {"required_slots": [private.text(slot) for slot in dict.fromkeys(part.required)]}
@@ -97,8 +98,8 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
     led_to = {initial, *(target for _, target in config.edges())}
     led_to |= {known[part.keys[0]] for part in parts if part.is_reached}
     if not any(part.by_server for part in parts):
-        problems += [f"{many}.{name}: nothing leads to it" for name in nodes if name not in led_to]
-    return PlatformFlow(flow.form, [private.text(name) for name in flow.names if name], config, ids)
+        remarks += [f"{many}.{name}: nothing leads to it" for name in nodes if name not in led_to]
+    return PlatformFlow(flow.form, [private.text(name) for name in flow.names if name], config, ids, remarks=remarks)
 
 
 def _texts(*given: Any) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -95,7 +95,8 @@ class PlatformFlow(NamedTuple):
     """Hold the flow of a platform's agent, and what its document has that tells its form.
 
     It is called by the first of `names`; calls may know any of them. `ids` are those of nodes by name. `exits` say when
-    a node is left, by its name, that of the next one and the id of the edge.
+    a node is left, by its name, that of the next one and the id of the edge. `remarks` tell what is odd in a flow that
+    can be run all the same.
     """
 
     form: str
@@ -103,6 +104,7 @@ class PlatformFlow(NamedTuple):
     config: FlowConfig
     ids: Mapping[str, str]
     exits: Exits | None = None
+    remarks: Sequence[str] = ()
 
 
 class NoFlow(BrokenInput):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -40,13 +40,15 @@ _AGENT_PARTS = frozenset({"general_prompt", "members", "model", "nodes", "retell
 class FlowFile:
     """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit.
 
-    `config` has the nodes of a flow of pipecat or Retell; it is `None` for a native one.
+    `config` has the nodes of a flow of others; it is `None` for a native one. `remarks` are what is odd in a flow that
+    can be run all the same.
     """
 
     described: DescribedFlow
     contract: Contract
     left_out: list[Skipped] = field(default_factory=list)
     config: FlowConfig | None = None
+    remarks: Sequence[str] = ()
 
 
 def read(path: Path) -> FlowFile:
@@ -158,7 +160,7 @@ def _platform_flow(platform: PlatformFlow, path: Path) -> FlowFile:
     contract = msgspec.structs.replace(contract, states=states, other_names=names[1:] or None)
     file = _flow_file(_flow_name({"flow": next(iter(names), None)}, path), contract, config.edges(), misfits)
     file.left_out += [Skipped("defect", None, problem) for problem in config.problems]
-    file.config = config
+    file.config, file.remarks = config, platform.remarks
     return file
 
 

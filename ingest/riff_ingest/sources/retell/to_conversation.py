@@ -79,13 +79,17 @@ class FlowNodes:
 
         Each of the nodes is what it is called, by its id or its name.
         """
-        known = next((self._flows[name] for name in named if name in self._flows), None)
+        known = next((flow for name in named if name and (flow := self.called(name))), None)
         if known is None and nodes:
             shared = {flow: sum(not node.isdisjoint(names) for node in nodes) for flow, names in self._names.items()}
             most = max(shared.values(), default=0)
             fitting = [flow for flow, count in shared.items() if count == most and 2 * count > len(nodes)]
             known = fitting[0] if len(fitting) == 1 else None
         return known or next((name for name in named if name), UNKNOWN)
+
+    def called(self, name: str) -> str | None:
+        """Return the flow that is called so, by any of its names."""
+        return self._flows.get(name)
 
     def names(self, flow: str) -> Mapping[str, str]:
         """Return the names of a flow's nodes by their ids, and by these names."""
