@@ -149,6 +149,7 @@ def test_members_of_a_squad_are_states(tmp_path: Path) -> None:
             None,
             ["an edge leads to 'x', which is no member"],
         ),
+        ({"model": {"toolIds": ["t"]}}, None, ["its tools are named by ids alone, so nothing says where it leads"]),
         ({}, None, ["nothing leads out of it, and it does not end the call"]),
     ],
 )

@@ -9,6 +9,8 @@ from riff_ingest.lenient_json import object_of, objects_of, text_of
 from riff_ingest.private_values import PrivateValues, private_of_agent, short_words
 from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeEnd, NoFlow, PlatformFlow, by_choice
 
+_BY_SERVER = "its target is chosen by a server"
+_KEPT_ELSEWHERE = "its tools are named by ids alone, so nothing says where it leads"
 ONE_PROMPT = "one prompt; its calls have the tools as states"
 
 _Object = Mapping[str, Any]
@@ -18,7 +20,7 @@ class _Part(NamedTuple):
     """Hold a state as its agent describes it: what it is called, what it is told, and where it leads, and when.
 
     The first of `keys` is its name, by all of them others lead to it. `leaves` says that a call may end or go on
-    elsewhere from it, `is_reached` that it may begin without any edge.
+    elsewhere from it, `is_reached` that it may begin without any edge, `unknown` why nobody can say where it leads.
     """
 
     keys: list[str]
@@ -28,7 +30,7 @@ class _Part(NamedTuple):
     end: NodeEnd | None = None
     leaves: bool = False
     is_reached: bool = False
-    by_server: bool = False
+    unknown: str | None = None
 
 
 class _Flow(NamedTuple):
@@ -77,9 +79,9 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
             meant = f"to {private.text(target)!r}, which is no {flow.part}" if target else f"to no {flow.part}"
             said = f"its edge {short_words(condition, private)!r}" if condition else "an edge"
             problems.append(f"{many}.{name}: {said} leads {meant}")
-        if part.by_server:
-            remarks.append(f"{many}.{name}: its target is chosen by a server")
-        if not part.led and part.end is None and not part.leaves:
+        if part.unknown:
+            remarks.append(f"{many}.{name}: {part.unknown}")
+        elif not part.led and part.end is None and not part.leaves:
             problems.append(f"{many}.{name}: nothing leads out of it, and it does not end the call")
         mark: dict[str, Any] = {"required_slots": [private.text(slot) for slot in dict.fromkeys(part.required)]}
         nodes[name] = FlowNode(
@@ -97,7 +99,7 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
     config = FlowConfig(initial, nodes, problems=problems)
     led_to = {initial, *(target for _, target in config.edges())}
     led_to |= {known[part.keys[0]] for part in parts if part.is_reached}
-    if not any(part.by_server for part in parts):
+    if not any(part.unknown for part in parts):
         remarks += [f"{many}.{name}: nothing leads to it" for name in nodes if name not in led_to]
     return PlatformFlow(flow.form, [private.text(name) for name in flow.names if name], config, ids, remarks=remarks)
 
@@ -216,14 +218,17 @@ def _member(given: _Object) -> _Part | None:
     end: NodeEnd | None = None
     if not handed:
         end = "success" if ends else "escalation" if numbered else None
+    unknown = _BY_SERVER if by_server else None
+    if not (handed or end or leaves or by_server) and any(_has_kept_tools(holder) for holder in (assistant, overrides)):
+        unknown = _KEPT_ELSEWHERE
     return _Part(
         keys,
         _prompt(assistant, overrides),
         [(_target(each), _condition(each)) for each in handed],
         [slot for each in handed for slot in _extracted(each)],
         end,
-        leaves=leaves or by_server,
-        by_server=by_server,
+        leaves=leaves,
+        unknown=unknown,
     )
 
 
@@ -234,6 +239,10 @@ def _tools(holder: _Object) -> Iterator[dict[str, Any]]:
         yield from objects_of(each)
     for function in objects_of(model.get("functions")):
         yield {"type": "function", "function": function}
+
+
+def _has_kept_tools(holder: _Object) -> bool:
+    return bool(object_of(holder.get("model")).get("toolIds"))
 
 
 def _is_end_call(tool: _Object) -> bool:
@@ -305,8 +314,9 @@ def _workflow_node(given: _Object, leading: Mapping[str | None, list[tuple[str |
     return _Part(
         keys,
         _words(given.get("prompt")),
-        leading.get(keys[0], ()),
+        led := leading.get(keys[0], []),
         _extracted(given),
         end,
+        unknown=_KEPT_ELSEWHERE if given.get("toolId") and not led and end is None else None,
         is_reached=object_of(given.get("globalNodePlan")).get("enabled") is True,
     )

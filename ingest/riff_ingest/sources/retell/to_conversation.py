@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,10 @@ class FlowNodes:
             | {each.id: name for name, each in contract.states.items() if each.id}
             for flow, contract in contracts.items()
         }
+        self._having = defaultdict[str, list[str]](list)
+        for flow, names in self._names.items():
+            for key in names:
+                self._having[key].append(flow)
 
     def flow_of(self, nodes: Collection[frozenset[str]], *named: str | None) -> str:
         """Return the flow of a call: that of a flow file by a name or by its nodes, else the first name.
@@ -81,7 +85,7 @@ class FlowNodes:
         """
         known = next((flow for name in named if name and (flow := self.called(name))), None)
         if known is None and nodes:
-            shared = {flow: sum(not node.isdisjoint(names) for node in nodes) for flow, names in self._names.items()}
+            shared = Counter(flow for node in nodes for flow in {each for key in node for each in self._having[key]})
             most = max(shared.values(), default=0)
             fitting = [flow for flow, count in shared.items() if count == most and 2 * count > len(nodes)]
             known = fitting[0] if len(fitting) == 1 else None
