@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -71,33 +72,78 @@ class PrivateValues:
 
 
 _OF_NUMBERS = re.compile(r"(?:number|phone|caller_?id|destination)$", re.IGNORECASE)
-_OF_SECRETS = re.compile(r"token|secret|password|authorization|credential|(?:api|private|access)_?key", re.IGNORECASE)
+_OF_SECRETS = re.compile(
+    r"token|secret|password|authorization|credential|(?:api|private|access)[-_]?key", re.IGNORECASE
+)
+_HEADER, _LONG_VALUE = "header ", 16
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token) +", re.IGNORECASE)
 _MAYBE_NUMBER = re.compile(rf"\+?[0-9](?:{_BETWEEN}[0-9]){{{_SHORTEST_NUMBER - 1},}}")
 _MAYBE_SECRET = re.compile(r"(?<![\w\-])[spr]k[-_][\w\-]{4,}+|[\w\-]{16,}+")
 _ANY_LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,20}://[^\s\"'<>]++")
 
 
+class _OfAgent(PrivateValues):
+    """Take out what must not be stored of an agent, in a time that does not grow with how much of it there is."""
+
+    def __init__(self, numbers: Iterable[Any], secrets: Mapping[str, str]) -> None:
+        super().__init__()
+        known = (re.sub(r"[^0-9]", "", text) for text in _texts(numbers))
+        self._cores = {digits[-_CORE_DIGITS:] for digits in known if len(digits) >= _SHORTEST_NUMBER}
+        self._secrets = secrets
+        self._lengths = defaultdict[str, set[int]](set)
+        for secret in secrets:
+            self._lengths[secret[:_SHORTEST_TOKEN]].add(len(secret))
+
+    def text(self, text: str) -> str:
+        """Return a text with placeholders for them, and for what `PrivateValues` knows of itself."""
+        if self._secrets:
+            text = "".join(self._without_secrets(text))
+        text = super().text(text)
+        return _MAYBE_NUMBER.sub(self._number, text) if self._cores else text
+
+    def _without_secrets(self, text: str) -> Iterator[str]:
+        place = 0
+        while place < len(text):
+            lengths = self._lengths.get(text[place : place + _SHORTEST_TOKEN], ())
+            fitting = (length for length in lengths if text[place : place + length] in self._secrets)
+            length = max(fitting, default=0)
+            yield self._secrets[text[place : place + length]] if length else text[place]
+            place += length or 1
+
+    def _number(self, match: re.Match[str]) -> str:
+        digits = "".join(_DIGIT.findall(match[0]))
+        parts = (
+            digits[start : start + size]
+            for size in range(_SHORTEST_NUMBER, _CORE_DIGITS + 1)
+            for start in range(len(digits) - size + 1)
+        )
+        return NUMBER if any(part in self._cores for part in parts) else match[0]
+
+
 def private_of_agent(document: Mapping[str, Any]) -> PrivateValues:
     """Return what must not be stored of an agent's description: numbers, secrets, headers and addresses in it."""
     numbers: list[Any] = []
-    secrets: list[Any] = []
-    addresses: list[Any] = []
+    secrets: dict[str, str] = {}
     waiting: list[tuple[str, Any]] = [("", document)]
     while waiting:
         key, value = waiting.pop()
         if isinstance(value, dict):
-            is_secret = key.lower().endswith("headers")
-            waiting += [("secret" if is_secret else str(name), each) for name, each in value.items()]
+            is_header = key.lower().endswith("headers")
+            waiting += [(f"{_HEADER}{name}" if is_header else str(name), each) for name, each in value.items()]
         elif isinstance(value, list):
             waiting += [(key, each) for each in value]
-        elif _OF_SECRETS.search(key):
-            secrets += [_SCHEME.sub("", value)] if isinstance(value, str) else []
-        elif key.lower().endswith(("url", "uri")):
-            addresses.append(value)
+        elif isinstance(value, str) and (_OF_SECRETS.search(key) or (key.startswith(_HEADER) and _is_odd(value))):
+            secrets[_SCHEME.sub("", value)] = TOKEN
+        elif isinstance(value, str) and key.lower().endswith(("url", "uri")):
+            secrets[value] = ADDRESS
         elif _OF_NUMBERS.search(key):
             numbers.append(value)
-    return PrivateValues(numbers, secrets, addresses)
+    return _OfAgent(numbers, {text: shown for text, shown in secrets.items() if len(text) >= _SHORTEST_TOKEN})
+
+
+def _is_odd(value: str) -> bool:
+    """Tell whether the value of a header may be a secret, and not a word by which a state may be called as well."""
+    return len(value) >= _LONG_VALUE or _DIGIT.search(value) is not None
 
 
 def short_words(words: str, private: PrivateValues, longest: int = 60) -> str:

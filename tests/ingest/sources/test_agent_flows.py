@@ -352,6 +352,13 @@ def test_no_number_token_header_or_link_of_an_agent_reaches_the_store(tmp_path: 
         assert hidden not in kept, hidden
 
 
+def test_a_word_in_a_header_takes_no_state_its_name() -> None:
+    tool = {"type": "custom", "name": "c", "headers": {"x-source": "booking", "x-run": "secret-7", "x-key": "s" * 16}}
+    states = [{"name": name, "state_prompt": "", "tools": [tool]} for name in ("booking", "secret-7", "s" * 16)]
+    flow = flow_of({"states": states}, PATH)
+    assert list(outcomes(flow)) == ["booking", "[token]"]
+
+
 def test_thousands_of_mutated_agents_are_described_or_refused() -> None:
     chance = random.Random(31)
     documents = [retell_llm(), exported_llm(), squad(), vapi_workflow(), workflow(), retell_flow()]
