@@ -116,7 +116,7 @@ def squad() -> dict[str, Any]:
 
 def vapi_workflow() -> dict[str, Any]:
     """A workflow of Vapi, the older form."""
-    plan = {"schema": {"properties": {"day_wanted": {}}}}
+    plan: dict[str, Any] = {"schema": {"properties": {"day_wanted": {}}}}
     return {
         "id": "flow-1",
         "name": "Clinic flow",
