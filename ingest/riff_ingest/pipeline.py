@@ -37,6 +37,8 @@ BATCH_ITEMS = 4 * BATCH_CONVERSATIONS
 """How many calls and verdicts go into a batch: most verdicts lie beside their calls, and are settled with them."""
 READ_AHEAD = 1000
 """How many items of a file are read before a batch begins."""
+READ_AHEAD_BYTES = 16 * 1024 * 1024
+"""How many bytes of texts these hold at most, and those of a batch together."""
 
 _Read: TypeAlias = tuple[InputPlan, Iterable[Item]]
 
@@ -288,19 +290,24 @@ class _IngestRun:
     def _read_ahead(self, pending: _Read | None, stream: Iterator[_Read]) -> tuple[list[_Read], _Read | None]:
         """Read what goes into the next batch, so that others can write meanwhile; and return the file behind it.
 
-        Of a file with more items than `READ_AHEAD` the rest is read while it is written.
+        Of a file with more items than `READ_AHEAD`, or longer ones, the rest is read while it is written.
         """
         ahead: list[_Read] = []
-        started, before, held = time.monotonic(), self._stored, 0
+        started, before, held, texts = time.monotonic(), self._stored, 0, 0
         while pending is not None:
             plan, items = pending
             rest = self._counted(plan, items)
-            first = list(islice(rest, READ_AHEAD))
+            first: list[Item] = []
+            for item in islice(rest, READ_AHEAD):
+                first.append(item)
+                texts += len(item.transcript or b"") if isinstance(item, ConversationFacts) else 0
+                if texts >= READ_AHEAD_BYTES:
+                    break
             ahead.append((plan, chain(first, rest)))
             held += len(first)
             pending = next(stream, None)
             has_verdicts_next = _has_verdicts_only(pending)
-            if held >= BATCH_ITEMS or time.monotonic() - started >= BATCH_SECONDS:
+            if held >= BATCH_ITEMS or texts >= READ_AHEAD_BYTES or time.monotonic() - started >= BATCH_SECONDS:
                 # Verdicts that come right behind calls are settled with them, which later takes far longer.
                 if not has_verdicts_next or _has_verdicts_only((plan, items)):
                     break

@@ -138,6 +138,27 @@ def test_nothing_is_read_while_others_wait_for_the_store(
     assert not any(read)
 
 
+def test_of_long_calls_few_are_read_ahead(night: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "READ_AHEAD_BYTES", 1)
+    held: list[int] = []
+
+    class Watched(Writer):
+        def put_file(self, file: SourceFile, items: Iterable[StoredItem], *, rebuild: bool = False) -> FileResult:
+            held.append(len(reported))
+            return super().put_file(file, items, rebuild=rebuild)
+
+    reported: list[int] = []
+    monkeypatch.setattr(pipeline, "REPORT_EVERY", 1)
+    (night / "flow-transcripts-a.jsonl").write_bytes(b"".join(line(f"c-{number}") for number in range(20)))
+    with open_store(store, write=True, create=True) as opened:
+        ingest(
+            [night / "flow-transcripts-a.jsonl"],
+            Watched(opened),
+            progress=lambda progress: reported.append(progress.conversations),
+        )
+    assert (held, len(reported) >= 20) == ([1], True)
+
+
 def test_verdicts_right_behind_calls_go_in_with_them_however_slow_reading_is(
     night: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, state, verdict
-from tests.surface.store import CHUNK, UNIT, DescribedFlow, DescribedState, Item, Skipped, Store, Writer
+from tests.surface.store import CHUNK, CHUNK_BYTES, UNIT, DescribedFlow, DescribedState, Item, Skipped, Store, Writer
 
 
 @pytest.fixture
@@ -72,6 +72,20 @@ def test_of_two_calls_with_one_name_in_a_file_the_later_line_stays(path: Path) -
     found = contents(path)
     assert [(row[1], row[5]) for row in found["conversation"]] == [("c-1", 2)]
     assert found["note"] == [("/in/a.jsonl", "replaced", 1, "night-1", "c-1")]
+
+
+def test_long_texts_are_inserted_before_many_of_them_are_held(path: Path) -> None:
+    held: list[int] = []
+    with fresh(path) as store:
+
+        def calls() -> Iterator[Item]:
+            for number in range(12):
+                ((inserted,),) = store.execute_sql("SELECT COUNT(*) FROM transcript")
+                held.append(number - inserted)
+                yield call(f"c-{number}", transcript=bytes(CHUNK_BYTES // 4))
+
+        put(store, "/in/a.jsonl", calls())
+    assert max(held) < 4
 
 
 @pytest.mark.parametrize("between", [0, CHUNK])

@@ -205,6 +205,6 @@ from riff_store.voice import NOISES, SOUNDS, Mark, Span, Task, TraceEntry, Voice
 from riff_store.write import rollups, writer
 from riff_store.write.names import CallNames, encodable
 from riff_store.write.notes import add_notes, encoded, notes_of_no_call, read_notes
-from riff_store.write.rows import CHUNK
+from riff_store.write.rows import CHUNK, CHUNK_BYTES
 from riff_store.write.text_compression import SAMPLES
 from riff_store.write.writer import Item, Writer, copy_store

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from riff_ingest.lenient_json import loads
-from riff_ingest.lines import BrokenInput, limits, read_start, read_whole
+from riff_ingest.lines import BrokenInput, limits, read_lines, read_start, read_whole
 
 LISTS = ("conversations", "calls", "transcripts")
 """The keys under which a document may keep its calls."""
@@ -38,10 +38,13 @@ def has_documents(path: Path) -> bool:
     if first.endswith(b",") and _is_object(first[:-1]):
         return True
     try:
+        # A call of many turns has a line that is longer than what a file begins with, and needs no more of the file.
+        if any(_is_object(line) for _, line in islice(read_lines(path, lambda problem: None), 1)):
+            return False
         data = read_whole(path, "calls_mib").lstrip()
     except BrokenInput:
         return False
-    return b"\n" in data[: _end(data, 0) or 0]
+    return b"\n" in data[: _end(data, 0) or 0].rstrip()
 
 
 def are_transcripts(path: Path) -> bool:

@@ -25,6 +25,8 @@ from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
 CHUNK = 500
+CHUNK_BYTES = 16 * 1024 * 1024
+"""So many calls, or bytes of their texts, are collected before they are inserted."""
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
@@ -138,9 +140,12 @@ class Rows:
         self.updated = 0
         self.rerun = 0
         self.winners: set[str] = set()
+        self._bytes = 0
 
-    def __len__(self) -> int:
-        return len(self._pending)
+    @property
+    def is_full(self) -> bool:
+        """Return whether so much was collected that it should be inserted."""
+        return len(self._pending) >= CHUNK or self._bytes >= CHUNK_BYTES
 
     def add_call(self, facts: ConversationFacts) -> None:
         """Take a call; it replaces an earlier one of this file that is the same."""
@@ -158,6 +163,7 @@ class Rows:
         if earlier is not None:
             self._note_earlier(earlier.line, facts, earlier.is_excluded(), is_loss=earlier.filled == facts.filled)
         self._pending[identity] = facts
+        self._bytes += len(facts.transcript or b"")
 
     def add_score(self, score: JudgedScore) -> None:
         """Take a verdict, whether its call is there or not; one without a line of its own has the next that is free."""
@@ -215,6 +221,7 @@ class Rows:
             self._hanging_rows(key, identity.flow, facts)
         self.taken += len(self._pending)
         self._pending.clear()
+        self._bytes = 0
         self._tables[m.Annotation].extend(value for row in self._annotations.values() for value in row)
         self._annotations.clear()
         merge_notes(self._connection, self._staying)

@@ -38,7 +38,7 @@ from riff_store.facts import (
 from riff_store.write import notes, rollups, verdicts
 from riff_store.write.names import Names, encodable
 from riff_store.write.rollups import Changes, no_changes
-from riff_store.write.rows import CHUNK, FIRST_REASON, NOTES, Rows, forget_calls, runs_of, settle_unended
+from riff_store.write.rows import FIRST_REASON, NOTES, Rows, forget_calls, runs_of, settle_unended
 from riff_store.write.text_compression import TextCompressor
 
 _PATHS = 500
@@ -206,7 +206,7 @@ class Writer:
         for item in items:
             if isinstance(item, ConversationFacts):
                 rows.add_call(item)
-                if len(rows) >= CHUNK:
+                if rows.is_full:
                     rows.flush()
             elif isinstance(item, JudgedScore):
                 rows.add_score(item)

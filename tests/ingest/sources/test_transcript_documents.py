@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.source_files import FULL
-from tests.surface.ingest import Conversation, Detected, ReadContext, detect, limited, transcripts_read
+from tests.surface.ingest import Conversation, Detected, ReadContext, detect, limited, source_of, transcripts_read
 from tests.surface.store import Skipped
 
 CALLS = [{"conversation_id": name, "flow": "f", "turns": [{"role": "agent", "text": "Hi [{"}]} for name in "ab"]
@@ -121,3 +121,12 @@ def test_bytes_anywhere_give_calls_or_reasons(
     detect(path)
     for each in transcripts_read(path, ReadContext()):
         assert isinstance(each[1] if isinstance(each, tuple) else each, Conversation | Skipped)
+
+
+def test_lines_are_read_one_by_one_however_long_they_are(tmp_path: Path) -> None:
+    turns = [{"role": "agent", "text": "Hi"}] * 60_000
+    long = written(tmp_path, "".join(json.dumps({**call, "turns": turns}) + "\n" for call in CALLS), "a.jsonl")
+    source = source_of("transcripts")
+    assert source is not None
+    assert source.in_lines(long)
+    assert numbered(long) == BOTH
