@@ -18,6 +18,7 @@ from tests.surface.store import (
     student_quantile,
     student_tail,
     sums_of_subsets,
+    surely_likelier,
 )
 
 DEGREES = st.one_of(st.integers(1, 60).map(float), st.floats(1, 3e6))
@@ -68,6 +69,17 @@ def test_marked_calls_of_a_draw_are_counted_out(marked: int, others: int, drawn:
     at_most = Fraction(sum(count for k, count in ways.items() if k <= hits), whole)
     assert found.at_least(hits) == pytest.approx(float(at_least), rel=1e-12)
     assert found.at_most(hits) == pytest.approx(float(at_most), rel=1e-12)
+
+
+@given(st.integers(1, 20_000), st.data())
+def test_what_is_surely_likelier_than_a_level_is_so(calls: int, data: st.DataObject) -> None:
+    drawn, marked = data.draw(st.integers(1, calls)), data.draw(st.integers(1, calls))
+    mean = max(drawn * marked // calls, drawn + marked - calls)
+    hits = data.draw(st.integers(mean, min(drawn, marked, mean + 30)))
+    chance = hypergeometric(drawn, marked, calls).at_least(hits)
+    (surely,) = surely_likelier([(hits, drawn, marked, calls)], 0.05)
+    assert surely <= (chance > 0.05)
+    assert surely or chance < 0.5, "most of what is common is known to be so without all of its tail"
 
 
 @given(st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=8), st.data())

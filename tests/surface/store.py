@@ -178,6 +178,7 @@ from riff_store.statistics.distributions import (
     student_quantile,
     student_tail,
     sums_of_subsets,
+    surely_likelier,
 )
 from riff_store.statistics.linear_model import FactorEffect, LevelEffect, LinearModel, compare_judges, fit, overlap
 from riff_store.statistics.observations import MOST_LEVELS, Factor, Observations

@@ -13,7 +13,7 @@ from riff_store.filters.notes import marks
 from riff_store.filters.predicates import Predicate
 from riff_store.interruption import check_interrupted
 from riff_store.queries.calls import Example, Examples, turns_aspect
-from riff_store.statistics.distributions import hypergeometric
+from riff_store.statistics.distributions import hypergeometric, surely_likelier
 from riff_store.statistics.significance import benjamini_hochberg
 from riff_store.vocabulary import MARKED, NONE_FOUND, SEVERAL, START, WHO
 
@@ -218,7 +218,10 @@ def _with_lifts(
                     likely += 1
                 else:
                     tested.append((place, dimension, name, Draw(hits, cause.n, marked, flows[cause.flow])))
-    ps = benjamini_hochberg(over_represented([draw for *_, draw in tested]), likely)
+    # What is likelier than the level on its own is so after correction, and moves none that is not.
+    common = surely_likelier([draw for *_, draw in tested], SURE)
+    tested = [test for test, is_common in zip(tested, common, strict=True) if not is_common]
+    ps = benjamini_hochberg(over_represented([draw for *_, draw in tested]), likely + sum(common))
     lifts: dict[int, list[Lift]] = {}
     for (place, dimension, name, draw), p in zip(tested, ps, strict=True):
         if p <= SURE:

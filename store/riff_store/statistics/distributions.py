@@ -20,6 +20,9 @@ _LEAST = 1e-300
 _NEGLIGIBLE = 1e-20
 """What is so much less likely than another outcome adds nothing to its chance that a double could hold."""
 _TIED = 1 + 1e-7
+_FIRST_TERMS = 64
+_ROUNDED = 1.001
+"""By how much more than their error logarithms of factorials can be off, of as many calls as a store can hold."""
 
 
 class Discrete(NamedTuple):
@@ -83,6 +86,29 @@ def hypergeometric(drawn: int, marked: int, calls: int, hits: int | None = None)
         if weight < least:
             break
     return _joined(mode, below, above)
+
+
+def surely_likelier(draws: Sequence[tuple[int, int, int, int]], level: float) -> list[bool]:
+    """Return of which draws the chance of so many hits or more is surely above a level.
+
+    Each has its hits, and the `drawn`, `marked` and `calls` of `hypergeometric`. The first terms of the tail are added
+    up, of all draws at once; where these are not above the level yet, the whole tail may be.
+    """
+    import numpy as np
+
+    if not draws:
+        return []
+    hits, drawn, marked, calls = np.array(draws, np.int64).T
+    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, int(calls.max()) + 1)))))
+    rest = calls - drawn - marked
+    ways = logs[marked] + logs[calls - marked] + logs[drawn] + logs[calls - drawn] - logs[calls]
+    weight = np.exp(ways - logs[hits] - logs[marked - hits] - logs[drawn - hits] - logs[rest + hits])
+    tail, at = weight.copy(), hits.astype(np.float64)
+    for _ in range(_FIRST_TERMS):
+        weight = weight * ((drawn - at) * (marked - at)) / ((at + 1) * (rest + at + 1))
+        tail += weight
+        at += 1
+    return [bool(each) for each in tail > level * _ROUNDED]
 
 
 def _joined(mode: int, below: list[float], above: list[float]) -> Discrete:
