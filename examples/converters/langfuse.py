@@ -1,31 +1,11 @@
 """Turn an export of Langfuse into flow transcripts and scores: langfuse.py OBSERVATIONS SCORES DIRECTORY."""
 
 import json
-import re
 import sys
 from collections import defaultdict
-from datetime import UTC, datetime
 from pathlib import Path
 
-
-def exported(path):  # lines or a list; keys as the API has them, also where an export wrote them in snake_case
-    text, place = Path(path).read_text(encoding="utf-8-sig"), 0
-    while (place := re.compile(r"\s*").match(text, place).end()) < len(text):
-        found, place = json.JSONDecoder().raw_decode(text, place)
-        for each in found if isinstance(found, list) else [found]:
-            yield {re.sub("_(.)", lambda found: found[1].upper(), key): value for key, value in each.items()}
-
-
-def seconds(moment):  # since the epoch; exports leave out that it is in UTC
-    found = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def plain(value):  # exports have input and output as JSON in a text
-    try:
-        return json.loads(value) if isinstance(value, str) and value[:1] in "[{" else value
-    except ValueError:
-        return value
+from shared import camel, of_file, plain, seconds
 
 
 def words(value):  # what stands in input and output is up to each team: say here where the words are
@@ -34,7 +14,7 @@ def words(value):  # what stands in input and output is up to each team: say her
     return value.get("content") or "" if isinstance(value, dict) else str(value or "")
 
 
-observations, scores = (list(exported(path)) for path in sys.argv[1:3])
+observations, scores = ([camel(each, deep=False) for each in of_file(path)] for path in sys.argv[1:3])
 calls, directory = defaultdict(list), Path(sys.argv[3])
 if not all("traceId" in each for each in observations):
     sys.exit("no observations: those of Langfuse have a traceId (or trace_id)")

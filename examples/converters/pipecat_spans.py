@@ -1,31 +1,17 @@
 """Turn the spans that pipecat traces, OTLP in JSON on stdin, into flow transcripts on stdout."""
 
 import json
-import re
 import sys
 from collections import defaultdict
 
-
-def camel(value):  # the names of keys in OTLP's JSON, also where the protocol's own (snake_case) were written
-    if isinstance(value, list):
-        return [camel(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return {re.sub("_(.)", lambda found: found[1].upper(), key): camel(each) for key, each in value.items()}
-
-
-def documents(text):  # one, or several behind each other, on as many lines as each takes
-    place = 0
-    while (place := re.compile(r"\s*").match(text, place).end()) < len(text):
-        found, place = json.JSONDecoder().raw_decode(text, place)
-        yield from map(camel, found if isinstance(found, list) else [found])
+from shared import camel, documents
 
 
 def attributes(span):
     return {each["key"]: next(iter(each["value"].values()), None) for each in span.get("attributes", [])}
 
 
-resources = [resource for each in documents(sys.stdin.read()) for resource in each.get("resourceSpans", ())]
+resources = [resource for each in map(camel, documents(sys.stdin.read())) for resource in each.get("resourceSpans", ())]
 if not resources:
     sys.exit("no spans: OTLP in JSON has resourceSpans (or resource_spans)")
 calls = defaultdict(list)  # a trace is a call

@@ -12,9 +12,19 @@ from typing import Any
 import pytest
 
 from riff_ingest import Conversation, read_source
+from tests.support.exported_calls import (
+    DEEPEVAL,
+    DEEPGRAM,
+    DIALOGFLOW,
+    DIALOGFLOW_ROWS,
+    REALTIME,
+    TEXT_RECORDS,
+    ULTRAVOX_CALL,
+    ULTRAVOX_MESSAGES,
+)
 from tests.support.facts import fresh
 from tests.support.traced_calls import OBSERVATIONS, SCORES, genai_spans, lines, pipecat_spans
-from tests.surface.ingest import StateEntered, facts_of, ingest
+from tests.surface.ingest import GuardEvaluated, StateEntered, facts_of, ingest
 from tests.surface.store import Writer
 
 ROOT = Path(__file__).parents[2]
@@ -23,13 +33,17 @@ PAGE = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
 
 
 def run(script: str, *arguments: Path, given: str = "") -> str:
-    command = [sys.executable, "-I", str(CONVERTERS / script), *map(str, arguments)]
+    command = [sys.executable, "-sEB", str(CONVERTERS / script), *map(str, arguments)]
     return subprocess.run(command, input=given, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def converted(directory: Path, script: str, given: str) -> Conversation:
+    return written(directory, run(script, given=given))
+
+
+def written(directory: Path, text: str) -> Conversation:
     path = directory / "flow-transcripts-mine.jsonl"
-    path.write_text(run(script, given=given), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     found = read_source(path)
     (call,) = found
     facts, notes = facts_of(call, default_run="mine")
@@ -39,11 +53,9 @@ def converted(directory: Path, script: str, given: str) -> Conversation:
 
 def test_the_page_shows_every_converter_as_it_is() -> None:
     shown = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert shown == [
-        (CONVERTERS / name).read_text(encoding="utf-8")
-        for name in ("genai_spans.py", "pipecat_spans.py", "langfuse.py")
-    ]
-    assert all(f"](../examples/converters/{path.name})" in PAGE for path in CONVERTERS.glob("*.py"))
+    files = re.findall(r"\]\(../examples/converters/(\w+\.py)\)", PAGE)
+    assert shown == [(CONVERTERS / name).read_text(encoding="utf-8") for name in files]
+    assert sorted(files) == sorted(path.name for path in CONVERTERS.glob("*.py"))
 
 
 @pytest.mark.parametrize("path", sorted(CONVERTERS.glob("*.py")), ids=lambda path: path.stem)
@@ -51,7 +63,7 @@ def test_a_converter_is_short_and_needs_nothing_installed(path: Path) -> None:
     code = path.read_text(encoding="utf-8")
     assert len(code.splitlines()) <= 80
     imported = re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)
-    assert set(imported) <= sys.stdlib_module_names
+    assert set(imported) <= sys.stdlib_module_names | {"shared"}
 
 
 def test_genai_spans_become_a_call_whose_states_are_its_tools(tmp_path: Path) -> None:
@@ -134,7 +146,11 @@ def test_spans_are_read_with_either_names_as_lines_or_one_document(script: str, 
     ):
         assert run(script, given=text) == expected
     refused = subprocess.run(
-        [sys.executable, "-I", str(CONVERTERS / script)], input="{}", capture_output=True, encoding="utf-8", check=False
+        [sys.executable, "-sEB", str(CONVERTERS / script)],
+        input="{}",
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (refused.returncode, refused.stderr) == (1, "no spans: OTLP in JSON has resourceSpans (or resource_spans)\n")
 
@@ -175,3 +191,103 @@ def test_scores_of_langfuse_are_shares_or_unscored(tmp_path: Path) -> None:
     written = [json.loads(line) for line in (tmp_path / "humanness-langfuse.jsonl").read_text().splitlines()]
     assert [each["score"] for each in written] == [8.0, 10, 0, None, None, None]
     assert written[-1]["rationale"] == "good"
+
+
+def states(call: Conversation) -> list[str]:
+    return [event.state for event in call.events if isinstance(event, StateEntered)]
+
+
+def said(call: Conversation) -> list[tuple[str, str, float | None, float | None]]:
+    return [(turn.role, turn.text, turn.t, turn.latency_ms) for turn in call.turns]
+
+
+def test_a_call_of_ultravox_is_joined_with_its_messages(tmp_path: Path) -> None:
+    for name, value in (("call", ULTRAVOX_CALL), ("messages", ULTRAVOX_MESSAGES)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(value, indent=1))
+    call = written(tmp_path, run("ultravox.py", tmp_path / "call.json", tmp_path / "messages.json"))
+    assert (call.conversation_id, call.flow, call.stop_reason) == ("u-1", "Plant desk", "hangup")
+    assert states(call) == ["s1", "s2"]
+    assert said(call) == [
+        ("agent", "Hello.", 0.5, None), ("caller", "A fern.", 2.0, None), ("agent", "Sold.", 4.2, 1200.0),
+    ]  # fmt: skip
+    assert [(tool.arguments, tool.error, tool.result, tool.state) for tool in call.tool_calls] == [
+        ({"n": 1}, "gone", "", "s1"), ({"n": 2}, None, "ok", "s2"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [DIALOGFLOW, {"conversations": [DIALOGFLOW]}, DIALOGFLOW_ROWS])
+def test_pages_of_dialogflow_are_states(tmp_path: Path, given: Any) -> None:
+    call = converted(tmp_path, "dialogflow_cx.py", json.dumps(given))
+    assert (call.conversation_id, call.flow, call.completed) == ("d-1", "Plants", None)
+    assert states(call) == ["Start Page", "Order"]
+    assert said(call) == [
+        ("caller", "Hi", 0, None), ("agent", "Hello.", 0, None), ("caller", "Mumble", 4, None),
+        ("agent", "Sorry?", 4, None), ("caller", "A fern", 8, None), ("agent", "Sold.", 8, None),
+    ]  # fmt: skip
+    assert [(each.guard, each.error) for each in call.events if isinstance(each, GuardEvaluated)] == [
+        ("match", "NO_MATCH")
+    ]
+    assert call.slots == {"plant": "fern"}
+
+
+def test_events_of_the_realtime_api_are_ordered_by_item_and_need_times(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(f"{json.dumps(each)}\n" for each in REALTIME))
+    call = written(tmp_path, run("openai_realtime.py", log))
+    assert (call.conversation_id, call.agent_model) == ("sess-1", "thinker-rt")
+    assert said(call) == [("caller", "A fern, please.", 1.0, None), ("agent", "None left.", 3.0, 1000.0)]
+    assert [(tool.name, tool.arguments, tool.result, tool.t) for tool in call.tool_calls] == [
+        ("stock", {"plant": "fern"}, "none", 2.5)
+    ]
+    log.write_text(json.dumps(REALTIME[0] | {"t": None}))
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        run("openai_realtime.py", log)
+    assert refused.value.stderr.endswith('event 1 has no time; have your logger add "t", in seconds, to each\n')
+
+
+def test_a_log_of_deepgram_has_a_stamp_before_each_line(tmp_path: Path) -> None:
+    log = tmp_path / "night.log"
+    log.write_text(DEEPGRAM)
+    call = written(tmp_path, run("deepgram.py", log))
+    assert call.conversation_id == "night"
+    assert said(call) == [("caller", "A fern.", 1.5, None), ("agent", "None left.", 3.0, 1250.0)]
+    assert [(tool.name, tool.arguments, tool.result) for tool in call.tool_calls] == [("stock", None, "none")]
+    assert call.errors == [{"kind": "platform", "message": "SLOW took long", "t": 4.0}]
+    log.write_text(json.dumps({"results": {"channels": []}}))
+    with pytest.raises(subprocess.CalledProcessError):
+        run("deepgram.py", log)
+
+
+def test_records_with_a_text_transcript_are_parted_by_label(tmp_path: Path) -> None:
+    path = tmp_path / "flow-transcripts-mine.jsonl"
+    command = [sys.executable, "-sEB", str(CONVERTERS / "text_transcripts.py")]
+    done = subprocess.run(command, input=json.dumps(TEXT_RECORDS), check=True, capture_output=True, encoding="utf-8")
+    path.write_text(done.stdout)
+    first, second = read_source(path)
+    assert (first.conversation_id, first.flow, first.stop_reason) == ("t-1", "Desk", "hangup")
+    assert [(turn.role, turn.text) for turn in first.turns] == [("agent", "Hello:\nhere we are."), ("caller", "Hi.")]
+    assert states(second) == ["n1", "n2"]
+    assert done.stderr.splitlines() == [
+        "left out t-3: no words with a label that SIDES has",
+        "left out t-4: SIDES does not have these speakers: moderator",
+    ]
+
+
+def test_a_test_run_of_deepeval_becomes_calls_and_verdicts(tmp_path: Path) -> None:
+    (tmp_path / "test_run_1.json").write_text(json.dumps(DEEPEVAL))
+    (tmp_path / "mine").mkdir()
+    run("deepeval.py", tmp_path / "test_run_1.json", tmp_path / "mine")
+    (call,) = read_source(tmp_path / "mine")
+    assert (call.conversation_id, call.run_id, call.flow, call.scenario) == (
+        "test_run_1/1", "test_run_1", "desk", "buys a fern",
+    )  # fmt: skip
+    assert said(call) == [("caller", "A fern.", None, None), ("agent", "None left.", None, None)]
+    assert [(tool.name, tool.arguments, tool.result) for tool in call.tool_calls] == [("stock", {"n": 1}, "none")]
+    lines_ = (tmp_path / "mine" / "humanness-test_run_1.jsonl").read_text().splitlines()
+    scores = [json.loads(line) for line in lines_]
+    assert [(each["judge"], each["aspect"], each["score"]) for each in scores] == [
+        ("m-1", "Polite", 7.5), ("deepeval", "Right", None),
+    ]  # fmt: skip
+    with fresh(tmp_path / "calls.db") as store:
+        summary = ingest([tmp_path / "mine"], Writer(store))
+        assert (summary.scores, summary.skipped, summary.unjoined.waiting) == (2, 0, 0)
