@@ -17,6 +17,7 @@ READERS = (
     "riff_ingest.eva.record",
     "riff_ingest.json_members",
     "riff_ingest.platforms",
+    "riff_ingest.sources.bland.to_conversation",
     "riff_ingest.sources.elevenlabs.to_conversation",
     "riff_ingest.sources.flow_files.flow",
     "riff_ingest.sources.inspect_log.to_conversation",

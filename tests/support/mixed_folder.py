@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import (
+    bland_calls,
     elevenlabs_calls,
     inspect_logs,
     livekit_reports,
     pipecat_runs,
+    rasa_trackers,
     retell_calls,
     tau_runs,
     trajectories,
@@ -32,6 +34,10 @@ TAKEN = {
     "livekit/transcript_a.json": "livekit-history",
     "pipecat/2026-11-20/results.jsonl": "pipecat",
     "elevenlabs/calls.json": "elevenlabs",
+    "bland/call.json": "bland",
+    "bland/events.json": "bland",
+    "bland/pathway.json": "flow-file",
+    "rasa/tracker.json": "rasa",
     "retell/calls.json": "retell",
     "retell/flow.json": "flow-file",
     "vapi.jsonl": "vapi",
@@ -72,6 +78,10 @@ def write_mixed(folder: Path) -> Path:
     _write(folder / "livekit/session_report.json", livekit_reports.handed_over())
     _write(folder / "livekit/transcript_a.json", {"items": livekit_reports.history()})
     _write(folder / "elevenlabs/calls.json", [elevenlabs_calls.plain("el-1")])
+    _write(folder / "bland/call.json", bland_calls.call())
+    _write(folder / "bland/events.json", bland_calls.events())
+    _write(folder / "bland/pathway.json", bland_calls.pathway())
+    _write(folder / "rasa/tracker.json", rasa_trackers.tracker())
     _write(folder / "retell/calls.json", retell_calls.a_day_of_calls())
     _write(folder / "retell/flow.json", retell_calls.retell_flow())
     _write(folder / "vapi.jsonl", vapi_calls.vapi_call(), vapi_calls.report(vapi_calls.squad_call()))

@@ -152,6 +152,7 @@ from riff_ingest.sources.annotations import LONGEST as ANNOTATIONS_LONGEST
 from riff_ingest.sources.annotations import MOST_LABELS, NEEDED, line_of, time_text
 from riff_ingest.sources.annotations import read_line as annotations_read_line
 from riff_ingest.sources.annotations import read_lines as annotations_read_lines
+from riff_ingest.sources.bland import SOURCE as BLAND_SOURCE
 from riff_ingest.sources.elevenlabs import SOURCE as ELEVENLABS_SOURCE
 from riff_ingest.sources.eva import NO_DIRECTORY, NOTHING_LEFT
 from riff_ingest.sources.flow_files.config import is_flow_config, read_config
@@ -166,6 +167,7 @@ from riff_ingest.sources.livekit import read as livekit_read
 from riff_ingest.sources.livekit_history import SOURCE as LIVEKIT_HISTORY_SOURCE
 from riff_ingest.sources.pipecat_evals import SOURCE as PIPECAT_EVALS_SOURCE
 from riff_ingest.sources.pipecat_evals.results import TOLD_ELSEWHERE
+from riff_ingest.sources.rasa import SOURCE as RASA_SOURCE
 from riff_ingest.sources.registry import Detected, Registry, claimed_kind, detect, find_inputs, source_of, sources
 from riff_ingest.sources.retell import SOURCE as RETELL_SOURCE
 from riff_ingest.sources.retell import read as retell_read

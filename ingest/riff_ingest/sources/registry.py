@@ -170,10 +170,12 @@ def _held(head: FileHead) -> str:
     )
     form = f"a {form} list of objects" if listed else form
     known = head.document or listed or next(iter(head.records), {})
+    pages = (each for each in known.values() if isinstance(each, list))
+    entry = next((each for page in pages for each in page[:1] if isinstance(each, dict)), {})
     names = [name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…" for name in known]
     more = [f"{len(names) - LISTED_KEYS} more"] if len(names) > LISTED_KEYS else []
     keys = f"with the keys {', '.join([*names[:LISTED_KEYS], *more])}" if names else "without a key that is known"
-    return f"{form} {keys}; {_foreign(known) or OWN_DATA}"
+    return f"{form} {keys}; {_foreign(known) or _foreign(entry) or OWN_DATA}"
 
 
 class Foreign(NamedTuple):
@@ -184,38 +186,68 @@ class Foreign(NamedTuple):
 
     what: str
     keys: tuple[tuple[str, ...], ...]
-    help: str = "docs/own-data.md shows how to convert it"
+    help: str
     kinds: tuple[str, ...] = ()
 
 
 OWN_DATA = "docs/own-data.md shows how to bring other data"
 """What helps who has data that nobody knows."""
-_CONVERTED = "{} converts it (docs/own-data.md)".format
-_SPANS = "examples/converters/genai_spans.py or pipecat_spans.py"
+_CONVERTED = "examples/converters/{} converts it (docs/own-data.md)".format
 _FOREIGN = (
-    Foreign("spans of OpenTelemetry (OTLP)", (("resourceSpans", "resource_spans"),), _CONVERTED(_SPANS)),
+    Foreign(
+        "spans of OpenTelemetry (OTLP)",
+        (("resourceSpans", "resource_spans"),),
+        _CONVERTED("genai_spans.py or pipecat_spans.py"),
+    ),
     Foreign(
         "an export of Langfuse",
         (("traceId", "trace_id"), ("type", "dataType", "data_type")),
-        _CONVERTED("examples/converters/langfuse.py"),
+        _CONVERTED("langfuse.py"),
+    ),
+    Foreign(
+        "results of single prompts, no calls (promptfoo)", (("evalId", "promptIdx"), ("results", "testIdx")), OWN_DATA
+    ),
+    Foreign(
+        "a test run of DeepEval",
+        (("conversationalTestCases", "testCases"), ("metricsScores", "testFile")),
+        _CONVERTED("deepeval.py"),
+    ),
+    Foreign(
+        "results of end-to-end tests of Rasa, which passed or failed without words",
+        (("test_results", "pass_status"),),
+        OWN_DATA,
+    ),
+    Foreign(
+        "a call of Ultravox", (("callId", "callStageId"), ("joined", "endReason", "role")), _CONVERTED("ultravox.py")
+    ),
+    Foreign(
+        "a conversation of Dialogflow CX",
+        (("interactions", "turn_position"), ("name", "conversation_name")),
+        _CONVERTED("dialogflow_cx.py"),
+    ),
+    Foreign(
+        "events of OpenAI's Realtime API, which have no times",
+        (("event_id",), ("type",)),
+        _CONVERTED("openai_realtime.py"),
     ),
     Foreign("a workflow of n8n", (("nodes",), ("connections",)), "calls are in the output of its Webhook node"),
-    Foreign("results of single prompts, no calls (promptfoo)", (("evalId", "promptIdx"), ("results", "testIdx"))),
-    Foreign("a test run of DeepEval", (("conversationalTestCases", "testCases"), ("metricsScores", "testFile"))),
-    Foreign("a call of Bland", (("call_id",), ("concatenated_transcript", "transcripts", "pathway_logs"))),
-    Foreign("events of a pathway of Bland", (("event_type",), ("operation_id", "sequence"), ("conversation_id",))),
-    Foreign("a tracker of Rasa", (("sender_id",), ("events",))),
-    Foreign("a call of Ultravox", (("callId",), ("joined", "endReason", "callStageId"))),
-    Foreign("a conversation of Dialogflow CX", (("interactions",), ("name", "startTime"))),
-    Foreign("events of OpenAI's Realtime API, which have no times", (("event_id",), ("type",))),
     Foreign(
         "events of a voice agent of Deepgram",
         (("type",),),
+        _CONVERTED("deepgram.py"),
         kinds=("AgentStartedSpeaking", "ConversationText", "FunctionCallRequest", "LatencyReport", "Welcome"),
     ),
-    Foreign("messages of Twilio's ConversationRelay", (("type",),), kinds=("interrupt", "prompt", "setup")),
-    Foreign("a test of a service for simulated calls", (("test_case_id", "scenario_id"), ("transcript",))),
-    Foreign("a record of a call with its transcript as text", (("transcript", "concatenated_transcript"),)),
+    Foreign("messages of Twilio's ConversationRelay", (("type",),), OWN_DATA, kinds=("interrupt", "prompt", "setup")),
+    Foreign(
+        "a simulated call of a test platform (Hamming, Coval, Cekura)",
+        (("test_case_id", "scenario_id"), ("transcript",)),
+        OWN_DATA,
+    ),
+    Foreign(
+        "a record of a call with its transcript as text",
+        (("transcript", "transcription"),),
+        _CONVERTED("text_transcripts.py"),
+    ),
 )
 
 

@@ -210,10 +210,6 @@ def test_an_agent_of_one_prompt_is_not_taken_and_no_loss(tmp_path: Path, documen
 
 
 N8N = {"nodes": [{"id": "1", "name": "Webhook", "type": "n8n-nodes-base.webhook", "parameters": {}}], "connections": {}}
-BLAND = {
-    "nodes": [{"id": "1", "type": "Default", "data": {"name": "Start", "isStart": True}}],
-    "edges": [{"source": "1", "target": "2", "label": "yes"}],
-}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +217,6 @@ BLAND = {
     [
         N8N,
         N8N | {"nodes": [{"id": "1", "type": "initial", "data": {"functions": []}}]},
-        BLAND,
         {"members": [{"user": "u", "role": "admin"}], "messages": []},
         {"states": [{"name": "Texas"}]},
         {"model": {"provider": "openai"}, "temperature": 0},

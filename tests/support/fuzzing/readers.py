@@ -15,6 +15,7 @@ import msgspec
 
 from tests.support import (
     agent_flows,
+    bland_calls,
     dirty_inputs,
     elevenlabs_calls,
     eva_records,
@@ -23,6 +24,7 @@ from tests.support import (
     livekit_reports,
     pipecat_flows,
     pipecat_runs,
+    rasa_trackers,
     retell_calls,
     source_files,
     tau_runs,
@@ -113,6 +115,13 @@ def _tau_simulation(data: bytes, folder: Path) -> None:
     _read(run / "results.json", "tau")
 
 
+def _bland_events(data: bytes, folder: Path) -> None:
+    """What a pathway logged, in the folder of the call that it is of."""
+    folder.joinpath("call.json").write_text(json.dumps(bland_calls.call()), encoding="utf-8")
+    (folder / "events.json").write_bytes(data)
+    _read(folder / "call.json", "bland")
+
+
 def _run_directory(data: bytes, folder: Path) -> None:
     """The first byte says which file of a run that is watched the others are."""
     run = RunDirectory(folder / "nightly")
@@ -193,7 +202,7 @@ state = "ask"
 def _flow_files() -> list[bytes]:
     return [
         source_files.NATIVE.encode(),
-        *_of(source_files.EDITOR, retell_calls.retell_flow(), elevenlabs_calls.workflow()),
+        *_of(source_files.EDITOR, retell_calls.retell_flow(), elevenlabs_calls.workflow(), bland_calls.pathway()),
         *_of(*(agent_flows.retell_llm(), agent_flows.exported_llm(), agent_flows.squad(), agent_flows.vapi_workflow())),
     ]
 
@@ -215,6 +224,11 @@ def _vapi() -> list[bytes]:
 def _elevenlabs() -> list[bytes]:
     calls = [elevenlabs_calls.hook(elevenlabs_calls.plant_desk()), elevenlabs_calls.plain()]
     return [*_of(calls, elevenlabs_calls.simulated(), elevenlabs_calls.invocation()), _lines(*calls)]
+
+
+def _bland() -> list[bytes]:
+    events = bland_calls.events("b-2")
+    return [*_of([bland_calls.call()], bland_calls.call(), events, {"data": events}), _lines(*events)]
 
 
 def _inspect() -> list[bytes]:
@@ -275,6 +289,13 @@ TARGETS = (
     _named("retell", "calls.json", _retell),
     _named("vapi", "calls.json", _vapi),
     _named("elevenlabs", "calls.json", _elevenlabs),
+    _named("bland", "calls.json", _bland),
+    Target("bland-events", _bland_events, lambda: _of(bland_calls.events())),
+    _named(
+        "rasa",
+        "a.json",
+        lambda: [*_of(rasa_trackers.tracker(), [rasa_trackers.forms()]), _lines(rasa_trackers.forms())],
+    ),
     _named("livekit", "session_report.json", lambda: _of(livekit_reports.handed_over())),
     _named("livekit-history", "a.json", lambda: _of({"items": livekit_reports.history()}, livekit_reports.history())),
     _named("pipecat", "results.jsonl", lambda: [_lines(pipecat_runs.simulation(), pipecat_runs.script())]),

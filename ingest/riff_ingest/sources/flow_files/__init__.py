@@ -12,6 +12,7 @@ from riff_store.facts import DescribedFlow, Skipped
 _PARTS = (
     *("nodes", "flow", "conversationFlow", "workflow", "conversation_config"),
     *("general_prompt", "members", "model", "retellLlmData", "states"),
+    *("data", "pathway"),
 )
 """One of these stands in every document of a flow, or of an agent that may have one."""
 
@@ -55,7 +56,7 @@ SOURCE = Source(
     version=5,
     read=lambda path, context: _items(path),
     title="Flow file",
-    known_by="parts of a contract, or nodes of pipecat, its editor, Retell, Vapi or ElevenLabs, in TOML, JSON or YAML",
+    known_by="parts of a contract, or nodes of pipecat, its editor, Retell, Vapi, ElevenLabs, Bland (TOML, JSON, YAML)",
     recognises=_recognises,
     yaml_words=(b"initial_node", b"nodes"),
     keeps_text=False,

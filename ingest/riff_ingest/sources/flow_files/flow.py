@@ -1,4 +1,4 @@
-"""Read the flow that a file describes: a native one, or one of pipecat, its flow editor, Retell or ElevenLabs."""
+"""Read the flow that a file describes: a native one, or of pipecat, its flow editor, Retell, ElevenLabs or Bland."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from riff_store.facts import DescribedFlow, DescribedState, Skipped
 _ENDS = (("from", "source"), ("to", "target"))
 _ENDINGS = (".gz", ".json", ".toml", ".yaml", ".yml")
 NO_FLOW = "file does not describe a flow, which has edges or states, or nodes; see docs/formats.md, section 3"
+_PATHWAY_PARTS = frozenset({"nodes", "data", "pathway"})
 _NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype", "other_names"})
 _AGENT_PARTS = frozenset({"general_prompt", "members", "model", "nodes", "retellLlmData", "states"})
 """One of these stands in every document of an agent of Retell or Vapi, without or with several prompts."""
@@ -98,6 +99,11 @@ def platform_flow(document: Mapping[str, Any]) -> PlatformFlow | None:
         from riff_ingest.sources.flow_files.elevenlabs import workflow_flow
 
         if (found := workflow_flow(document)) is not None:
+            return found
+    if not _PATHWAY_PARTS.isdisjoint(document):
+        from riff_ingest.sources.flow_files.bland import pathway_flow
+
+        if (found := pathway_flow(document)) is not None:
             return found
     if not _AGENT_PARTS.isdisjoint(document):
         from riff_ingest.sources.flow_files.agents import agents_flow

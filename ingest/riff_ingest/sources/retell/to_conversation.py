@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,6 @@ class FlowNodes:
 def read_retell_calls(path: Path, context: ReadContext, is_call: Callable[[Any], bool]) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them, and which flows have calls but no flow file."""
     flows = FlowNodes(context.contracts)
-    unended: Counter[str] = Counter()
     calls = read_calls(
         path,
         _candidate,
@@ -116,14 +115,20 @@ def read_retell_calls(path: Path, context: ReadContext, is_call: Callable[[Any],
         lambda record: conversation_of(record.value, context, flows, record.filled),
         is_call,
     )
-    for item in calls:
+    yield from with_flow_notes(calls, NO_FLOW_FILE)
+
+
+def with_flow_notes(items: Iterable[ReadItem], note: str) -> Iterator[ReadItem]:
+    """Yield what a file holds, then a note on each flow of which it has several calls, and no flow file their ends."""
+    unended: Counter[str] = Counter()
+    for item in items:
         if isinstance(item, tuple):
             call = item[1]
             unended[call.flow] += call.completed is None and call.origin == "observed"
         yield item
     for flow, count in unended.items():
         if count > 1:
-            yield Skipped("defect", None, NO_FLOW_FILE.format(flow=flow))
+            yield Skipped("defect", None, note.format(flow=flow))
 
 
 def _candidate(value: Any) -> Candidate | None:
