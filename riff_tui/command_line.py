@@ -22,6 +22,7 @@ COMMANDS = {
     "demo": "demo",
     "ingest": "ingest",
     "edits": "edits",
+    "brief": "brief",
     "dump": "dump",
     "search": "search",
     "compare": "compare",
