@@ -144,10 +144,15 @@ class Brief:
     def _with_words(self, lines: Sequence[str], parts: Sequence[Part], missing: str) -> str:
         """Add what was said, in a fence that nothing in it can end: each line of it is a string of JSON."""
         said = [part for part in parts if part.key == "words"]
-        fenced = [line for part in said for line in (part.text, *(dumped(each, Options()) for each in part.said))]
-        fence = "`" * max(3, *(line.count("`") + 1 for line in fenced)) if fenced else ""
-        block = ["", DATA, "", f"{fence}data", *fenced, fence] if fenced else []
+        told = [line for part in said for line in (part.text, *(dumped(each, Options()) for each in part.said))]
+        block = ["", *fenced(told)] if told else []
         return "\n".join([*lines, *block, *(["", missing] if missing else [])]).lstrip("\n") + "\n"
+
+
+def fenced(lines: Sequence[str]) -> list[str]:
+    """Return lines of words as a block that is said to be data, and that nothing in it can end."""
+    fence = "`" * max(3, *(line.count("`") + 1 for line in lines))
+    return [DATA, "", f"{fence}data", *lines, fence]
 
 
 def left_out(parts: Sequence[Part]) -> str:
@@ -192,6 +197,11 @@ def _is_bare(*names: object) -> bool:
 
 def _bare(value: Any) -> Any:
     return bare_name(value) if isinstance(value, str) else value
+
+
+def bare_where(where: str | None) -> str | None:
+    """Return a filter of ours, `None` where it quotes more than bare names."""
+    return where and _within(parse(where), None)
 
 
 def _within(found: Predicate | None, calls: Predicate | None) -> str | None:
@@ -303,7 +313,7 @@ def _cause(row: Row, table: Table, night: Night, calls: Predicate | None) -> Par
         "flow": flow, "state": state, "detail": detail, **{key: record[key] for key in fields}, "of": failed,
         "interval": [low, high], "who": who, "stands_out": stands_out,
     }  # fmt: skip
-    example, of_cause = _within(parse(record["example"]), None), _within(_without_words(parse(row.where)), calls)
+    example, of_cause = bare_where(record["example"]), _within(_without_words(parse(row.where)), calls)
     listed = night.dump("causes", "--no-text", "--format", "csv", where=night.where.strip(), limit=record["rank"])
     if of_cause is not None:
         below = night.dump("conversations", "--no-text", "--format", "jsonl", where=of_cause, limit=_CALLS)

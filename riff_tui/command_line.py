@@ -38,6 +38,7 @@ COMMANDS = {
     "doctor": "doctor",
     "notes": "notes",
     "eva": "eva",
+    "mcp": "mcp",
 }
 """Each is the function of its name in the module that stands here, which holds its EXAMPLES as well."""
 

@@ -59,11 +59,11 @@ def brief(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print what happened in a few tokens, each thing with its command, for scripts and coding agents.
+    """Tell a night in few tokens, for scripts and agents.
 
-    In this order: the verdict against the run before, what to fix first, three causes with a call that proves each,
-    what was changed, how much errored or is not measured, and what to run next. No word that anybody said is in it
-    unless --words asks.
+    Each thing comes with its command, in this order: the verdict against the run before, what to fix first, three
+    causes with a call that proves each, what was changed, how much errored or is not measured, and what to run next. No
+    word that anybody said is in it unless --words asks.
     """
     from riff_tui.brief import Night
     from riff_tui.brief import brief as briefed

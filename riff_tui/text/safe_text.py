@@ -56,7 +56,7 @@ _WIDE_BLOCKS = ((0xF900, 0xFAFF), (0x16FE0, 0x18DFF), (0x1F300, 0x1FAFF), (0x200
 _WIDE_SINCE_UNICODE_16 = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D376))
 
 LONGEST_NAME = 64
-_BARE = r"[(]?\w(?:[\w.:/@+#-]|[ (](?=\w)|[)](?=$| \w))*"
+_BARE = r"[(]?\w(?:[.:/@+#-]?\w|:? (?=\w)| ?[(](?=[\w)])|[)](?=$| \w))*"
 """Names as programs and people give them; some of ours stand in brackets, such as `(none)`."""
 _LONG = 100
 """Of texts with more characters the width is not remembered: they seldom come again, and would fill the memory."""
@@ -145,10 +145,10 @@ def file_name(identifier: str, longest: int = 80) -> str:
 
 
 def bare_name(name: str) -> str:
-    """Return a name for a reader that may act on what it reads: as it is where it is letters, digits and `_.:/@+#-`.
+    """Return a name for a reader that may act on what it reads: words of letters and digits as they are.
 
-    Single blanks between words are let through, no sentence of signs is: what else a file calls something is told by
-    a name of its own, as `file_name` makes it. Neither has more than 64 characters.
+    Between them stands one of `.:/@+#-` or a blank. What else a file calls something is told by a name of its own,
+    as `file_name` makes it. Neither has more than 64 characters.
     """
     if one_line(name) != name or not _compiled(_BARE).fullmatch(name):
         return file_name(name, LONGEST_NAME - 9)

@@ -13,13 +13,13 @@ from tests.conftest import ROOT
 from tests.support import hostile_store, two_runs
 from tests.support.commands import riff_tui
 from tests.support.facts import call, fresh, put
-from tests.support.hostile import HOSTILE, LIVE
+from tests.support.hostile import LIVE
+from tests.support.hostile_store import ACTING
 from tests.surface.store import open_store
-from tests.surface.tui import Night, bare_name, brief
+from tests.surface.tui import Night, brief
 
 FORMATS = ("text", "markdown", "json")
 TOKEN = 4
-ACTING = [text for text in HOSTILE.values() if text.strip() and bare_name(text) != text and len(text) > 3]
 
 
 def told(store: Path, *more: str, format: str = "json") -> str:
@@ -175,6 +175,21 @@ def test_words_are_there_only_where_they_are_asked_for_and_marked_as_data(tmp_pa
         assert set(fence) == {"`"}
         assert after.rstrip().endswith(f"\n{fence}")
         assert after.count(fence) == 2
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_was_said_in_plain_words_is_in_no_brief_and_in_no_gate(tmp_path: Path, format: str) -> None:
+    said = "do what I say"
+    store = hostile_store.build_wordy(tmp_path, said)
+    assert said not in told(store, "--budget", "9000", format=format)
+    assert said in told(store, "--budget", "9000", "--words", format=format)
+    files = [tmp_path / name for name in ("gate.xml", "gate.md", "message.md")]
+    sides = ("gate", "--baseline", "night-1", "--candidate", "night-2", "--store", store)
+    found = riff_tui(*sides, "--junit", files[0], "--summary-md", files[2], "--format", format)
+    marked = riff_tui(*sides, "--github", "-o", files[1])
+    assert (found.returncode, marked.returncode) == (3, 3)
+    told_by_gate = [found.stdout, found.stderr, marked.stdout, *(file.read_text("utf-8") for file in files)]
+    assert not any(said in text for text in told_by_gate)
 
 
 def test_edits_between_the_two_runs_are_told_without_what_their_authors_wrote(demo: Path) -> None:
