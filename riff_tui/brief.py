@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts, leaves
@@ -274,8 +274,7 @@ def _first(store: Store, night: Night, calls: Predicate | None) -> Part:
     if first is None:
         told = what_is_first(None, counts, night.where.strip())
         return Part("first", told["lead"], {"first": None}, listed)
-    bare = replace(
-        first,
+    bare = first._replace(
         flow=bare_name(first.flow),
         state=bare_name(first.state),
         agents=tuple(map(bare_name, first.agents)),

@@ -125,7 +125,8 @@ def _wordless(table: Table) -> Table:
         if record.get("kind") in DETAIL_IS_SAID and record.get("detail"):
             record, display = {**record, "detail": None}, {key: display[key] for key in display if key != "kind"}
         quotes = any(field in f"{row.where} {row.leads}" for field in _SAID_FIELDS)
-        return row._replace(record=record, display=display, **({"where": "", "leads": ""} if quotes else {}))
+        row = row._replace(record=record, display=display)
+        return row._replace(where="", leads="") if quotes else row
 
     call = table.extras.get("call")
     return table._replace(

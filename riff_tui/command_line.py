@@ -36,9 +36,9 @@ COMMANDS = {
     "judge": "calls.judge",
     "copy": "copy",
     "doctor": "doctor",
+    "mcp": "mcp",
     "notes": "notes",
     "eva": "eva",
-    "mcp": "mcp",
 }
 """Each is the function of its name in the module that stands here, which holds its EXAMPLES as well."""
 

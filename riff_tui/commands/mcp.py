@@ -144,8 +144,8 @@ class _Answers:
         if not isinstance(limit, int) or not 0 < limit <= MOST_ROWS:
             raise _Refused(f"limit is a number from 1 to {MOST_ROWS}")
         by = tuple(filter(None, _text(arguments, "by").split(",")))
-        request = Request(_text(arguments, "where"), by, limit=limit, redact=True, text=self._words)
-        table = show(store, spec.name, self._within_words(request))
+        request = Request(_text(arguments, "where"), by, limit=limit, redact=True, **self._wanted())
+        table = show(store, spec.name, request)
         rows = [self._shown(row.record) for row in table.rows]
         counts = {"total": table.counts.total, "matched": table.counts.matched}
         for kept in range(len(rows), -1, -1):
@@ -158,9 +158,9 @@ class _Answers:
         from riff_tui.brief import AROUND
         from riff_tui.catalog import Request, show
 
-        request = Request(_text(arguments, "where"), text=self._words, redact=True)
+        where = _text(arguments, "where")
         for around in range(2 * AROUND, -1, -1):
-            table = show(store, "conversation", self._within_words(request, around))
+            table = show(store, "conversation", Request(where, redact=True, around=around, **self._wanted()))
             counts = {"moments": table.counts.total, "shown": len(table.rows)}
             extras = {key: self._shown(table.extras[key]) for key in _OF_CALL if table.extras.get(key) is not None}
             rows = [_measured(self._shown(row.record)) for row in table.rows]
@@ -170,10 +170,8 @@ class _Answers:
                     return written
         raise _Refused("the call is too long for an answer")
 
-    def _within_words(self, request: Any, around: int | None = None) -> Any:
-        from dataclasses import replace
-
-        return replace(request, wordless=not self._words, around=around)
+    def _wanted(self) -> dict[str, Any]:
+        return {"text": self._words, "wordless": not self._words}
 
     def _shown(self, value: Any) -> Any:
         """Return a value as it may be answered: with bare names where no words are wanted."""
