@@ -10,9 +10,8 @@ from typing import Any
 from tests.support.hostile import HOSTILE
 from tests.surface.ingest import ingest
 from tests.surface.store import FlowEdit, KeptList, Sample, Writer, candidates, draw, keep_list, open_store
-from tests.surface.tui import bare_name
 
-ACTING = [text for text in HOSTILE.values() if text.strip() and bare_name(text) != text and len(text) > 3]
+ACTING = [text for name, text in HOSTILE.items() if name != "wide" and text.strip() and len(text) > 3]
 """What no plain name holds, long enough not to be found by chance."""
 WORDS = [text for text in HOSTILE.values() if text.strip()]
 
