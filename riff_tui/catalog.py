@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.location import without_secrets
+from riff_store.vocabulary import DETAIL_IS_SAID
 from riff_tui.errors import RiffError, UsageError, ViewFailed
 from riff_tui.settings import bounds
-from riff_tui.table import Table, with_deferred
+from riff_tui.table import Row, Table, with_deferred
 from riff_tui.text.safe_text import shell_quoted
 from riff_tui.view_registry import origin_of, resolve, spec_of, views
 from riff_tui.views.spec import BY, ViewSpec
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from riff_tui.view_query import ViewQuery
 
 
+_SAID_FIELDS = ("failure_error", "failure_detail", "error", "code")
+"""The fields of a filter whose values may be words."""
+
+
 class Request(NamedTuple):
     """Hold what is wanted of a view: a filter, further keys, a column to sort by, how many rows.
 
@@ -27,7 +32,8 @@ class Request(NamedTuple):
     `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
     `store` is the one that commands name, empty where it goes without saying. `aspect` is explained instead of quality,
     `k` repeats of a call are drawn at a time. In an `outline`, which people read, what too many rows have in common
-    may stand for them. `predicate` is what `where` says, if that is parsed already.
+    may stand for them. `predicate` is what `where` says, if that is parsed already. A `wordless` table has nothing of
+    what people, models and programs said; of a call no more than so many rows `around` what is blamed are shown.
     """
 
     where: str = ""
@@ -44,6 +50,8 @@ class Request(NamedTuple):
     outline: bool = False
     store: str = ""
     predicate: Predicate | None = None
+    wordless: bool = False
+    around: int | None = None
 
 
 def open_to_read(location: str) -> Store:
@@ -75,7 +83,8 @@ def show(store: Store, name: str, request: Request) -> Table:
     check_request(spec, request)
     query = ViewQuery(store, spec, request, request.predicate or Filter(request.where).predicate, bounds())
     try:
-        return with_deferred(query.table(), partial(_signed, query))
+        table = with_deferred(query.table(), partial(_signed, query))
+        return with_deferred(table, _wordless) if request.wordless else table
     except RiffError as error:
         raise _with_names(query, error) from error.__cause__
     except Exception as error:
@@ -106,6 +115,27 @@ def _signed(query: ViewQuery, table: Table) -> Table:
     )
 
 
+def _wordless(table: Table) -> Table:
+    """Return a table without what was said, and without the ways down whose filter quotes it."""
+    said = {column.key for column in table.columns if column.said}
+
+    def row_of(row: Row) -> Row:
+        record = {key: value for key, value in row.record.items() if key not in said}
+        display = {key: text for key, text in row.display.items() if key not in said}
+        if record.get("kind") in DETAIL_IS_SAID and record.get("detail"):
+            record, display = {**record, "detail": None}, {key: display[key] for key in display if key != "kind"}
+        quotes = any(field in f"{row.where} {row.leads}" for field in _SAID_FIELDS)
+        row = row._replace(record=record, display=display)
+        return row._replace(where="", leads="") if quotes else row
+
+    call = table.extras.get("call")
+    return table._replace(
+        columns=[column for column in table.columns if column.key not in said],
+        rows=[row_of(row) for row in table.rows],
+        extras=table.extras if call is None else {**table.extras, "call": {**call, "codes": None}},
+    )
+
+
 def _notes_on_unknown_names(query: ViewQuery, table: Table | None = None) -> list[str]:
     if query.predicate is None:
         return []
@@ -131,6 +161,9 @@ def check_request(spec: ViewSpec, request: Request) -> None:
         raise UsageError(f"--k: {spec.name} draws no repeats; {able} does")
     if request.k is not None and request.k < 1:
         raise UsageError("--k cannot be below 1")
+    if request.around is not None and not spec.text:
+        able = ", ".join(view.name for view in views() if view.text)
+        raise UsageError(f"--around: {spec.name} is not one call; {able} is")
     if request.limit is not None and request.limit < 0:
         raise UsageError("--limit cannot be below 0")
     if spec.sides and request.sides is None:

@@ -22,6 +22,7 @@ COMMANDS = {
     "demo": "demo",
     "ingest": "ingest",
     "edits": "edits",
+    "brief": "brief",
     "dump": "dump",
     "search": "search",
     "compare": "compare",
@@ -35,6 +36,7 @@ COMMANDS = {
     "judge": "calls.judge",
     "copy": "copy",
     "doctor": "doctor",
+    "mcp": "mcp",
     "notes": "notes",
     "eva": "eva",
 }

@@ -43,7 +43,8 @@ class Column(NamedTuple):
     data formats and can be chosen on the screen, one that is not `pasted` has no place in the shapes of
     Markdown. `help` is one sentence for the glossary, `short` the title where
     there is little room. `get` reads the value from an answer that has no attribute named like the key.
-    A share that is `graded` has a bar beside it where it is walked.
+    A share that is `graded` has a bar beside it where it is walked. What stands in a column that is `said` are words of
+    people, models and programs, which a table without words does not have.
     """
 
     key: str
@@ -62,6 +63,7 @@ class Column(NamedTuple):
     strong_title: bool = False
     short: str = ""
     graded: bool = False
+    said: bool = False
     get: Callable[[Any], Any] | None = None
 
     def value(self, record: Mapping[str, Any]) -> Any:

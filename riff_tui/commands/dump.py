@@ -81,7 +81,16 @@ FormatOption = Annotated[
     Format | None,
     option("--format", None, "Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors."),
 ]
-TextOption = Annotated[bool, flag("--text", "Put what was said into a Markdown or SVG dump of a conversation.")]
+TextOption = Annotated[
+    bool | None,
+    flag(
+        "--text/--no-text",
+        "Put what was said into a Markdown or SVG dump of a conversation; or leave it, and messages, out of any dump.",
+    ),
+]
+AroundOption = Annotated[
+    int | None, option("--around", "N", "Of a conversation, N moments before and after what is blamed.", min=0)
+]
 RedactOption = Annotated[
     bool | None,
     flag(
@@ -101,7 +110,8 @@ def dump(
     k: KOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
-    text: TextOption = False,
+    text: TextOption = None,
+    around: AroundOption = None,
     redact: RedactOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
@@ -122,7 +132,9 @@ def dump(
         by=split_keys(by),
         sort=sort,
         limit=limit,
-        text=text or not posted,
+        text=not posted if text is None else text,
+        wordless=text is False,
+        around=around,
         redact=posted if redact is None else redact,
         trend=form in (Format.JSON, Format.JSONL),
         aspect=aspect,

@@ -55,6 +55,9 @@ _WIDE_BLOCKS = ((0xF900, 0xFAFF), (0x16FE0, 0x18DFF), (0x1F300, 0x1FAFF), (0x200
 """Blocks of ideographs and pictures, where also a sign is wide that came later than the interpreter's own table."""
 _WIDE_SINCE_UNICODE_16 = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D376))
 
+LONGEST_NAME = 64
+_BARE = r"[(]?\w(?:[.:/@+#-]?\w|:? (?=\w)| ?[(](?=[\w)])|[)](?=$| \w))*"
+"""Names as programs and people give them; some of ours stand in brackets, such as `(none)`."""
 _LONG = 100
 """Of texts with more characters the width is not remembered: they seldom come again, and would fill the memory."""
 
@@ -139,6 +142,17 @@ def file_name(identifier: str, longest: int = 80) -> str:
     digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     stem = re.sub(r"[^A-Za-z0-9._-]+", "_", identifier)[:longest].lstrip("._-") or "id"
     return f"{stem}-{digest}"
+
+
+def bare_name(name: str) -> str:
+    """Return a name for a reader that may act on what it reads: words of letters and digits as they are.
+
+    Between them stands one of `.:/@+#-` or a blank. What else a file calls something is told by a name of its own,
+    as `file_name` makes it. Neither has more than 64 characters.
+    """
+    if one_line(name) != name or not _compiled(_BARE).fullmatch(name):
+        return file_name(name, LONGEST_NAME - 9)
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _shown(match: re.Match[str]) -> str:

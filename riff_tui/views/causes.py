@@ -40,7 +40,13 @@ _COLUMNS = (
     ),
     Column("stop_reasons", "Stop", kind="object", help="Why the calls ended, with counts."),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
-    Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
+    Column(
+        "error",
+        "Error",
+        kind="text",
+        said=True,
+        help="What the guard or tool said, without numbers, ids and quoted parts.",
+    ),
     FAILURE_DETAIL._replace(key="detail"),
     Column("lift", "lift", kind="object", shown=False, help="What stands out, with both shares and the test's p."),
     Column("last_ok", "Last good", kind="object", shown=False, help="The states before, with counts."),
@@ -52,7 +58,14 @@ _COLUMNS = (
     Column("first_run", "First run", kind="text", shown=False, help="The first run in which it was seen."),
     Column("last_run", "Last run", kind="text", shown=False, help="The last run in which it was seen."),
     EXAMPLE,
-    Column("signature", "Signature", kind="text", shown=False, help="All that the calls of the group share, in words."),
+    Column(
+        "signature",
+        "Signature",
+        kind="text",
+        shown=False,
+        said=True,
+        help="All that the calls of the group share, in words.",
+    ),
 )
 
 

@@ -39,7 +39,7 @@ _COLUMNS: Sequence[Column] = (
     ),
     Column("state", "State", kind="name", help="The state that the call was in."),
     Column("role", "Who", kind="name", help="agent or caller."),
-    Column("text", "Text", kind="text", help="What was said."),
+    Column("text", "Text", kind="text", said=True, help="What was said."),
     Column("latency_ms", "latency(ms)", unit="ms", better="lower", decimals=0, help="How long the agent took."),
     Column("detail", "Detail", kind="text", help="The slot, the guard, the tool; of a turn, which judges named it."),
 )
@@ -60,7 +60,27 @@ def show(query: ViewQuery) -> Table:
     table = conversation(detail, text=request.text, redact=Redactor() if request.redact else None)
     if request.text and request.redact:
         table = table._replace(notes=[*table.notes, LIMITS])
-    return query.result(FilterParts(), lambda _: table)
+    table = query.result(FilterParts(), lambda _: table)
+    return table if request.around is None else _around(table, request.around)
+
+
+def _around(table: Table, many: int) -> Table:
+    """Return a call with no more than so many rows before and after the one that is blamed, else with its last ones."""
+    blame = table.extras["blame"]
+    at = blame["moment"]["row"] if blame and blame["moment"]["row"] is not None else len(table.rows) - 1
+    first = max(0, at - many)
+    rows = table.rows[first : at + many + 1]
+    times = [row.record["t"] for row in rows if row.record["t"] is not None]
+    states = {row.record["state"] for row in rows}
+
+    def is_near(entry: Mapping[str, Any]) -> bool:
+        return entry["t"] is None or (bool(times) and times[0] <= entry["t"] <= times[-1])
+
+    extras = {**table.extras, "visits": [each for each in table.extras["visits"] if each["state"] in states]}
+    extras |= {key: [each for each in extras[key] if is_near(each)] for key in _OF_MOMENTS}
+    if blame and blame["moment"]["row"] is not None:
+        extras["blame"] = {**blame, "moment": {**blame["moment"], "row": at - first}}
+    return table._replace(rows=rows, extras=extras)
 
 
 def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
@@ -119,6 +139,7 @@ def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
     return named if len(named) == 1 else []
 
 
+_OF_MOMENTS = ("turns", "slots", "guards", "tool_calls")
 _OF_VISIT = "state segment progress stall escalation revisit dwell_turns latency_p95_ms guard_error slot_fill_rate slow"
 
 

@@ -35,8 +35,8 @@ COLUMNS = (
     Column("prompt_version", "Version", kind="text", help="What the prompt calls its own version."),
     Column("edit_commit", "Edit", kind="text", help="The flow's last edit that the run contains."),
     Column("edit_time", "Edited (UTC)", kind="time", help="When that edit was made."),
-    Column("edit_author", "Edited by", kind="text", help="Who made it."),
-    Column("edit_subject", "Edit's subject", kind="text", help="The first line of its message."),
+    Column("edit_author", "Edited by", kind="text", said=True, help="Who made it."),
+    Column("edit_subject", "Edit's subject", kind="text", said=True, help="The first line of its message."),
     Column("edit_basis", "Edit's basis", kind="text", help="What tells that the run contains it: commit or time."),
 )
 

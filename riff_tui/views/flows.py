@@ -42,6 +42,7 @@ LAST_EDIT = Column(
     "last edit",
     kind="object",
     shown=False,
+    said=True,
     help="The flow's last edit that the latest run of the row contains; ? where only its time tells.",
 )
 LOST = columns.LOST._replace(

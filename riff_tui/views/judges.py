@@ -48,7 +48,10 @@ RATES = (TPR, TPR_N, TNR, TNR_N)
 _OF_ALIGNMENT = (
     Column("judge", "Judge", kind="name", help="A judge, in one version of its prompt, or correctness."),
     Column("aspect", "Aspect", kind="name", shown=False, help="What it judges."),
-    Column("code", "Code", kind="name", help="What people say is wrong with the calls; (all) with or without a code."),
+    Column(
+        "code", "Code", kind="name", said=True,
+        help="What people say is wrong with the calls; (all) with or without a code.",
+    ),
     TPR, columns.interval(TPR), TPR_N, TNR, columns.interval(TNR), TNR_N,
 )  # fmt: skip
 

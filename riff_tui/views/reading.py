@@ -237,13 +237,13 @@ NO_CODE = (
 _SHARE = columns.share("share", "share", help="Its share of the calls that people failed.")
 _INTERVAL = columns.interval(_SHARE)
 _OF_CODES = (
-    Column("code", "Code", kind="name", help="What people called the failure."),
+    Column("code", "Code", kind="name", said=True, help="What people called the failure."),
     Column("n", "n", kind="count", strong=True, help="Calls that have the code from anybody, without errored ones."),
     _SHARE,
     _INTERVAL,
     Column("states", "States", kind="object", help="Where people saw it, in how many calls; · is the whole call."),
     Column("agents", "Agents", kind="object", help="The agents that led the calls, with counts."),
-    Column("authors", "Authors", kind="object", shown=False, help="Who gave the code to how many calls."),
+    Column("authors", "Authors", kind="object", said=True, shown=False, help="Who gave the code to how many calls."),
     EXAMPLE,
     Column("flows", "Flows", kind="object", shown=False, help="The flows of the calls, with counts."),
     Column("failed_calls", "failed", kind="count", shown=False, help="Calls with the code that people failed."),

@@ -18,7 +18,7 @@ _COLUMNS = (
     Column("line", "Line", kind="count", help="The line in that file."),
     Column("kind", "Kind", kind="name", help="skipped, mismatch, replaced, rerun, superseded, defect or unjoined."),
     Column("conversation", "Conversation", kind="name", help="The call that it concerns."),
-    Column("reason", "Reason", kind="text", help="What was wrong with it."),
+    Column("reason", "Reason", kind="text", said=True, help="What was wrong with it."),
 )
 
 

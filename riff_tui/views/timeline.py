@@ -51,7 +51,9 @@ _CHANGES = (
     Column("n_after", "n after", kind="count", shown=False, help="Calls of this run that are compared."),
 )  # fmt: skip
 _QUALITY = cells.with_interval(cells.quality_columns(COMPUTED, ("quality", COMPUTED)))
-EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any of its flows that the run contains.")
+EDIT = Column(
+    "edit", "Last edit", kind="object", said=True, help="The latest edit of any of its flows that the run contains."
+)
 
 
 def show(query: ViewQuery) -> Table:
@@ -185,7 +187,7 @@ _RUN_COLUMNS = (
     Column("label", "Label", kind="text", help="What the run was called."),
     columns.BUILT_FROM,
     Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
-    Column("written_by", "Written by", kind="text", help="Who stored its calls.", shown=False),
+    Column("written_by", "Written by", kind="text", said=True, help="Who stored its calls.", shown=False),
 )
 RUN_UNITS = "Units: success share of calls · quality 0-10, higher is better."
 

@@ -184,6 +184,8 @@ CLASSES_OF_FAILURE = {
 `none` is where nothing tells, `marked` where a person did.
 """
 DIVIDED_BY_DETAIL = ("tool or guard", "slot")
+DETAIL_IS_SAID = (MARKED, "missing answer")
+"""The kinds of failure of which the detail is in words of people."""
 """The classes of failures of which the detail is a name that several calls share."""
 FAILURE_KINDS = tuple(CLASSES_OF_FAILURE)
 WHO = ("agent", "caller", "backend")

@@ -11,6 +11,8 @@ from tests.support.hostile import HOSTILE
 from tests.surface.ingest import ingest
 from tests.surface.store import FlowEdit, KeptList, Sample, Writer, candidates, draw, keep_list, open_store
 
+ACTING = [text for name, text in HOSTILE.items() if name != "wide" and text.strip() and len(text) > 3]
+"""What no plain name holds, long enough not to be found by chance."""
 WORDS = [text for text in HOSTILE.values() if text.strip()]
 
 
@@ -38,6 +40,52 @@ def calls(words: Sequence[str] = WORDS) -> Iterator[dict[str, Any]]:
             "turns": [{"role": "agent", "text": text, "t": 1.0}, {"role": text, "text": text, "t": 2.5}],
             "tool_calls": [{"t": 2.2, "name": text, "arguments": {text: text}, "error": text, "by": text}],
         }
+
+
+def wordy_calls(said: str) -> Iterator[dict[str, Any]]:
+    """Yield calls of two nights with plain names, and with the same words in all that anybody or any program says."""
+    for night in (1, 2):
+        for task in range(12):
+            yield {
+                "conversation_id": f"c-{night}-{task}",
+                "run_id": f"night-{night}",
+                "flow": "viewing",
+                "agent_model": "gemini",
+                "persona": "patient",
+                "scenario": f"task-{task}",
+                "started_at": f"2026-06-0{night}T10:00:00Z",
+                "stop_reason": "terminal" if night == 1 else "hangup",
+                "completed": night == 1,
+                "errored": task == 0,
+                "error": said,
+                "events": [
+                    {"type": "state_entered", "t": 0.0, "state": "greet"},
+                    {"type": "guard_evaluated", "t": 1.5, "guard": "is_open", "result": said, "error": said},
+                    {"type": "slot_filled", "t": 2.0, "slot": "phone", "value": said, "state": "greet"},
+                    {"type": "state_exited", "t": 3.0, "state": "greet", "to_state": "book", "reason": said},
+                    {"type": "state_entered", "t": 3.0, "state": "book"},
+                ],
+                "turns": [{"role": role, "text": said, "t": t} for t, role in enumerate(("agent", "caller"), 1)],
+                "tool_calls": [
+                    {"t": 2.2, "name": "find", "arguments": {"q": said}, "result": said},
+                    {"t": 3.2, "name": "book", "arguments": {"q": said}, "error": said},
+                ],
+            }
+
+
+def build_wordy(folder: Path, said: str) -> Path:
+    """Build a store of two nights in which everything but names is in the same words, reasons of judges too."""
+    lines = [json.dumps(call) for call in wordy_calls(said)]
+    (folder / "flow-transcripts-viewing.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    named = [{key: call[key] for key in ("run_id", "conversation_id")} for call in wordy_calls(said)]
+    verdicts = [json.dumps({**call, "judge": "codex", "score": 8.5, "rationale": said}) for call in named]
+    (folder / "humanness-viewing.jsonl").write_text("\n".join(verdicts) + "\n", encoding="utf-8")
+    with open_store(folder / "store.db", write=True, create=True) as opened:
+        writer = Writer(opened)
+        assert ingest([folder], writer).conversations("taken") == len(named)
+        with writer.batch():
+            writer.put_edits("root", {"viewing": [FlowEdit("viewing", "ab" * 20, 1, said, said, "viewing.toml")]})
+    return folder / "store.db"
 
 
 def judged(call: dict[str, Any]) -> Iterator[dict[str, Any]]:

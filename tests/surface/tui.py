@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from riff_tui import catalog, view_query, view_registry
+from riff_tui.brief import Night, brief
 from riff_tui.browser import DRIVER, is_in_browser
 from riff_tui.cases import case_text_at, case_where, with_stand_ins
 from riff_tui.catalog import Request, dump_command, open_to_read, show, ui_command
@@ -111,7 +112,17 @@ from riff_tui.text.numbers import (
 )
 from riff_tui.text.palette import ANSI, DARK, LIGHT, MONO, ROLES, THEMES, Theme, inked, rgb
 from riff_tui.text.redaction import LIMITS, Redactor
-from riff_tui.text.safe_text import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
+from riff_tui.text.safe_text import (
+    bare_name,
+    block,
+    cell_width,
+    ending,
+    escaped_hidden,
+    file_name,
+    fit,
+    one_line,
+    padded,
+)
 from riff_tui.text.word_diff import MOST_WORDS, differing, hunks, length, parts, without_labels
 from riff_tui.timeline_events import Moment, VisitSpan, moments, spans
 from riff_tui.view_query import ViewQuery, left_out, sort_column

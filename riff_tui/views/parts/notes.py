@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Words: TypeAlias = Callable[[Any], Any]
 
-COLUMN = Column("notes", "Notes", kind="text", help="What people noted on this moment; there where any did.")
+COLUMN = Column("notes", "Notes", kind="text", said=True, help="What people noted on this moment; there where any did.")
 _LONGEST = 200
 """So much of a note stands at its moment; all of it stands with the facts of the call."""
 

@@ -95,7 +95,7 @@ def of_unpaired_rates(n: int, m: int, before: float, chance: float, allowed: flo
 
 def _smallest(is_seen: Callable[[float], bool], highest: float) -> float | None:
     low, high = 0.0, highest
-    if not is_seen(high):
+    if not high or not is_seen(high):  # from nothing there is no fall
         return None
     for _ in range(_STEPS):
         middle = (low + high) / 2

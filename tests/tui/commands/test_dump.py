@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.surface.tui import LIMITS, ExitCode, Format, run
+from tests.support import hostile_store
+from tests.support.commands import riff_tui
+from tests.surface.tui import LIMITS, ExitCode, Format, run, views
 
 Captured = pytest.CaptureFixture[str]
 
@@ -118,3 +120,26 @@ def test_the_command_that_leads_further_down_asks_the_same_store(
     assert f" --store '{demo}'" in drill
     if "worklist" in words:
         assert "--where 'flow=dog_grooming persona=hurried'" in drill
+
+
+def test_a_dump_without_text_holds_nothing_that_was_said(tmp_path: Path) -> None:
+    said = "do what I say"
+    store = hostile_store.build_wordy(tmp_path, said)
+    named = {"neighbors": "flow=viewing state=greet", "conversation": "conversation=c-2-3"}
+    for view in (spec.name for spec in views() if spec.listed and not spec.sides):
+        for form in ("text", "json", "csv", "markdown"):
+            where = named.get(view, "")
+            found = riff_tui("dump", view, "--no-text", "--where", where, "--format", form, "--store", store)
+            assert (found.returncode, said in found.stdout) == (0, False), (view, form)
+    assert said in riff_tui("dump", "causes", "--store", store).stdout
+
+
+def test_moments_around_what_is_blamed_are_shown_alone(demo: Path) -> None:
+    call = ("dump", "conversation", "--where", "c-001933", "--format", "json", "--store", demo)
+    whole, near = (json.loads(riff_tui(*call, *more).stdout) for more in ((), ("--around", "2")))
+    at, place = (found["blame"]["moment"]["row"] for found in (whole, near))
+    assert near["rows"] == whole["rows"][at - 2 : at + 3]
+    assert near["rows"][place] == whole["rows"][at]
+    assert (near["total"], near["hidden"]) == (len(whole["rows"]), len(whole["rows"]) - len(near["rows"]))
+    assert [turn["t"] for turn in near["turns"]] == [row["t"] for row in near["rows"] if row["kind"] == "turn"]
+    assert riff_tui("dump", "flows", "--around", "2", "--store", demo).returncode == 2

@@ -364,3 +364,12 @@ def test_no_name_breaks_a_report_or_acts(
     text = summary.read_text(encoding="utf-8")
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text + found.out.replace("\n", "") + found.err.replace("\n", ""))
     assert sum(line.startswith("| ") for line in text.split("\n")) == 4
+
+
+def test_a_baseline_that_solved_nothing_leaves_nothing_to_fall(tmp_path: Path) -> None:
+    lost = {"correctness": 0.0, "completion": 0.0, "errors": 10.0, "latency_p95": 0.5}
+    with fresh(tmp_path / "calls.db") as opened:
+        for name in ("night-1", "night-2"):
+            calls = [call(f"{name}-{task}", run=name, scenario=f"task-{task}", aspects=lost) for task in range(12)]
+            put(opened, f"{name}.jsonl", calls)
+    assert gate(tmp_path / "calls.db", "night-2", baseline="night-1") == ExitCode.OK

@@ -1,0 +1,91 @@
+"""Tell a night in so many tokens: the `brief` command."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+from riff_tui.commands import completion
+from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, flag, option, settings_for
+
+EXAMPLES = (
+    "riff-tui brief",
+    "riff-tui brief --where 'flow=dental_clinic' --budget 600 --format json",
+    "riff-tui brief --since nightly-2026-06-19 --fail-on worse",
+    "riff-tui brief --skill",
+)
+
+
+class BriefFormat(enum.StrEnum):
+    """Name a format of a brief."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+class FailOn(enum.StrEnum):
+    """Name a verdict that ends the command with the exit code of a gate."""
+
+    WORSE = "worse"
+
+
+SinceOption = Annotated[
+    str, option("--since", "RUN", "The run that the latest one is compared with; else the one before.", completion.runs)
+]
+BudgetOption = Annotated[
+    int, option("--budget", "N", "At most so many tokens, of four bytes each; what has no room is named.", min=1)
+]
+FormatOption = Annotated[BriefFormat, option("--format", None, "JSON has the commands as lists of arguments.")]
+WordsOption = Annotated[
+    bool, flag("--words", "Add what was said around each cause, redacted, in a block that is marked as data.")
+]
+FailOnOption = Annotated[
+    FailOn | None, option("--fail-on", None, "Exit 3 where the latest run is worse beyond chance.")
+]
+SkillOption = Annotated[
+    bool, flag("--skill", "Print what an agent has to know to read all this, and nothing of a store.")
+]
+
+
+def brief(
+    where: WhereOption = "",
+    since: SinceOption = "previous",
+    budget: BudgetOption = 1500,
+    format: FormatOption = BriefFormat.TEXT,
+    words: WordsOption = False,
+    fail_on: FailOnOption = None,
+    skill: SkillOption = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Tell a night in few tokens, for scripts and agents.
+
+    Each thing comes with its command, in this order: the verdict against the run before, what to fix first, three
+    causes with a call that proves each, what was changed, how much errored or is not measured, and what to run next. No
+    word that anybody said is in it unless --words asks.
+    """
+    from riff_tui.brief import Night
+    from riff_tui.brief import brief as briefed
+    from riff_tui.commands.reading import reading
+    from riff_tui.errors import GateFailed
+    from riff_tui.output.files import write_output
+    from riff_tui.settings import store_location
+
+    if skill:
+        write_output(None, lambda file: file.write(skill_text()))
+        return
+    settings = settings_for(store)
+    with reading(store_location(settings)) as opened:
+        found = briefed(opened, Night(where, since, words, store or ""))
+        text = found.told(format.value, budget)
+    write_output(None, lambda file: file.write(text))
+    if fail_on is not None and found.is_worse:
+        raise GateFailed("the latest run is worse beyond chance, as --fail-on worse asks")
+
+
+def skill_text() -> str:
+    """Return the page for agents, which is docs/agents.md."""
+    from importlib.resources import files
+
+    return files("riff_tui").joinpath("agents.md").read_text("utf-8")
