@@ -18,9 +18,9 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 │   ├── StoreReadOnly      4  it cannot be written here
 │   └── DiskFull           4  there is no room left
 ├── Interrupted          130  a question that nobody waits for any more
-├── OutputError            1  what is asked for cannot be written
+├── OutputError          2,1  what is asked for cannot be written: 2 where the place is why, 1 where a write failed
 │   ├── OutputFull         4  for there is no room left
-│   └── Unkeepable         1  (riff_runner.judge) a file that verdicts cannot be kept in
+│   └── Unkeepable         2  (riff_runner.judge) a file that verdicts cannot be kept in
 ├── BrokenInput            1  (riff_ingest.sources) a file, or a line of it, that cannot be read
 ├── GitProblem             1  (riff_ingest.edits) git cannot answer
 │   └── NoHistory          2  there is no repository at that place
@@ -57,6 +57,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+WRONG_PLACE = frozenset(
+    (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
+    + (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EXDEV, errno.ENXIO, errno.ETXTBSY)
+)
+"""What the system answers where another place would do: nothing failed, so the command line is what has to change."""
 
 
 class ExitCode(enum.IntEnum):
@@ -157,7 +162,9 @@ class Interrupted(RiffError):
 
 
 class OutputError(RiffError):
-    """Give up on an output that cannot be written."""
+    """Give up on an output that cannot be written at the place that was named."""
+
+    code = ExitCode.USAGE
 
 
 class OutputFull(OutputError):

@@ -320,7 +320,7 @@ def test_a_report_that_cannot_be_written_never_hides_that_the_gate_failed(
     found = capsys.readouterr().err
     assert "its directory does not exist" in found
     assert "gate failed: generic_inquiry" in found
-    assert gate(store, "same", "--junit", nowhere) == ExitCode.UNEXPECTED
+    assert gate(store, "same", "--junit", nowhere) == ExitCode.USAGE
 
 
 @pytest.mark.parametrize(
