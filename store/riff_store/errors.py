@@ -15,6 +15,7 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 │   ├── NewerStore         4  a newer riff-tui wrote it
 │   ├── OlderStore         4  it needs migrating, and was opened for reading only
 │   ├── StoreBusy          4  another process is writing
+│   ├── StoreSilent        4  its server does not answer
 │   ├── StoreReadOnly      4  it cannot be written here
 │   └── DiskFull           4  there is no room left
 ├── Interrupted          130  a question that nobody waits for any more
@@ -57,10 +58,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-WRONG_PLACE = frozenset(
-    (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
-    + (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EXDEV, errno.ENXIO, errno.ETXTBSY)
-)
+WRONG_PLACE = (
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG,
+    errno.ELOOP, errno.EINVAL, errno.EXDEV, errno.ENXIO, errno.ETXTBSY,
+)  # fmt: skip
 """What the system answers where another place would do: nothing failed, so the command line is what has to change."""
 
 
@@ -145,6 +146,10 @@ class OlderStore(StoreError):
 
 class StoreBusy(StoreError):
     """Give up on a store that another process held for too long."""
+
+
+class StoreSilent(StoreError):
+    """Give up on a store whose server does not answer, or no longer."""
 
 
 class StoreReadOnly(StoreError):
