@@ -127,7 +127,7 @@ class Palette:
     def drawn_at_cursor(self, style: Style | None) -> Style:
         """Return a style for bars in the row of the cursor.
 
-        There foreground and background are swapped, and a colour as anywhere else would fill the cell around a dark bar.
+        There foreground and background are swapped: a colour as anywhere else would fill the cell around a dark bar.
         """
         if style is None or self.bar is None:
             return self.cursor
