@@ -132,9 +132,9 @@ class RunStopped(RiffError):
 class Retry:
     """Ask one judge; `spent` grows with every answer, and `asking` counts questions that wait for theirs.
 
-    A question takes one of the `turns` while it is asked, not while it waits to be asked again. A refusal that says when
-    to come back holds up its own question alone as long as others are answered; where the next one is refused as well
-    nobody asks before `paused_until`.
+    A question takes one of the `turns` while it is asked, not while it waits to be asked again. A refusal that says
+    when to come back holds up its own question alone as long as others are answered; where the next one is refused as
+    well nobody asks before `paused_until`.
     """
 
     judge: Judge
