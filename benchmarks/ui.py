@@ -26,6 +26,8 @@ WIDTH, HEIGHT = 120, 36
 MOVES, PAGES, LETTERS = 20, 6, "2137"
 LISTED = 10_000
 NAMES = 5_000
+PREVIEWED = "triage"
+"""A state that is named in previews alone."""
 _BUDGET = Goal("<=", 1.0)
 _EXPLORE = ("-c", "from riff_tui.cli import main; main()", "ui", "--fresh", "--store")
 _BARE = (
@@ -49,6 +51,8 @@ def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
     yield from _start(many, sizes)
     with _explorer(wide) as terminal:
         yield from _bytes(terminal)
+    with _explorer(many) as terminal:
+        yield _resting(terminal)
     with _explorer(wide) as terminal:
         yield _against("filter keystroke", _keystroke(terminal), 0.050, "s", f"{LISTED:,} rows, median")
     yield _against("a letter typed into a list of names", _fuzzy(), 0.100, "s", f"{NAMES:,} names, the slowest of 5")
@@ -75,6 +79,8 @@ def _start(store: Path, sizes: Sizes) -> Iterator[Ratio]:
     note = f"{sizes.many:,} conversations"
     yield _against("start to first rows", ours, 0.6, "s", note)
     yield Ratio("start to first rows ÷ a Textual application that shows a word", ours, bare, "s", note=note)
+    shown = statistics.median(_until([*_EXPLORE, str(store)], PREVIEWED) for _ in range(sizes.rounds))
+    yield _against("start to first rows and the preview of the first", shown, 0.6, "s", note)
 
 
 def _until(arguments: list[str], seen: str) -> float:
@@ -94,13 +100,21 @@ def _explorer(store: Path) -> Iterator[Terminal]:
 
 
 def _bytes(terminal: Terminal) -> Iterator[Ratio]:
-    """The dearest move, in the middle of the screen and where it scrolls, and the dearest page."""
+    """The dearest move, in the middle of the screen and where it scrolls, and the dearest page, without a preview."""
+    terminal.press("p")
     terminal.press("j" * 25)
     moves = max(len(terminal.press("j", quiet=0.1)) for _ in range(MOVES))
     pages = max(len(terminal.press(" ")) for _ in range(PAGES))
     size = f"{WIDTH} × {HEIGHT}"
     yield _against("bytes of a cursor move", moves, 700, "bytes", f"the most of {MOVES}, {size}")
     yield _against("bytes of a page", pages, 9_000, "bytes", f"the most of {PAGES}, {size}")
+
+
+def _resting(terminal: Terminal) -> Ratio:
+    """The dearest move after which the cursor rests, so that the preview follows; it may send what a page may."""
+    terminal.wait_for(PREVIEWED)
+    moves = max(len(terminal.press("j", quiet=0.5)) for _ in range(MOVES))
+    return _against("bytes of a move and the preview that follows", moves, 9_000, "bytes", f"the most of {MOVES}")
 
 
 def _keystroke(terminal: Terminal) -> float:

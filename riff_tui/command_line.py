@@ -165,9 +165,8 @@ def _set_up_completion(shell: str, *, show: bool) -> None:
     if show:
         sys.stdout.write(SCRIPTS[named])
         return
-    installed = install(named)
-    reads = f", which {installed.read_by} reads" if installed.read_by else ""
-    say(f"Completion for {named} is in {installed.script}{reads}; open a new shell to have it.")
+    for line in install(named).said(named):
+        say(line)
 
 
 def _examples(lines: Sequence[str]) -> str:

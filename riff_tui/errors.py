@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from riff_store.errors import (
     NO_ROOM,
+    WRONG_PLACE,
     ExitCode,
     Interrupted,
     OutputError,
@@ -104,7 +105,10 @@ def writing(place: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in NO_ROOM:
             raise OutputFull(f"{place}: disk full", "make room and run it again") from error
-        raise OutputError(f"{place}: cannot be written ({error.strerror or type(error).__name__})") from error
+        code = None if error.errno in WRONG_PLACE else ExitCode.UNEXPECTED
+        raise OutputError(
+            f"{place}: cannot be written ({error.strerror or type(error).__name__})", code=code
+        ) from error
 
 
 def describe(error: BaseException) -> tuple[ExitCode, str]:

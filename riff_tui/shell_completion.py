@@ -63,10 +63,25 @@ SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 class Installed(NamedTuple):
-    """Name the script of a shell, and the file of the shell that now reads it, where it takes one."""
+    """Name the script of a shell, the file of the shell that reads it, where it takes one, and the line added there.
+
+    There is no line where it was there before.
+    """
 
     script: Path
-    read_by: Path | None
+    read_by: Path | None = None
+    line: str = ""
+
+    def said(self, shell: str) -> Iterator[str]:
+        """Yield what was written, and how to take it back."""
+        yield f"Completion for {shell} is in {self.script}."
+        if self.read_by is None:
+            yield f"To take it back: rm {shlex.quote(str(self.script))}"
+        else:
+            added = f"got this line: {self.line}" if self.line else "has the line that reads it already."
+            yield f"{self.read_by} {added}"
+            yield f"To take it back: delete that line, and rm {shlex.quote(str(self.script))}"
+        yield "Open a new shell to have it."
 
 
 def shell_named(name: str, environ: Mapping[str, str]) -> str:
@@ -83,16 +98,17 @@ def install(shell: str, environ: Mapping[str, str] = os.environ) -> Installed:
     home = Path(environ.get("HOME") or Path.home())
     if shell == "fish":
         config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-        return Installed(_written(config / "fish" / "completions" / "riff-tui.fish", SCRIPTS[shell]), None)
+        return Installed(_written(config / "fish" / "completions" / "riff-tui.fish", SCRIPTS[shell]))
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     script = _written(data / "riff-tui" / f"completion.{shell}", SCRIPTS[shell])
     start = Path(environ.get("ZDOTDIR") or home) / ".zshrc" if shell == "zsh" else home / ".bashrc"
     line = f'[ -r "{script}" ] && . "{script}"  # completion of riff-tui'
     with writing(str(start)):
         known = start.read_text("utf-8", errors="replace") if start.exists() else ""
-        if line not in known:
-            _append(start, f"{'' if known.endswith(chr(10)) or not known else chr(10)}{line}\n")
-    return Installed(script, start)
+        if line in known:
+            return Installed(script, start)
+        _append(start, f"{'' if known.endswith(chr(10)) or not known else chr(10)}{line}\n")
+    return Installed(script, start, line)
 
 
 def _append(path: Path, text: str) -> None:

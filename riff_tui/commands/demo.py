@@ -51,15 +51,17 @@ def demo(
     from riff_runner.simulate.voice_calls import write_voice_calls
     from riff_store.database import open_store
     from riff_tui.catalog import Request, show
+    from riff_tui.errors import writing
     from riff_tui.output.streams import say, standard_output
     from riff_tui.settings import store_location
 
     settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)
     location, agent = store_location(settings), out / "agent"
     calls = simulate.run(out, None, conversations, seed)
-    spoken = write_voice_calls(out / "voice")
-    no_history = _write_history(agent)
-    notes = _write_notes(out / "notes.jsonl", calls.conversations if seed == 0 else 0)
+    with writing(str(out)):
+        spoken = write_voice_calls(out / "voice")
+        no_history = _write_history(agent)
+        notes = _write_notes(out / "notes.jsonl", calls.conversations if seed == 0 else 0)
     summary = ingest.run(location, [*calls.files, *spoken, *sorted((agent / "flows").glob("*.toml")), notes])
     if not no_history:
         edits.run(location, agent, PATTERNS)

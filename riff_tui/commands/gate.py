@@ -126,14 +126,17 @@ def gate(
     from riff_tui.gate import messages, reports
     from riff_tui.gate.query import decision_with_commands
     from riff_tui.gate.rules import configured
-    from riff_tui.output.files import write_whole
+    from riff_tui.output.files import names_file, write_whole
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location, store_to_name
 
     settings = settings_for(store, ascii=ascii_only)
     if json and format not in (None, Format.JSON):
         raise UsageError(f"--json and --format {format} are two formats; leave one of them out")
-    form = _form(Format.JSON if json else format, output, github=github)
+    if github and (json or format is not None) and not names_file(output):
+        named = "--json" if json else "--format"
+        raise UsageError(f"{named} needs -o FILE with --github: stdout is for the annotations then")
+    form = _form(Format.JSON if json else format, output)
     rules = configured(max_drop or (), min_n, strict=strict, max_errored=max_errored, min_coverage=min_coverage or ())
     calls, _ = split(parse(where), ())
     location = store_location(settings)
@@ -169,13 +172,10 @@ def _report(
         _annotate(decision, table, ascii_only=ascii_only)
 
 
-def _form(chosen: Format | None, output: Path | None, *, github: bool) -> Format:
-    """Return the format of the table; raise `UsageError` for one that it does not have, or that has nowhere to go."""
+def _form(chosen: Format | None, output: Path | None) -> Format:
+    """Return the format of the table; raise `UsageError` for one that it does not have."""
     from riff_tui.errors import UsageError
-    from riff_tui.output.files import names_file
 
-    if github and chosen is not None and not names_file(output):
-        raise UsageError("--format needs -o FILE where --github is given: stdout is for the annotations then")
     form = form_of(chosen, output)
     if form.is_graph:
         named = f"--format {chosen}" if chosen else output

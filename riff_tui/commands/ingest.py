@@ -16,6 +16,7 @@ from riff_tui.commands.options import (
     apply_limits,
     argument,
     flag,
+    next_command,
     option,
     settings_for,
     store_to_write,
@@ -102,7 +103,7 @@ def ingest(
     from riff_store.metrics import plugins
     from riff_tui.errors import InputSkipped, UsageError
     from riff_tui.output.streams import say
-    from riff_tui.settings import store_location
+    from riff_tui.settings import store_location, store_to_name
 
     settings = settings_for(store, jobs=jobs)
     missing = [path for path in [*paths, *(flow_file or ()), *filter(None, (dataset, agent))] if not path.exists()]
@@ -124,6 +125,8 @@ def ingest(
         say(line, fits=True)
     if strict and (summary.skipped or summary.replaced or summary.dropped or summary.is_empty):
         raise InputSkipped(_dropped(summary))
+    if not summary.is_empty:
+        say(f"Next: {next_command(store=store_to_name(store_location(settings)))}")
 
 
 def run(

@@ -123,7 +123,7 @@ def export(
     with reading(store_location(settings_for(store))) as opened:
         if output is not None and form is NotesFormat.JSONL:
             keep_others(opened, output)
-        write = writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
+        write = writer(opened, where, form, output, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
     write_output(output, write)
 
 
@@ -273,17 +273,25 @@ def json_line(note: Annotation) -> str:
 
 
 def writer(
-    store: Store, where: str, form: NotesFormat, *, everything: bool, taxonomy: Path | None, csv_raw: bool
+    store: Store,
+    where: str,
+    form: NotesFormat,
+    output: Path | None,
+    *,
+    everything: bool,
+    taxonomy: Path | None,
+    csv_raw: bool,
 ) -> Callable[[TextIO], None]:
-    """Return what writes the notes of a store, all of which were read by then."""
+    """Return what writes the notes of a store, all of which were read by then, in the order of a file of notes."""
     from riff_tui.notes.exchange import COLUMNS, embedeval_records, records, taxonomy_of
-    from riff_tui.notes.selection import lines_where, on_calls
+    from riff_tui.notes.kept_notes import read_kept
+    from riff_tui.notes.selection import lines_where, on_calls, ordered_as
     from riff_tui.output.sinks import csv, json
     from riff_tui.output.sinks.parts import Options
 
     options = Options(csv_raw=csv_raw)
     if form is NotesFormat.JSONL:
-        lines = lines_where(store, where)
+        lines = ordered_as(read_kept(output), lines_where(store, where))
         return lambda stream: stream.writelines(map(json_line, lines))
     if form is NotesFormat.CSV:
         found = list(records(*on_calls(store, where, everything=everything)))

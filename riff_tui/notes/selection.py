@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from riff_tui.errors import UsageError
@@ -31,6 +33,31 @@ def lines_where(store: Store, where: str) -> list[Annotation]:
     if where.strip():
         return on_calls(store, where, everything=True).lines
     return sorted(merged(read_notes(store)).values(), key=place_in_time)
+
+
+def ordered_as(before: Iterable[Annotation], lines: Sequence[Annotation]) -> list[Annotation]:
+    """Return lines, which are in the order of time, in the order that those of a file have; others go in by their time.
+
+    So what a merge of files put one behind the other stays there. A file in which a line stands before the one that it
+    takes the place of has no order to keep.
+    """
+    from riff_store.annotations import place_in_time
+
+    known = {line.id: line for line in lines}
+    kept = [known.pop(id) for id in dict.fromkeys(line.id for line in before) if id in known]
+    places = {line.id: place for place, line in enumerate(kept)}
+    if any(places.get(line.supersedes or "", -1) > place for place, line in enumerate(kept)):
+        return list(lines)
+    moments = sorted((place_in_time(line), place) for place, line in enumerate(kept))
+    last = list(accumulate((place for _, place in moments), max))
+    behind: dict[int, list[Annotation]] = {}
+    for line in known.values():
+        earlier = bisect(moments, (place_in_time(line), len(kept)))
+        behind.setdefault(last[earlier - 1] if earlier else -1, []).append(line)
+    found = behind.get(-1, [])
+    for place, line in enumerate(kept):
+        found += [line, *behind.get(place, ())]
+    return found
 
 
 def on_calls(store: Store, where: str = "", *, everything: bool = False) -> LinesOnCalls:

@@ -76,6 +76,8 @@ def _draft(path: Path) -> tuple[Path, int]:
         except FileNotFoundError as error:
             import shlex
 
+            if path.parent.exists():  # such as /proc, where nothing can be made
+                raise
             missing = f"{path}: its directory does not exist"
             raise OutputError(f"{missing}; make it with mkdir -p {shlex.quote(str(path.parent))}") from error
     raise OutputError(f"{path}: no free name for a draft next to it")

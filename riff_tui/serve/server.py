@@ -20,7 +20,7 @@ from string import Template
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote, urlsplit
 
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 from textual_serve.server import Server
 
 from riff_store.signals import ending_signals, exit_code_of, handlers_given_back
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-FULL = "As many explorers are open as this server runs at once ({}); close one and load this page again."
+FULL = "This server runs {} explorers at once, and so many are open; close one and load this page again."
 IDLE = "Session ended: nobody used it for {:g} hours."
 _HEARTBEAT_S = 15
 _LONGEST_REASON = 120
@@ -217,7 +217,14 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
         query = dict(request.query)
         place = read_place(query.pop("view", ""), list(query.items()))
         if self._open >= self.limits.sessions:
-            return self._refuse(request, 503, FULL.format(self.limits.sessions))
+            full = FULL.format(self.limits.sessions)
+            refused = web.WebSocketResponse()
+            if not refused.can_prepare(request):
+                return self._refuse(request, 503, full)
+            # A page is told why a connection ended, but never why it did not begin.
+            await refused.prepare(request)
+            await refused.close(code=WSCloseCode.TRY_AGAIN_LATER, message=_cut(full))
+            return refused
         self._open += 1
         try:
             page = web.WebSocketResponse(

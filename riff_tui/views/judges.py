@@ -247,7 +247,6 @@ def _agreement(name: str) -> Column:
 
 
 def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
-    interval = judge.mean.interval()
     record: dict[str, Any] = {
         **cells.values_of(judge, "judge model prompt_hash prompt_version aspect n"),
         "mean": judge.mean.mean,
@@ -255,7 +254,7 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
         **rates_record(judge.rates),
         "agreement": {name: judge.agreement.get(name) for name in others},
         "shared": {name: judge.shared.get(name) for name in others},
-        "intervals": {**({"mean": list(interval)} if interval else {}), **rate_intervals(judge.rates)},
+        "intervals": {**cells.intervals({"mean": judge.mean}, "humanness"), **rate_intervals(judge.rates)},
     }
     names = {"judge": judge.judge, "prompt_hash": judge.prompt_hash}
     where = cells.where({"judge": judge.shown or judge.judge})

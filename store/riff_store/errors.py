@@ -15,12 +15,13 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 │   ├── NewerStore         4  a newer riff-tui wrote it
 │   ├── OlderStore         4  it needs migrating, and was opened for reading only
 │   ├── StoreBusy          4  another process is writing
+│   ├── StoreSilent        4  its server does not answer
 │   ├── StoreReadOnly      4  it cannot be written here
 │   └── DiskFull           4  there is no room left
 ├── Interrupted          130  a question that nobody waits for any more
-├── OutputError            1  what is asked for cannot be written
+├── OutputError          2,1  what is asked for cannot be written: 2 where the place is why, 1 where a write failed
 │   ├── OutputFull         4  for there is no room left
-│   └── Unkeepable         1  (riff_runner.judge) a file that verdicts cannot be kept in
+│   └── Unkeepable         2  (riff_runner.judge) a file that verdicts cannot be kept in
 ├── BrokenInput            1  (riff_ingest.sources) a file, or a line of it, that cannot be read
 ├── GitProblem             1  (riff_ingest.edits) git cannot answer
 │   └── NoHistory          2  there is no repository at that place
@@ -57,6 +58,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+WRONG_PLACE = (
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG,
+    errno.ELOOP, errno.EINVAL, errno.EXDEV, errno.ENXIO, errno.ETXTBSY,
+)  # fmt: skip
+"""What the system answers where another place would do: nothing failed, so the command line is what has to change."""
 
 
 class ExitCode(enum.IntEnum):
@@ -142,6 +148,10 @@ class StoreBusy(StoreError):
     """Give up on a store that another process held for too long."""
 
 
+class StoreSilent(StoreError):
+    """Give up on a store whose server does not answer, or no longer."""
+
+
 class StoreReadOnly(StoreError):
     """Refuse to write a store, or a directory, that is read-only."""
 
@@ -157,7 +167,9 @@ class Interrupted(RiffError):
 
 
 class OutputError(RiffError):
-    """Give up on an output that cannot be written."""
+    """Give up on an output that cannot be written at the place that was named."""
+
+    code = ExitCode.USAGE
 
 
 class OutputFull(OutputError):

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,9 +35,21 @@ def programs() -> Path | None:
 class Server:
     """Name stores on a server: each in a schema of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, start: Callable[[], subprocess.Popen[bytes]]) -> None:
         self.folder = folder
+        self._start = start
+        self._process: subprocess.Popen[bytes] | None = None
         self._numbers = itertools.count(1)
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        self._process = self._start()
+
+    def stop(self) -> None:
+        """End the server; who is connected loses the connection."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(60)
 
     def store(self, *, user: str = OWNER, password: str = "", schema: str | None = None) -> str:
         """Return the address of a store that nobody has used yet, or of the one in a schema."""
@@ -65,7 +77,7 @@ class Server:
 def running(bin: Path) -> Iterator[Server]:
     """Start a server, and stop it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="riff-pg-"))
-    process: subprocess.Popen[bytes] | None = None
+    server: Server | None = None
     try:
         owner = _unprivileged()
         if owner is not None:
@@ -77,13 +89,18 @@ def running(bin: Path) -> Iterator[Server]:
         access = "local all guarded scram-sha-256\nlocal all all trust\n"
         (folder / "data" / "pg_hba.conf").write_text(access, "utf-8")
         settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        process = start(bin / "postgres", "-D", str(folder / "data"), "-k", str(folder), *settings)
-        _wait_for(bin, folder, process)
-        yield Server(folder)
+
+        def started() -> subprocess.Popen[bytes]:
+            process = start(bin / "postgres", "-D", str(folder / "data"), "-k", str(folder), *settings)
+            _wait_for(bin, folder, process)
+            return process
+
+        server = Server(folder, started)
+        server.start()
+        yield server
     finally:
-        if process is not None and process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            process.wait(60)
+        if server is not None:
+            server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -91,6 +91,7 @@ def _reason(value: Any) -> str:
 
 
 MALFORMED_TRIES = 2
+MOST_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,12 @@ class RunStopped(RiffError):
 
 @dataclass
 class Retry:
-    """Ask one judge; `spent` grows with every answer, `paused_until` is when a judge wants to be asked again."""
+    """Ask one judge; `spent` grows with every answer, and `asking` counts questions that wait for theirs.
+
+    A question takes one of the `turns` while it is asked, not while it waits to be asked again. A refusal that says
+    when to come back holds up its own question alone as long as others are answered; where the next one is refused as
+    well nobody asks before `paused_until`.
+    """
 
     judge: Judge
     rubric: Rubric
@@ -137,7 +143,10 @@ class Retry:
     random: Random = field(default_factory=Random)
     spent: Usage = field(default_factory=Usage)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
+    asking: int = 0
     paused_until: float = 0.0
+    _is_answered: bool = True
 
     async def outcome(self, call: CallToJudge) -> JudgingOutcome:
         """Return the verdict on a call; raise `Refused` and `RunStopped`."""
@@ -162,9 +171,12 @@ class Retry:
     async def _answer(self, question: Question) -> Answer:
         attempt = 1
         while True:
-            await self._wait(self.paused_until - _now())
             try:
-                answer = await self._try(question)
+                async with self.turns:
+                    while self.paused_until > _now():
+                        await self._wait(self.paused_until - _now())
+                    await self._wait(0.0)
+                    answer = await self._try(question)
             except Unanswered as error:
                 if not error.again:
                     raise
@@ -174,15 +186,19 @@ class Retry:
                 await self._pause(attempt, error)
                 attempt += 1
             else:
+                self._is_answered = True
                 self.spent += answer.usage
                 return answer
 
     async def _try(self, question: Question) -> Answer:
+        self.asking += 1
         try:
             async with asyncio.timeout(self.policy.timeout):
                 return await self.judge.ask(question)
         except TimeoutError:
             raise Unanswered("no answer in time") from None
+        finally:
+            self.asking -= 1
 
     async def _pause(self, attempt: int, error: Unanswered) -> None:
         if error.after is None:
@@ -191,7 +207,9 @@ class Retry:
             return
         if error.after > self.policy.longest_wait:
             raise Refused(f"it wants to be asked again in {error.after / 60:.0f} minutes only ({error.reason})")
-        self.paused_until = max(self.paused_until, _now() + error.after)
+        if not self._is_answered:
+            self.paused_until = max(self.paused_until, _now() + error.after)
+        self._is_answered = False
         # Not all who were told the same time should come back at the same time.
         await self._wait(error.after + self.policy.pause * self.random.uniform(0.0, 0.5))
 

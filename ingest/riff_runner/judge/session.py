@@ -22,6 +22,8 @@ MOST_IN_A_ROW = 25
 """Calls in a row that got no answer before the judge counts as out of reach."""
 
 REPORT_SECONDS = 0.25
+WAITING = 4
+"""Calls that are held for each that is asked about at once, so that others are while some wait to be asked again."""
 
 
 @dataclass(slots=True)
@@ -73,7 +75,8 @@ class Runner:
     async def _all(self, calls: Iterator[CallToJudge], at_once: int) -> None:
         with stop_signals(self._on_signal):
             ticker = asyncio.create_task(self._tick())
-            self._workers = [asyncio.create_task(self._work(calls)) for _ in range(at_once)]
+            self._retry.turns = asyncio.Semaphore(at_once)
+            self._workers = [asyncio.create_task(self._work(calls)) for _ in range(at_once * WAITING)]
             await asyncio.gather(*self._workers, return_exceptions=True)
             ticker.cancel()
             await self._retry.judge.close()
@@ -90,11 +93,7 @@ class Runner:
             self._end(error)
 
     async def _one(self, call: CallToJudge) -> None:
-        self._progress.under_way += 1
-        try:
-            outcome = await self._retry.outcome(call)
-        finally:
-            self._progress.under_way -= 1
+        outcome = await self._retry.outcome(call)
         self._keep(call, outcome)
         self._progress.done += 1
         self._progress.spent = self._retry.spent
@@ -116,6 +115,7 @@ class Runner:
         if number != signal.SIGINT:
             asyncio.get_running_loop().call_later(TERMINATED_SECONDS, self._drop)
         if self._stopped is not None:
+            self._progress.under_way = self._retry.asking
             self._stopped(self._progress)
 
     def _drop(self) -> None:
@@ -124,6 +124,7 @@ class Runner:
 
     async def _tick(self) -> None:
         while self._report is not None:
+            self._progress.under_way = self._retry.asking
             self._report(self._progress)
             await asyncio.sleep(REPORT_SECONDS)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import Contract, Conversation
 from riff_runner.protocol import StopReason
 from riff_runner.run.agent_call import RETRIED
 from riff_runner.run.call import MadeCall
@@ -42,7 +42,7 @@ class CallTally:
     """Count the calls that ended; the errored ones are in `calls`, and those whose caller failed are errored.
 
     `diverged` are those of the latter in which a frozen caller met another state than the recorded one. `stopped`
-    counts by their `stop_reason` those that are neither errored nor completed.
+    counts by their `stop_reason` those that are neither errored nor completed; of these `handed_over` went to a human.
     """
 
     calls: int = 0
@@ -51,6 +51,7 @@ class CallTally:
     caller_failed: int = 0
     diverged: int = 0
     stopped: Counter[str] = field(default_factory=Counter)
+    handed_over: int = 0
 
     def add(self, call: Conversation) -> None:
         """Count a call."""
@@ -61,6 +62,8 @@ class CallTally:
         self.completed += not call.errored and call.completed is True
         if not call.errored and call.completed is not True:
             self.stopped[call.stop_reason or "unknown"] += 1
+            escalations = (call.contract or Contract()).escalations()
+            self.handed_over += call.stop_reason == "terminal" and call.final_state in escalations
 
 
 @dataclass(slots=True)

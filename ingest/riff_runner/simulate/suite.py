@@ -20,7 +20,7 @@ from riff_runner.simulate.call import SimulatedCall
 from riff_runner.simulate.case import Case, route, stage_of, weak_points
 from riff_runner.simulate.cast import Override, SimulatedRun, agents, personas, runs
 from riff_runner.simulate.flow_file import Planted, flow_names, planted
-from riff_store.errors import UsageError
+from riff_store.errors import OutputError, UsageError
 
 DEFAULT_CONVERSATIONS = 3200
 CALLING_HOURS = 4
@@ -158,8 +158,8 @@ def simulate(
 
     The same arguments give the same bytes. With `run` there is that one instead of the ten of the
     demo. `progress` is told how many conversations are done, and
-    of how many. Raises `UsageError` for an unknown flow, `OSError` where a file cannot be written
-    or a run's directory is a link.
+    of how many. Raises `UsageError` for an unknown flow, `OSError` where a file cannot be written,
+    `OutputError` where a run's directory is a link.
     """
     suite = plan(flows, conversations, seed, run)
     done = 0
@@ -191,7 +191,7 @@ def _write_run(out: Path, suite: Suite, run: SimulatedRun, step: Callable[[], No
             if not scores:
                 folder = out / run.id
                 if folder.is_symlink():
-                    raise OSError(f"{folder} is a link; not writing through it")
+                    raise OutputError(f"{folder} is a link, which is never written through")
                 folder.mkdir(parents=True, exist_ok=True)
                 scores += [
                     judging.enter_context(LineFile(folder / f"humanness-{judge.name}.jsonl")) for judge in JUDGES

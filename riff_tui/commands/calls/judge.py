@@ -84,7 +84,7 @@ def judge_calls(
     from riff_runner.judge.conversations import find_conversations
     from riff_runner.judge.ledger import Ledger
     from riff_runner.judge.session import Session
-    from riff_tui.errors import UsageError
+    from riff_tui.errors import UsageError, writing
     from riff_tui.output.streams import say
     from riff_tui.signals import end_by
 
@@ -92,8 +92,9 @@ def judge_calls(
     config = configured(name)
     if judged_at is not None:
         time_of("--judged-at", judged_at)
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out: {out} is not a directory")
+    with writing(str(out)):
+        if out.exists() and not out.is_dir():
+            raise UsageError(f"--out: {out} is not a directory")
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise UsageError(f"{missing}: there is no such file or directory")
@@ -108,7 +109,7 @@ def judge_calls(
             for line in report_plan(plan, found, config, session.estimate(plan)):
                 say(line)
             return
-        with session.ledger:
+        with writing(str(out)), session.ledger:
             session.ledger.hold(session.runs())
             plan = session.plan(limit=limit, retry_unscored=retry_unscored)
             ended = _run(session, plan, concurrency) if plan.due else None

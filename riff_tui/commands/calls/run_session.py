@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict, dataclass
@@ -305,10 +306,17 @@ FREE = ("scripted", "frozen")
 """Callers that ask no model."""
 
 
+_ENDS = {"terminal": "ended without success"}
+"""What is said of a reason that tells people nothing."""
+
+
 def _outcome(each: CallTally) -> str:
     text = f"{counted(each.calls, 'call')}, {each.completed} completed"
-    if each.stopped:
-        text += f", {', '.join(f'{calls} {reason}' for reason, calls in each.stopped.most_common())}"
+    ends = Counter({_ENDS.get(reason, reason): calls for reason, calls in each.stopped.items()})
+    if each.handed_over:
+        ends["handed over"] = each.handed_over
+        ends[_ENDS["terminal"]] -= each.handed_over
+    text += "".join(f", {calls} {end}" for end, calls in ends.most_common() if calls)
     if each.errored:
         text += f", {each.errored} errored"
     return f"{text} ({each.caller_failed} of them by the caller)" if each.caller_failed else text

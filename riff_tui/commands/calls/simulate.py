@@ -69,13 +69,13 @@ def run(
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
     from riff_runner.simulate.suite import DEFAULT_CONVERSATIONS, custom_run
     from riff_runner.simulate.suite import simulate as write
-    from riff_tui.errors import UsageError
+    from riff_tui.errors import UsageError, writing
     from riff_tui.output.progress import terminal_progress
 
     shares = _shares(weaken)
     if shares and one_run is None:
         raise UsageError("--weaken needs --run ID: it takes from one run what another one has")
-    with terminal_progress() as progress:
+    with terminal_progress() as progress, writing(str(out)):
         return write(
             out,
             flows=flows,

@@ -33,7 +33,7 @@
       this.addEventListener("close", (event) => {
         document.body.classList.add("-closed");
         if (event.reason) ended.textContent = event.reason;
-        else if (event.code === 1006) ended.textContent = "Session ended: riff-tui serve is gone, or has no room for it.";
+        else if (event.code === 1006) ended.textContent = "Session ended: riff-tui serve is gone, or no longer lets this page in.";
         document.getElementById("again").focus();
       });
     }

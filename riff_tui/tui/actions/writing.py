@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 
 ENDING = ".md"
-_READ_AT_ONCE = 32
+_READ_AT_ONCE = 26
+"""Letters of a proposed name that are read; with what tells it from others, and its ending, it has 40."""
 
 
 class Exists(Exception):

@@ -30,6 +30,8 @@ RIGHT_FROM = 110
 """From so many columns on the pane stands beside a list, unless it was hidden."""
 # Shorter than a pause that one notices, longer than the time between two moves of a key held down.
 RESTS_AFTER_S = 0.08
+# A record without its preview would be drawn twice, the second time in other lines, so for a moment it is waited for.
+WAITS_S = 0.25
 _MAX_WIDTH = 64
 _BELOW_LINES = 9
 _TALL = 30
@@ -120,7 +122,7 @@ class DetailController:
         """Follow the cursor once it rests."""
         if self.is_visible:
             self._stop()
-            self._resting = self._host.set_timer(RESTS_AFTER_S, self._fill)
+            self._resting = self._host.set_timer(RESTS_AFTER_S, partial(self._fill, waits=True))
 
     @property
     def _in_conversation(self) -> bool:
@@ -144,7 +146,7 @@ class DetailController:
             self._resting.stop()
             self._resting = None
 
-    def _fill(self, *, keep: bool = False) -> None:
+    def _fill(self, *, keep: bool = False, waits: bool = False) -> None:
         self._stop()
         loaded, row = self._host.loaded, self._host.body.row
         if not self.is_visible or loaded is None:
@@ -156,6 +158,9 @@ class DetailController:
             preview = self._previews.get(wanted.key)
             if preview is None or wanted.key in self._stale:
                 self._ask_for(wanted, row)
+                if preview is None and waits:
+                    self._resting = self._host.set_timer(WAITS_S, self._fill)
+                    return
         self._draw(loaded.main, row, preview, keep=keep)
 
     def _draw(self, table: Table, row: Row | None, preview: Table | str | None, *, keep: bool) -> None:
@@ -196,6 +201,7 @@ class DetailController:
             self._previews.popitem(last=False)
         loaded, at_cursor = self._host.loaded, self._body.table.row
         if loaded is not None and at_cursor is not None and at_cursor.id == row.id and self.is_visible:
+            self._stop()
             self._draw(loaded.main, at_cursor, preview, keep=True)
 
 

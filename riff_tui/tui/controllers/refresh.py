@@ -39,6 +39,7 @@ _STATUS: dict[StoreChange, str] = {
     "busy": "being written",
     "replaced": "replaced: r opens it",
     "gone": "store gone",
+    "silent": "no answer: trying again",
 }
 
 
@@ -127,6 +128,8 @@ class AutoRefresh:
                 found = await self._follow(watcher)
         finally:
             self._is_looking = False
+        if found == "silent":
+            self._idle_until = time.monotonic() + PAUSE_PER_LOAD
         self._report(found, watcher)
 
     async def _follow(self, watcher: StoreWatcher) -> StoreChange:
@@ -193,6 +196,8 @@ class AutoRefresh:
             self._host.say(f"another file took the place of {watcher.location}; r opens it", "warn")
         elif found != before and found == "gone":
             self._host.say(f"{watcher.location} is not there any more; what was read stays on the screen", "warn")
+        elif found != before and found == "silent":
+            self._host.say(f"{watcher.location} does not answer; it is tried again every few seconds", "warn")
 
 
 SHOWN_ABOVE = "flows"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from riff_store.database import Store
-from riff_store.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly
+from riff_store.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreSilent
 from riff_store.write.names import CallNames
 from riff_tui import catalog
 from riff_tui.catalog import Request
@@ -34,7 +34,7 @@ ASKED_EVERY_S = 10.0
 """How often a store is asked whether it changed, whose writers tell: one may be taken away unheard."""
 LONGEST_NAME = 24
 
-StoreChange: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone"]
+StoreChange: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone", "silent"]
 
 
 class StoreWatcher:
@@ -81,10 +81,22 @@ class StoreWatcher:
             return "gone"
         except StoreBusy:
             return "busy"
+        except StoreSilent:
+            return self._connect_again()
         except StoreError:
             # What is wrong with it is found when it is read.
             return "changed"
         return "same" if seen == self._seen and not self._is_told else "changed"
+
+    def _connect_again(self) -> StoreChange:
+        try:
+            self._store.reopen()
+        except StoreSilent:
+            return "silent"
+        except StoreError:
+            return "changed"
+        self.mark_stale()
+        return "changed"
 
     @property
     def hears_of_writers(self) -> bool:

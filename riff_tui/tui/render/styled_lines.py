@@ -124,6 +124,15 @@ class Palette:
             return self.quiet
         return self.warn if severity == "warn" else self.good if severity == "good" else None
 
+    def drawn_at_cursor(self, style: Style | None) -> Style:
+        """Return a style for bars in the row of the cursor.
+
+        There foreground and background are swapped: a colour as anywhere else would fill the cell around a dark bar.
+        """
+        if style is None or self.bar is None:
+            return self.cursor
+        return Style(reverse=True, bgcolor=style.color or self.bar.bgcolor)
+
     def of_tone(self, tone: Tone | None) -> Style | None:
         """Return the colour of a piece of a transcript."""
         if tone == "faint":

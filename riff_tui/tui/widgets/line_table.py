@@ -399,8 +399,8 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         severity = None if is_unmarked else row.severity.get(column.key)
         text = text_of(column, row, self.glyphs)
         lit = at_cursor and slot.index == self.column
-        if is_trend(column) and text and not at_cursor:
-            self._trend(runs, slot, row, text, base)
+        if is_trend(column) and text and not lit:
+            self._trend(runs, slot, row, text, base, at_cursor)
             return
         # What is only counted stands back, but for the row under the cursor, which is in one piece.
         is_quiet = (is_thin and not row.thin) or (column.kind == "count" and not severity and not at_cursor)
@@ -408,7 +408,15 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         if column.graded:
             share, gap = column.value(row.record), " " * slot.gap
             sign = self.glyphs.mark(severity).strip()
-            append_run(runs, gap, self._widths.graded(slot, share, sign + text), style, lit=lit)
+            drawn = self._widths.graded(slot, share, sign + text)
+            if at_cursor:
+                filled = len(drawn) - len(drawn.lstrip(self.glyphs.bars[1:]))
+                append_run(runs, "", gap, base)
+                append_run(runs, "", drawn[:filled], self.palette.drawn_at_cursor(self.palette.of(severity)))
+                blanks = len(drawn[filled:]) - len(drawn[filled:].lstrip())
+                append_run(runs, "", drawn[filled : filled + blanks], base)
+                gap, drawn = "", drawn[filled + blanks :]
+            append_run(runs, gap, drawn, style, lit=lit)
             return
         # Of a trend the latest matters, so it is cut at its left.
         text = self._widths.cell(slot, text[-slot.width :] if is_trend(column) else text)
@@ -426,13 +434,23 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
             gap = ""
         append_run(runs, gap, text, style, lit=lit)
 
-    def _trend(self, runs: list[StyleRun], slot: Slot, row: Row, text: str, base: Style | None) -> None:
+    def _trend(
+        self, runs: list[StyleRun], slot: Slot, row: Row, text: str, base: Style | None, at_cursor: bool
+    ) -> None:
         """Draw how it went run by run, the last of them in the colour of its value."""
         text = text[-slot.width :]
         is_known = text[-1] != self.glyphs.not_measured
         style = self.palette.of(row.severity.get(TREND.key)) if is_known else self.palette.quiet
-        append_run(runs, " " * slot.gap, text[:-1], add_style(base, self.palette.quiet))
-        append_run(runs, "", text[-1], add_style(base, style))
+        before, last = (
+            self.palette.drawn_at_cursor(each) if at_cursor else add_style(base, each)
+            for each in (self.palette.quiet, style)
+        )
+        gap = " " * slot.gap
+        if at_cursor:
+            append_run(runs, "", gap, base)
+            gap = ""
+        append_run(runs, gap, text[:-1], before)
+        append_run(runs, "", text[-1], last)
         append_run(runs, "", " " * (slot.width - cell_width(text)), base)
 
     def _note(self, line: int, width: int) -> Strip:

@@ -57,7 +57,8 @@ class Pane(Companion, Wheel):
         else:
             for y, (old, new) in enumerate(zip(before, after, strict=True)):
                 if old != new:
-                    self.refresh(Region(0, y, self.size.width, 1))
+                    first, last = _difference(old, new, self.size.width)
+                    self.refresh(Region(first, y, last - first, 1))
         self.displaced = False
 
     def move(self, lines: int) -> None:
@@ -115,6 +116,16 @@ class Pane(Companion, Wheel):
         rest = width - cell_width(head) - cell_width(more)
         filled = rule * rest if not self.at_right else padded("", rest)
         return ((head, self.palette.head), (filled, self.palette.quiet), (more, self.palette.quiet))
+
+
+def _difference(old: Line, new: Line, width: int) -> tuple[int, int]:
+    """Return from which cell on and up to which one two lines differ; all cells where letters take more than one."""
+    cells = [[(letter, style) for text, style in line for letter in text][:width] for line in (old, new)]
+    if any(cell_width(letter) != 1 for line in cells for letter, _ in line):
+        return 0, width
+    a, b = (line + [(" ", None)] * (width - len(line)) for line in cells)
+    unlike = [place for place, (before, after) in enumerate(zip(a, b, strict=True)) if before != after]
+    return (unlike[0], unlike[-1] + 1) if unlike else (0, width)
 
 
 class Body(Vertical):

@@ -420,7 +420,10 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
         {"flow": first.flow, "first_failed": first.state}
     )
     least, most = (percent(share).replace("%", " %") for share in (first.success, first.success_at_most))
-    rise = f"if fixed, success could rise from {least} to at most {most}"
+    # Where a sign stands for what a whole percent cannot say, a sentence has words.
+    least = least.replace("<", "less than ")
+    most = "almost 100 %" if most.startswith(">") else f"at most {most}"
+    rise = f"if fixed, success could rise from {least} to {most}"
     return {
         "headline": f"Fix first: {place} · {happened}",
         "strong": place,

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from riff_store import schema as models
 from riff_store.engines.engine import BUSY_SECONDS, Connection
 from riff_store.engines.statements import spelled
-from riff_store.errors import DiskFull, NotAStore, StoreBusy, StoreError, StoreMissing, StoreReadOnly
+from riff_store.errors import DiskFull, NotAStore, StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreSilent
 from riff_store.location import without_secrets
 
 
@@ -254,7 +254,7 @@ _BUSY: _Meaning = (StoreBusy, "another process is writing the store", "try again
 _BY_CODE: dict[str, _Meaning] = {
     "25006": (StoreReadOnly, "the store is read-only here", "connect to the server that is written to, as its writer"),
     "28": (StoreError, "the server refused the user or the password", "check both, ~/.pgpass and PGPASSWORD"),
-    "25P03": (StoreError, "the server ended a connection that was idle", "try again"),
+    "25P03": (StoreSilent, "the server ended a connection that was idle", "try again"),
     "3D000": (StoreMissing, "the server has no such database", "make it with createdb"),
     "40": _BUSY,
     "42501": (StoreReadOnly, "the role may not do this", "connect as one that may; docs/postgresql.md has the grants"),
@@ -265,9 +265,9 @@ _BY_CODE: dict[str, _Meaning] = {
     "53": (StoreError, "the server ran out of memory or room", "see its log"),
     "55P03": _BUSY,
     "57014": (StoreError, "the server ended the question", "its statement_timeout may be too short for it"),
-    "57P": (StoreError, "the server ended the connection", "try again in a moment"),
+    "57P": (StoreSilent, "the server ended the connection", "try again in a moment"),
     "58": (StoreError, "the server's disk failed", "see its log"),
-    "08": (StoreError, "the connection to the server was lost", "try again in a moment"),
+    "08": (StoreSilent, "the connection to the server was lost", "try again in a moment"),
 }
 _BY_MESSAGE: tuple[tuple[str, _Meaning], ...] = (
     ("password authentication failed", _BY_CODE["28"]),
@@ -277,11 +277,11 @@ _BY_MESSAGE: tuple[tuple[str, _Meaning], ...] = (
     ("does not exist", _BY_CODE["3D000"]),
     ("definition of service", (StoreError, "no such service", "see ~/.pg_service.conf")),
     ("too many", _BY_CODE["53300"]),
-    ("starting up", (StoreError, "the server is starting", "try again in a moment")),
-    ("timeout", (StoreError, "no server answered in time", "check host and port")),
+    ("starting up", (StoreSilent, "the server is starting", "try again in a moment")),
+    ("timeout", (StoreSilent, "no server answered in time", "check host and port")),
     ("could not translate host", (StoreError, "no such host", "check the host in the address")),
     ("failed to resolve host", (StoreError, "no such host", "check the host in the address")),
-    ("connection", (StoreError, "no server answers there", "check host and port, and that it runs")),
+    ("connection", (StoreSilent, "no server answers there", "check host and port, and that it runs")),
 )
 
 

@@ -138,16 +138,29 @@ def test_pauses_grow_and_are_not_all_the_same(monkeypatch: pytest.MonkeyPatch) -
     assert all(0.2 <= pause <= 0.4 for pause in second)
 
 
-def test_who_is_told_to_wait_makes_the_others_wait_too() -> None:
+def test_where_the_next_call_is_told_to_wait_as_well_all_wait() -> None:
     times: list[float] = []
 
     def play(call: str, attempt: int) -> float | Unanswered:
         times.append(time.monotonic())
-        return Unanswered("HTTP 429", after=0.5) if len(times) == 1 else 0.0
+        return Unanswered("HTTP 429", after=0.5) if len(times) <= 2 else 0.0
 
-    run = Run(play, calls=3, at_once=1)
-    assert len(run.kept) == 3
-    assert times[1] - times[0] >= 0.5
+    run = Run(play, calls=9, at_once=1)
+    assert len(run.kept) == 9
+    assert times[2] - times[1] >= 0.5
+
+
+def test_where_one_in_five_is_told_to_wait_the_others_are_asked_about_meanwhile() -> None:
+    times: list[float] = []
+
+    def play(call: str, attempt: int) -> float | Unanswered:
+        times.append(time.monotonic())
+        return Unanswered("HTTP 429", after=1.5) if len(times) % 5 == 0 else 0.01
+
+    run = Run(play, calls=20)
+    assert len(run.kept) == 20
+    assert run.judge.most_at_once == 4
+    assert times[19] - times[0] < 1.5
 
 
 @pytest.mark.parametrize("error", [Refused("no key"), OSError(28, "No space left on device"), ZeroDivisionError()])

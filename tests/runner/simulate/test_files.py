@@ -17,7 +17,7 @@ from tests.surface.ingest import SCHEMA, Conversation
 from tests.surface.runner import cast_runs as runs
 from tests.surface.runner import flow_names, generate, planted
 from tests.surface.runner import simulate_simulate as simulate
-from tests.surface.store import UsageError
+from tests.surface.store import OutputError, UsageError
 
 
 def digest(folder: Path) -> str:
@@ -136,7 +136,7 @@ def test_a_run_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
     elsewhere.mkdir()
     out.mkdir()
     (out / runs()[0].id).symlink_to(elsewhere)
-    with pytest.raises(OSError, match="is a link"):
+    with pytest.raises(OutputError, match="is a link"):
         simulate(out, conversations=50)
     assert list(elsewhere.iterdir()) == []
 

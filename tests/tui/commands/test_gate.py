@@ -229,8 +229,8 @@ def test_nothing_to_compare_is_an_error(store: Path, tmp_path: Path, capsys: Cap
         (["--max-drop", "humanness:codex=1"], "humanness:codex: not measured in any flow that both called"),
         (["--min-n", "0"], "--min-n"),
         (["--json", "--format", "csv"], "--json and --format csv are two formats"),
-        (["--github", "--json"], "--format needs -o FILE where --github is given"),
-        (["--github", "--format", "json"], "--format needs -o FILE where --github is given"),
+        (["--github", "--json"], "--json needs -o FILE with --github"),
+        (["--github", "--format", "json"], "--format needs -o FILE with --github"),
         (["-o", "gate.dot"], "gate.dot: a gate is no graph"),
     ],
 )
@@ -320,7 +320,7 @@ def test_a_report_that_cannot_be_written_never_hides_that_the_gate_failed(
     found = capsys.readouterr().err
     assert "its directory does not exist" in found
     assert "gate failed: generic_inquiry" in found
-    assert gate(store, "same", "--junit", nowhere) == ExitCode.UNEXPECTED
+    assert gate(store, "same", "--junit", nowhere) == ExitCode.USAGE
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,24 @@ def test_an_ingest_tells_what_became_of_each_file_on_stderr(tiny: Path, tmp_path
     assert "skipped (why: riff-tui dump skipped)." in err
     assert stat.S_IMODE(os.stat(store).st_mode) == 0o600
 
+    assert err.endswith(f"Next: riff-tui --store {store}\n")
+
     assert run(["ingest", folder, "--store", store]) == ExitCode.OK
     assert "0 conversations and 0 scores stored, 3 files unchanged" in capsys.readouterr().err
+
+
+def test_what_comes_next_names_the_store_as_a_shell_takes_it_unless_it_is_the_default_one(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    folder, store = str(tiny.parent), str(tmp_path / "my calls.db")
+    assert run(["ingest", folder, "--store", store]) == ExitCode.OK
+    assert capsys.readouterr().err.endswith(f"Next: riff-tui --store '{store}'\n")
+    monkeypatch.setenv("RIFF_TUI_STORE", store)
+    assert run(["ingest", folder]) == ExitCode.OK
+    assert capsys.readouterr().err.endswith("Next: riff-tui\n")
+    (tmp_path / "empty").mkdir()
+    assert run(["ingest", str(tmp_path / "empty")]) == ExitCode.OK
+    assert "Next:" not in capsys.readouterr().err
 
 
 def test_strict_makes_a_skipped_line_an_exit_code_and_stores_the_rest(
@@ -139,7 +155,7 @@ def test_what_stands_again_is_said_with_its_number_and_is_an_exit_code_under_str
     assert f"{first}: 1 conversation, 2 replaced\n" in err
     assert f"{again}: 2 conversations, 1 replaced\n" in err
     assert f"3 conversations replaced, because the same call stands again in {again} (which: " in err
-    assert err.endswith("3 conversations and 0 scores stored.\n")
+    assert "3 conversations and 0 scores stored.\n" in err
 
 
 def test_an_errored_call_that_was_run_again_in_its_file_is_normal_also_under_strict(
@@ -154,7 +170,7 @@ def test_an_errored_call_that_was_run_again_in_its_file_is_normal_also_under_str
     assert run(["ingest", str(path), "--store", store, "--rebuild"]) == ExitCode.OK
     err = capsys.readouterr().err
     assert f"{path}: 1 conversation, 1 run again\n" in err
-    assert err.endswith("1 conversation and 0 scores stored.\n")
+    assert "1 conversation and 0 scores stored.\n" in err
     assert run(["dump", "conversations", "--store", store, "--format", "json"]) == ExitCode.OK
     assert [row["final_state"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["booked"]
     assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
@@ -261,7 +277,7 @@ def test_a_run_of_eva_is_told_with_what_it_was_made_with(tmp_path: Path, capsys:
     assert f"taken      eva          {run_directory}/records/1.1.2: 1 conversation\n" in err
     assert "records/1.2.1: 1 conversation, 1 noted\n" in err
     assert f"used       with eva     {dataset}: for 2 conversations\n" in err
-    assert err.endswith("2 conversations and 0 scores stored.\n")
+    assert "2 conversations and 0 scores stored.\n" in err
 
     assert run(["dump", "skipped", "--store", store, "--format", "csv"]) == ExitCode.OK
     assert "dataset_record_missing: the dataset has no record 1.2.1" in capsys.readouterr().out

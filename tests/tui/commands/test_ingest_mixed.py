@@ -43,7 +43,7 @@ def test_of_many_files_the_kinds_are_counted_and_what_was_not_taken_is_listed(tm
     reasons = [line for line in lines if line.endswith("it ends too early")]
     assert 0 < len(reasons) < LEFT_OUT
     assert f"skipped    …            of {len(REFUSED) + 1 + LISTED_FILES - LEFT_OUT} other files" in lines
-    assert lines[-1].endswith(f"{len(REFUSED) + 1 + LISTED_FILES} skipped (why: riff-tui dump skipped).")
+    assert lines[-2].endswith(f"{len(REFUSED) + 1 + LISTED_FILES} skipped (why: riff-tui dump skipped).")
 
 
 def test_the_same_folder_again_changes_nothing(tmp_path: Path, capsys: Captured) -> None:
@@ -51,7 +51,7 @@ def test_the_same_folder_again_changes_nothing(tmp_path: Path, capsys: Captured)
     told(folder, store, capsys)
     again = told(folder, store, capsys)
     assert [line for line in again if line.startswith("taken")] == []
-    assert again[-1].startswith("0 conversations and 0 scores stored")
+    assert again[-2].startswith("0 conversations and 0 scores stored")
 
 
 def test_strict_minds_what_was_refused_and_not_what_was_not_looked_at(tmp_path: Path, capsys: Captured) -> None:

@@ -133,6 +133,19 @@ def test_an_export_is_the_same_for_the_same_store_and_comes_in_as_it_was(store: 
     assert lines(other) == lines(store)
 
 
+def test_a_file_in_which_a_line_is_before_the_one_it_takes_the_place_of_is_put_in_order(
+    store: Path, tmp_path: Path
+) -> None:
+    noted("conversation=c-1", "--code", "slow")
+    run(["notes", "rename", "slow", "late"])
+    path = tmp_path / "notes.jsonl"
+    run(["notes", "export", "-o", str(path)])
+    first = path.read_text("utf-8")
+    path.write_text("".join(reversed(first.splitlines(keepends=True))), "utf-8")
+    run(["notes", "export", "-o", str(path)])
+    assert path.read_text("utf-8") == first
+
+
 def test_importing_twice_adds_nothing_and_says_so(store: Path, tmp_path: Path, capsys: Captured) -> None:
     noted("conversation=c-1", "--verdict", "pass")
     path, other = tmp_path / "notes.jsonl", str(tmp_path / "other.db")
@@ -364,3 +377,10 @@ def test_two_people_merge_their_notes_with_git(store: Path, tmp_path: Path) -> N
     assert run(["notes", "import", str(notes), "--strict"]) == ExitCode.OK
     found = sorted((note.author, note.conversation) for note in lines(store))
     assert found == [("ann", "c-1"), ("bob", "c-1"), ("bob", "c-2"), ("eve", "c-2"), ("eve", "c-3")]
+    # What git put behind each other stays so: the next commit shows what is new.
+    together = notes.read_text("utf-8")
+    run(["notes", "export", "-o", str(notes)])
+    assert notes.read_text("utf-8") == together
+    noted("conversation=c-3", "--verdict", "fail", "--author", "ann")
+    run(["notes", "export", "-o", str(notes)])
+    assert notes.read_text("utf-8").startswith(together)

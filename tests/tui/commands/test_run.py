@@ -49,6 +49,9 @@ def books(call, text):
         raise Unavailable("agent", "503 overloaded")
     time.sleep(SECONDS)
     machine = call.machine
+    if MODE == "hands over" and case.trial:
+        machine.commit_transition("escalated")
+        return "I put you through."
     state = call.flow.states[machine.state]
     for slot in state.required_slots:
         fact = case.facts.get(slot)
@@ -205,6 +208,7 @@ def test_a_side_that_cannot_be_reached_is_a_usage_error_and_nothing_is_written(o
         ("refuses later", ExitCode.UNEXPECTED, "3 calls kept, 3 left; fix it and run the same command with --resume"),
         ("fails", ExitCode.SKIPPED, "every call was errored (most of them: agent: 503 overloaded)"),
         ("says nothing", ExitCode.OK, f"{FLOW}  6 calls, 0 completed, 6 silence"),
+        ("hands over", ExitCode.OK, f"{FLOW}  6 calls, 3 completed, 3 handed over"),
         (
             "fails first",
             ExitCode.OK,

@@ -116,12 +116,33 @@ def test_a_shell_reads_its_script_once(tmp_path: Path, shell: str, script: str, 
     if read_by:
         (tmp_path / read_by).write_text("alias ll='ls -l'")
     first = install(shell, {"HOME": str(tmp_path)})
-    assert first == install(shell, {"HOME": str(tmp_path)})
+    again = install(shell, {"HOME": str(tmp_path)})
+    assert again == first._replace(line="")
     assert (tmp_path / script).read_text() == SCRIPTS[shell]
     if read_by:
         kept, line = (tmp_path / read_by).read_text().splitlines()
         assert kept == "alias ll='ls -l'"
         assert str(tmp_path / script) in line
+
+
+@pytest.mark.parametrize(("shell", "start"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", "")])
+def test_what_was_written_is_said_and_how_it_is_taken_back(
+    shell: str, start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "ZDOTDIR"):
+        monkeypatch.delenv(name, raising=False)
+    assert run(["--install-completion", shell]) == ExitCode.OK
+    first = capsys.readouterr().err
+    (script,) = (path for path in tmp_path.rglob("*") if path.is_file() and path.name != start)
+    assert f"Completion for {shell} is in {script}." in first
+    assert f"rm {script}" in first
+    if start:
+        line = (tmp_path / start).read_text("utf-8").strip()
+        assert f"{tmp_path / start} got this line: {line}\n" in first
+        assert "To take it back: delete that line, and" in first
+    assert run(["--install-completion", shell]) == ExitCode.OK
+    assert "got this line" not in capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

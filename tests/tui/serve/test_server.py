@@ -180,7 +180,11 @@ async def test_there_is_room_for_so_many_explorers_and_then_a_sentence() -> None
         for path in ("/", "/ws"):
             async with browser.get(server.public_url + path, headers={"Origin": server.public_url}) as answer:
                 assert answer.status == 503
-                assert "As many explorers are open as this server runs at once (2)" in await answer.text()
+                assert "This server runs 2 explorers at once, and so many are open" in await answer.text()
+        # A page that was loaded before, or wants its connection back, reads the sentence as the reason of its end.
+        refused = await browser.ws_connect(f"{server.public_url}/ws", headers={"Origin": server.public_url})
+        ended = await refused.receive()
+        assert (ended.data, str(ended.extra).partition(",")[0]) == (1013, "This server runs 2 explorers at once")
         await first.connection.close()
         while len(server.sessions) > 1:
             await second.say("ping", "")

@@ -186,6 +186,11 @@ def test_the_first_line_tells_of_a_missed_step_what_fixing_it_could_bring() -> N
     assert table.extras["first"]["missed_failed"] == 1.0
 
 
+def test_the_first_line_has_words_for_less_than_a_whole_percent() -> None:
+    first = FirstToFix("flow", "state", 499, 500, 0.001, 0.999, ["a"], ["a"])
+    assert "success could rise from less than 1 % to almost 100 %." in worklist(answer(first=first)).lead
+
+
 @pytest.mark.parametrize(
     ("totals", "said"),
     [

@@ -19,11 +19,11 @@ from riff_ingest.conversation import (
     ToolCall,
 )  # fmt: skip
 from riff_ingest.events import LONGEST
-from riff_ingest.lenient_json import is_deep, parse_time
+from riff_ingest.lenient_json import is_deep
 from riff_ingest.lines import BrokenInput
 from riff_ingest.segments import ToolSegments
 from riff_ingest.sources.tau.judges import CALLER_FAILED, Spoken, ending_of, final_status, spoken, verdicts
-from riff_ingest.sources.tau.records import Action, Message, Run, Simulation, Task
+from riff_ingest.sources.tau.records import Action, Message, Run, Simulation, Task, is_made_up, time_of
 from riff_ingest.sources.tau.ticks import NO_TICKS
 from riff_ingest.sources.tau.walk import (
     DISCOVERED,
@@ -90,7 +90,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         persona=_persona(simulation, scenario),
         scenario=scenario,
         trial=simulation.trial or 0,
-        started_at=_time(simulation.start_time),
+        started_at=simulation.start_time if time_of(simulation.start_time) is not None else None,
         duration_s=walked.duration_s if is_voice else _seconds(simulation.duration),
         completed=ending.completed,
         stop_reason=ending.stop_reason,
@@ -144,8 +144,7 @@ def _walk(run: Run, simulation: Simulation, references: list[Reference], segment
         return walked
     if not _NO_TICKS.fullmatch(simulation.ticks):
         walked.defects[NO_TICKS] += 1
-    start = simulation.start_time
-    walk_messages(simulation.messages or [], parse_time(start) if start else None, walked)
+    walk_messages(simulation.messages or [], time_of(simulation.start_time), walked)
     return walked
 
 
@@ -204,10 +203,6 @@ def _filled(run: Run, simulation: Simulation) -> int:
 def _seconds(duration: float | None) -> float | None:
     """Return a duration that was measured; 0 stands for none."""
     return duration if duration is not None and 0 < duration <= LONGEST else None
-
-
-def _time(text: str | None) -> str | None:
-    return text if text and parse_time(text) is not None else None
 
 
 # Compare what a call did with the reference actions of its task (docs/metrics.md, section 9).
@@ -389,8 +384,10 @@ def _at(microseconds: int) -> datetime | None:
 
 
 def _moment(timestamp: datetime | None) -> datetime | None:
-    """Return a time in UTC, as which one without a zone is taken; `None` for one that no calendar has there."""
-    if timestamp is None or timestamp.tzinfo is None:
+    """Return a time in UTC, as which one without a zone is taken; `None` for a made-up one and one beyond calendars."""
+    if timestamp is None or is_made_up(timestamp):
+        return None
+    if timestamp.tzinfo is None:
         return timestamp
     try:
         return timestamp.astimezone(UTC).replace(tzinfo=None)

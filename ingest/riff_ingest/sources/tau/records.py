@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -16,6 +17,7 @@ from riff_ingest.lines import BrokenInput
 from riff_ingest.source import run_of, text_of
 from riff_ingest.sources.transcripts import Count
 
+_EPOCH = datetime(1970, 1, 1)
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
 
@@ -273,6 +275,23 @@ def label_of(path: PurePath) -> str:
 
 def _moment(timestamp: str | None) -> str | None:
     """Return when a run was created, to the minute."""
-    if timestamp is None or parse_time(timestamp) is None:
+    if timestamp is None or time_of(timestamp) is None:
         return None
     return timestamp[:16].replace("T", " ")
+
+
+def time_of(text: str | None) -> int | None:
+    """Return a time in microseconds since the epoch, `None` for what is none or was made up.
+
+    Where nobody knew when, converters wrote the first midnight of a year, for runs, calls and messages alike.
+    """
+    found = parse_time(text) if text else None
+    with suppress(OverflowError):  # a zone may lead beyond the calendar
+        if found is not None and is_made_up(_EPOCH + timedelta(microseconds=found)):
+            return None
+    return found
+
+
+def is_made_up(moment: datetime) -> bool:
+    """Return whether a time is the first moment of a year."""
+    return moment == moment.replace(month=1, day=1, hour=0, minute=0, second=0, microsecond=0)

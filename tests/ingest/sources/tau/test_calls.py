@@ -360,6 +360,16 @@ def test_the_time_of_an_answer_that_comes_before_its_call_started_is_not_known(t
     assert [turn.t for turn in call.turns] == [None, 3.0]
 
 
+def test_the_first_moment_of_a_year_is_no_time_that_anybody_knew(tmp_path: Path) -> None:
+    unknown = "2025-01-01T00:00:00"
+    messages = [said("user", "Hi", 1, timestamp=unknown), said("assistant", "Yes?", 1, timestamp=unknown)]
+    call = _call(tmp_path, simulation("a", start_time=unknown, messages=messages), timestamp=unknown)
+    assert call.started_at is None
+    assert "2025" not in (call.run_id or "")
+    assert [turn.t for turn in call.turns] == [None, None]
+    assert not any(isinstance(event, TurnComplete) and event.latency_ms is not None for event in call.events)
+
+
 def test_whole_numbers_stand_for_names(tmp_path: Path) -> None:
     call = _call(
         tmp_path, simulation("a") | {"task_id": 13, "trial": None}, task("x") | {"id": 13}, info=info(domain="airline")

@@ -54,7 +54,7 @@ def test_every_place_has_a_name_of_its_own_that_every_file_system_takes() -> Non
     names = [default_name(place) for place in places]
     assert len(set(names)) == len(names)
     assert names[0].startswith("states-")
-    assert max(map(len, names)) <= 44
+    assert max(map(len, names)) <= 40
     assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") for name in names)
     assert all(parse_target(name, FLOWS)[1] == "markdown" for name in names)
 

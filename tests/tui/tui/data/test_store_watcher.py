@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import tiny_store
+from tests.support import postgresql_server, tiny_store
 from tests.support.growing_store import ingest_more
+from tests.support.postgresql_server import programs
 from tests.support.walker import Walker, running
 from tests.surface.explorer import Backend, Explorer, StoreWatcher, refresh
 from tests.surface.store import NotAStore, StoreMissing, open_store
@@ -29,7 +30,7 @@ def store(tmp_path: Path, tiny: Path) -> Path:
 
 @asynccontextmanager
 async def following_it(
-    store: Path, *, paused: bool = False, size: tuple[int, int] = (150, 30)
+    store: Path | str, *, paused: bool = False, size: tuple[int, int] = (150, 30)
 ) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
         live = StoreWatcher(opened)
@@ -383,6 +384,25 @@ async def test_a_store_that_was_replaced_is_said_and_opened_by_r(store: Path, ti
         await at.press("enter", "escape", "r")
         assert "20 calls" in at.path
         assert "replaced" not in at.path
+
+
+async def test_a_server_that_does_not_answer_is_said_and_tried_again_until_it_does(tiny: Path) -> None:
+    installed = programs()
+    if installed is None:
+        pytest.skip("needs PostgreSQL: apt-get install postgresql")
+    with postgresql_server.running(installed) as server:
+        async with following_it(server.copy_of(tiny)) as at:
+            server.stop()
+            for _ in range(2):
+                await look(at)
+                assert "no answer: trying again" in at.path
+            assert "does not answer; it is tried again" in said(at)
+            assert "20 calls" in at.path
+            server.start()
+            await look(at)
+            assert "no answer" not in at.path
+            await at.press("enter")
+            assert at.path.startswith("flows › viewing @ gemini")
 
 
 async def test_a_store_that_is_gone_is_said_in_a_sentence_and_its_rows_stay(store: Path) -> None:

@@ -250,5 +250,13 @@ async def test_a_share_is_a_bar_as_well_and_the_last_run_has_the_colour_of_its_v
         runs = {segment.text.strip(): segment.style for segment in widget.render_line(1)}
         assert runs["▂"] == widget.palette.bad
         assert runs["9 █▅"] == widget.palette.quiet
+        # Under the cursor both colours are swapped; a bar that is drawn there as elsewhere would be a hole.
+        widget.palette = PALETTES["dark"]
+        widget.move(-1)
+        runs = {segment.text.strip(): segment.style for segment in widget.render_line(1)}
+        for text, role in (("████", "warn"), ("█▅", "quiet"), ("▂", "bad")):
+            style = runs[text]
+            assert style is not None
+            assert (style.reverse, style.color, style.bgcolor) == (True, None, getattr(widget.palette, role).color)
     async with shown(table, glyphs=ASCII) as (widget, _):
         assert "####.... w50%" in line(widget, 1)
