@@ -36,12 +36,20 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
 
 
 def _items(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
-    if read_start(path).lstrip().startswith(b"["):
-        yield from _conversation(path, context)
+    if read_start(path).lstrip().startswith(b"[") and is_messages(document := load_document(path)):
+        if is_companion(path):
+            yield Skipped("defect", None, TOLD_ELSEWHERE)
+        else:
+            yield from _conversation(path, 0, document, _name(path), context)
         return
-    for value in read_values(path):
+    taken = 0
+    for value in read_values(path, is_record):
         if isinstance(value, BrokenInput):
             yield Skipped("skipped", value.line, value.reason)
+        elif is_messages(value[1]):
+            taken += 1
+            name = _name(path) if taken == 1 else f"{_name(path)}/{taken}"
+            yield from _conversation(path, *value, name, context)
         else:
             yield from _result(path, *value, context)
 
@@ -65,22 +73,28 @@ def _result(
     yield from _odd(messages, line or None, call)
 
 
-def _conversation(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | Skipped]:
-    """Yield a conversation of which nothing but its messages is known: its directory names flow and run."""
-    document = load_document(path)
-    if not is_messages(document):
-        raise BrokenInput("file is no list of messages of pipecat")
-    if is_companion(path):
-        yield Skipped("defect", None, TOLD_ELSEWHERE)
-        return
-    messages = messages_of(document, context.tool_segments)
+def is_record(value: Any) -> bool:
+    """Tell whether a value is a result or a list of messages."""
+    return is_messages(value) or (isinstance(value, dict) and is_result(value))
+
+
+def _name(path: Path) -> str:
+    """Return what a conversation is called that a file holds by itself."""
     name = name_of(path.name)
     for ending in ENDINGS:
         name = name.removesuffix(ending) or name
+    return name
+
+
+def _conversation(
+    path: Path, line: int, given: list[Any], name: str, context: ReadContext
+) -> Iterator[tuple[int, Conversation] | Skipped]:
+    """Yield a conversation of which nothing but its messages is known: its directory names flow and run."""
+    messages = messages_of(given, context.tool_segments)
     run = run_of(path)
     call = Conversation(conversation_id=name, flow=run, run_id=run, started_at=_started_at(path))
     messages.fill(call)
-    yield 0, call
+    yield line, call
     yield from _odd(messages, None, call)
 
 
@@ -154,7 +168,7 @@ def _told_in(results: Path) -> _Told:
 @lru_cache(maxsize=64)
 def _told(results: Path, _modified: int, _size: int) -> _Told:
     names, messages = set(), set()
-    for value in read_values(results):
+    for value in read_values(results, is_record):
         record = {} if isinstance(value, BrokenInput) else object_of(value[1])
         if name := _file_of(record):
             names.add(name)
