@@ -24,6 +24,7 @@ from riff_store.facts import JudgedScore, Skipped
 
 RESULTS = ("results.jsonl", "results.jsonl.gz")
 ENDINGS = (".conversation.json", ".conversation.json.gz")
+_AS_THEY_ARE = ("artifacts", "messages")
 TOLD_ELSEWHERE = "its call is read from the results that name it"
 
 _Told: TypeAlias = tuple[frozenset[str], frozenset[bytes]]
@@ -60,6 +61,7 @@ def _result(
     try:
         if not isinstance(record, dict) or not is_result(record):
             raise BrokenInput("line is no result of a script or a simulation")
+        record = _without_secrets(record)
         kept, reason = (record["messages"], "") if record.get("messages") else _kept_beside(path, record)
         messages = messages_of(kept, context.tool_segments)
         call = call_of(record, messages, run=run_of(path), started_at=_started_at(path))
@@ -71,6 +73,12 @@ def _result(
     if reason:
         yield Skipped("defect", line or None, f"its conversation is not known: {reason}", call.conversation_id)
     yield from _odd(messages, line or None, call)
+
+
+def _without_secrets(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result without tokens, numbers and signatures of links; what names files stays."""
+    rest = {key: value for key, value in record.items() if key not in _AS_THEY_ARE}
+    return {**PrivateValues().value(rest), **{key: record[key] for key in _AS_THEY_ARE if key in record}}
 
 
 def is_record(value: Any) -> bool:
@@ -268,7 +276,7 @@ def _verdict(
         score=score,
         judged_at=None,
         aspect=aspect,
-        rationale=None if rationale is None else PrivateValues().text(rationale),
+        rationale=rationale,
         evidence=evidence or None,
         flow=call.flow,
         agent=call.agent_model,
@@ -283,7 +291,7 @@ def _error(record: Mapping[str, Any], messages: Messages) -> str | None:
         kind for failure in objects_of(record.get("failures")) if (kind := text_of(failure.get("kind"))) in _BROKEN
     ]
     if kinds or record.get("ended_by") == "error" or (said and not messages.states.turns):
-        return PrivateValues().text(said or (kinds[0] if kinds else "ended by an error"))
+        return said or (kinds[0] if kinds else "ended by an error")
     return None
 
 
