@@ -219,7 +219,7 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def read_values(path: Path, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[int, Any] | BrokenInput]:
+def read_values(path: Path, is_wanted: Callable[[Any], bool] | None = None) -> Iterator[tuple[int, Any] | BrokenInput]:
     """Yield the values of a file with their lines: of one document, of a list in it, or of each of its lines.
 
     What is one document has line 0. Those that are wanted are taken out of envelopes, and envelopes that hold none are
@@ -228,7 +228,7 @@ def read_values(path: Path, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[
     """
     closed = 0
     for found in _read_values(path, is_wanted):
-        if not isinstance(found, BrokenInput) and is_closed(found[1], is_wanted):
+        if is_wanted is not None and not isinstance(found, BrokenInput) and is_closed(found[1], is_wanted):
             closed += 1
         else:
             yield found
@@ -236,7 +236,7 @@ def read_values(path: Path, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[
         yield BrokenInput(no_payload(closed, "value"))
 
 
-def _read_values(path: Path, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[int, Any] | BrokenInput]:
+def _read_values(path: Path, is_wanted: Callable[[Any], bool] | None) -> Iterator[tuple[int, Any] | BrokenInput]:
     if not _has_values(path, 1):
         try:
             document = _value(read_whole(path), "file")
@@ -255,9 +255,10 @@ def _read_values(path: Path, is_wanted: Callable[[Any], bool]) -> Iterator[tuple
     yield from broken
 
 
-def _each(line: int, value: Any, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[int, Any]]:
-    for each in value if isinstance(value, list) and not is_wanted(value) else [value]:
-        yield from ((line, found) for found in opened(each, is_wanted) or [each])
+def _each(line: int, value: Any, is_wanted: Callable[[Any], bool] | None) -> Iterator[tuple[int, Any]]:
+    is_whole = is_wanted is not None and is_wanted(value)
+    for each in value if isinstance(value, list) and not is_whole else [value]:
+        yield from ((line, found) for found in (opened(each, is_wanted) if is_wanted else []) or [each])
 
 
 def _value(data: bytes, what: str) -> Any:
