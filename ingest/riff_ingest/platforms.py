@@ -284,8 +284,8 @@ LISTS = ("items", "results", "calls")
 
 _SENT = ("received_at", "created_at", "time", "Timestamp")
 _HEAD_LINES = 8
-_LIST_BEGINS = re.compile(r"\s*\[\s*")
-_NEXT_ENTRY = re.compile(r"\s*,\s*")
+_LIST_BEGINS = re.compile(r"\s*\[?\s*")
+_NEXT_ENTRY = re.compile(r"\s*,?\s*")
 _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
 _list_decoder = msgspec.json.Decoder(list[msgspec.Raw])
 _page_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -480,20 +480,21 @@ def _listed(data: bytes) -> tuple[list[Any], BrokenInput | None]:
     try:
         return records_of(loads(data, what="file")), None
     except BrokenInput as problem:
-        if found := list(_before_the_break(data)):
-            return found, BrokenInput(f"{problem.reason}; what follows was not read")
-        raise
+        found, is_whole = _before_the_break(data)
+        if not found:
+            raise
+        return found, None if is_whole else BrokenInput(f"{problem.reason}; what follows was not read")
 
 
-def _before_the_break(data: bytes) -> Iterator[Any]:
-    """Yield the entries of a list that are whole, up to the first that is not."""
-    text = as_text(data, Counter())
-    match = _LIST_BEGINS.match(text)
-    decoder = json.JSONDecoder()
-    while match is not None:
+def _before_the_break(data: bytes) -> tuple[list[Any], bool]:
+    """Return the values of a list, or of documents in sequence, up to a break, and whether that is all."""
+    text, found = as_text(data, Counter()), list[Any]()
+    match, decoder = _LIST_BEGINS.match(text), json.JSONDecoder()
+    while match is not None and match.end() < len(text):
         try:
             value, end = decoder.raw_decode(text, match.end())
         except (ValueError, RecursionError):
-            return
-        yield clean(value, Counter())
+            return found, False
+        found.append(clean(value, Counter()))
         match = _NEXT_ENTRY.match(text, end)
+    return found, not text.lstrip().startswith("[")

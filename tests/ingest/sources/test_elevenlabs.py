@@ -421,3 +421,22 @@ def test_values_of_wrong_types_give_calls_or_reasons(
             facts_of(each, default_run="r")
         elif isinstance(each, JudgedScore):
             assert each.score is None or 0 <= each.score <= 10
+
+
+@pytest.mark.parametrize("seconds", [1768300000, 1768300000000])
+def test_a_time_in_milliseconds_is_one_as_well(tmp_path: Path, seconds: int) -> None:
+    call = one(tmp_path, spoken(metadata={"start_time_unix_secs": seconds}))
+    assert call.started_at is not None
+    assert (call.started_at[:19], call.run_id) == ("2026-01-13T10:26:40", DAY)
+
+
+def test_a_call_in_which_nobody_says_a_word_is_told_of(tmp_path: Path) -> None:
+    assert reasons(tmp_path, plain("a") | {"transcript": []}) == ["nothing that was said is in this report"]
+    assert reasons(tmp_path, plain("a")) == []
+
+
+def test_calls_one_after_the_other_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("\n".join(json.dumps(plain(name), indent=1) for name in "ab"), encoding="utf-8")
+    assert detect(path).kind == "elevenlabs"
+    assert [each.conversation_id for each in items_of(path)] == ["a", "b"]
