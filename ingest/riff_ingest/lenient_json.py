@@ -291,11 +291,11 @@ _MANY = {"entry": "entries", "line": "lines", "value": "values"}
 _EVENTS = ("event", "name", "type")
 
 
-def opened(value: Any, is_wanted: Callable[[Any], bool], room: int = _LAYERS) -> list[Any]:
+def opened(value: Any, is_wanted: Callable[[Any], bool], most: int | None = None, room: int = _LAYERS) -> list[Any]:
     """Return what is wanted: the value, else what lies in its envelopes, each a key, a list or a text of JSON.
 
     Of a call that is handed on beside its event both come, as its platform has them. What lies in a list with something
-    that is wanted and is not comes as it is, so that it is told of.
+    that is wanted and is not comes as it is, so that it is told of. Of lists `most` are looked at, else all.
     """
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
@@ -304,14 +304,14 @@ def opened(value: Any, is_wanted: Callable[[Any], bool], room: int = _LAYERS) ->
             return []
     if isinstance(value, dict | list) and is_wanted(value):
         return [value]
-    if isinstance(value, list):
-        inner = [(each, opened(each, is_wanted, room)) for each in value]
+    if isinstance(value, list) and room >= 0:
+        inner = [(each, opened(each, is_wanted, most, room - isinstance(each, list))) for each in value[:most]]
         return [found for each, some in inner for found in some or [each]] if any(some for _, some in inner) else []
     if not isinstance(value, dict):
         return []
     if room and value.get("isBase64Encoded") is not True:
         for key in ENVELOPES:
-            if key in value and (found := opened(value[key], is_wanted, room - 1)):
+            if key in value and (found := opened(value[key], is_wanted, most, room - 1)):
                 return [_with_event(value, each, is_wanted) for each in found]
     return []
 

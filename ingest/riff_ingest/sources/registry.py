@@ -170,7 +170,7 @@ def _in_envelopes(head: FileHead) -> Detected | None:
     listed = head.value[:HEAD_LINES] if isinstance(head.value, list) else [head.document]
     listed = [each for each in [*head.records, *listed] if each]
     for source in sources():
-        if any(opened(each, source.is_record) for each in listed):
+        if any(opened(each, source.is_record, most=HEAD_LINES) for each in listed):
             return Detected(source.kind, f"in envelopes it has: {source.title}")
     why = next(filter(None, map(closed_envelope, listed)), None)
     return Detected(None, why) if why else None

@@ -214,7 +214,7 @@ def test_of_several_records_of_a_call_the_one_that_tells_most_counts(tmp_path: P
 
 def test_sounds_and_calls_that_never_came_about_are_no_calls_and_keep_nothing(tmp_path: Path) -> None:
     found = items_of(written(tmp_path / "c.json", [audio(), never_came_about()]))
-    assert [(each.kind, each.conversation) for each in found] == [("defect", "c-1"), ("skipped", "c-9")]
+    assert [(each.kind, each.conversation) for each in found] == [("superseded", "c-1"), ("skipped", "c-9")]
     assert found[0].reason.startswith("the sound of a call")
     assert found[1].reason == "the call never came about: busy"
 

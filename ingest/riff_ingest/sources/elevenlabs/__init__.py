@@ -14,7 +14,7 @@ WITHOUT_WORDS = "a list of ElevenLabs conversations without their words; fetch e
 OF_EVA = "it is of EVA's simulated caller, and goes with the record that lies beside it"
 
 _LOOKED_AT = 8
-_OF_RECORDS = ("audit_log.json", "result.json")
+_OF_RECORDS = tuple(f"{name}.json{packed}" for name in ("audit_log", "result") for packed in ("", ".gz"))
 
 
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:

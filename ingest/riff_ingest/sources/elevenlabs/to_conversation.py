@@ -140,7 +140,7 @@ def _told(record: CallRecord, file: _File) -> Iterator[_Told | Skipped]:
     call = _call_of(given)
     name = text_of(call.get("conversation_id"))
     if given.get("type") == _AUDIO:
-        yield Skipped("defect", record.number, SOUND, name)
+        yield Skipped("superseded", record.number, SOUND, name)
         return
     try:
         if isinstance(given.get("simulated_conversation"), list):

@@ -188,3 +188,18 @@ def test_values_of_wrong_types_give_calls_or_reasons(
     path = written(tmp_path_factory.mktemp("odd") / "a.json", with_value_at(WHOLE, spot, value))
     for each in items_of(path):
         assert isinstance(each, Conversation | JudgedScore | Annotation | Skipped)
+
+
+@pytest.mark.parametrize("deep", ["[" * 900 + "]" * 900, '{"body":' * 900 + "1" + "}" * 900])
+def test_what_lies_deep_in_an_envelope_is_none(tmp_path: Path, deep: str) -> None:
+    for name, text in (("a.json", f'[{{"body": {deep}}}]'), ("b.jsonl", f'{TEXT}\n{{"body": {deep}}}\n')):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        assert len(calls(path)) == (name == "b.jsonl")
+        path.write_text(json.dumps({"Message": text}), encoding="utf-8")
+        assert calls(path) == []
+
+
+def test_calls_in_lists_of_lists_are_calls(tmp_path: Path) -> None:
+    lists = [[[ANALYSED]], [{"body": [[ANALYSED | {"call": CALL | {"call_id": "c8"}}]]}]]
+    assert calls(written(tmp_path / "a.json", lists)) == ["c9", "c8"]
