@@ -440,3 +440,22 @@ def test_calls_one_after_the_other_are_read(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(plain(name), indent=1) for name in "ab"), encoding="utf-8")
     assert detect(path).kind == "elevenlabs"
     assert [each.conversation_id for each in items_of(path)] == ["a", "b"]
+
+
+def test_what_a_step_of_a_workflow_sets_is_set_and_what_it_must_not_tell_is_hidden(tmp_path: Path) -> None:
+    updates = [
+        {"variable_name": "plant", "old_value": None, "new_value": "fern"},
+        {"variable_name": "secret__pin", "old_value": "48213", "new_value": "59324"},
+    ]
+    nested = {"request_id": "t1", "tool_name": "look", "is_error": False, "result_value": "48213, 59324 or 5550100009",
+              "result": {"transfer_number": "+15550100009"}, "dynamic_variable_updates": updates}  # fmt: skip
+    step = {"type": "nested_tools", "node_id": "n2", "requests": [{"request_id": "t1", "tool_name": "look"}],
+            "results": [nested]}  # fmt: skip
+    routed = {"type": "workflow", "request_id": "w", "tool_name": "notify_condition_1_met", "result": {"steps": [step]}}
+    call = one(tmp_path, spoken(item("agent", "Hi", 0, "n1"), item("agent", None, 3, "n1", tool_results=[routed])))
+    assert [(event.slot, event.value, event.t) for event in call.events if isinstance(event, SlotFilled)] == [
+        ("plant", "fern", 3.0)
+    ]
+    assert [(tool.name, tool.result, tool.state) for tool in call.tool_calls] == [
+        ("look", "[token], [token] or [number]", "n2")
+    ]

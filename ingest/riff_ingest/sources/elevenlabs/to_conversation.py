@@ -35,7 +35,7 @@ from riff_ingest.platforms import (
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import ReadContext, ReadItem, run_of
 from riff_ingest.source import text_of as text_of_path
-from riff_ingest.sources.elevenlabs.transcript import ReadTranscript, agents_of, nodes_of, read_transcript
+from riff_ingest.sources.elevenlabs.transcript import ReadTranscript, agents_of, nodes_of, read_transcript, results_of
 from riff_ingest.sources.retell.to_conversation import FlowNodes
 from riff_store.facts import NOT_ENDED, Annotation, Skipped
 
@@ -355,6 +355,7 @@ def _by_id(analysis: Mapping[str, Any], key: str, id_key: str) -> Iterator[tuple
 
 # Know what must not be stored of a call.
 _SECRET, _SYSTEM = "secret__", "system__"
+_VALUES = ("old_value", "new_value")
 _NUMBERS_OF_SYSTEM = ("system__caller_id", "system__called_number")
 
 
@@ -369,14 +370,14 @@ def private_values(call: Mapping[str, Any]) -> PrivateValues:
     numbers += _named(
         (name, each.get("value")) for name, each in _by_id(analysis, "data_collection_results", "data_collection_id")
     )
-    for item in objects_of(call.get("transcript")):
-        numbers.append(item.get("user_identifier"))
-        for result in objects_of(item.get("tool_results")):
-            numbers += _numbers(object_of(result.get("result")), 4)
-            updates = objects_of(result.get("dynamic_variable_updates"))
-            told = [(text_of(each.get("variable_name")) or "", each.get("new_value")) for each in updates]
-            numbers += _named(told)
-            secrets += [value for name, value in told if name.startswith(_SECRET)]
+    items = objects_of(call.get("transcript"))
+    numbers += [item.get("user_identifier") for item in items]
+    for result in results_of(items):
+        numbers += _numbers(object_of(result.get("result")), 4)
+        updates = objects_of(result.get("dynamic_variable_updates"))
+        told = [(text_of(each.get("variable_name")) or "", each.get(key)) for each in updates for key in _VALUES]
+        numbers += _named(told)
+        secrets += [value for name, value in told if name.startswith(_SECRET)]
     return PrivateValues(numbers, secrets)
 
 
