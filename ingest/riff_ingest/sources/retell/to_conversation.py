@@ -14,6 +14,7 @@ from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
+    NOTHING_SAID,
     TIMEOUT,
     TRANSFER,
     UNKNOWN,
@@ -189,6 +190,8 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     setting = text_of(call.get("data_storage_setting"))
     if not items and setting not in (None, "everything"):
         notes.append(NO_TEXT.format(setting=setting))
+    elif not (items or notes or conversation.errored):
+        notes.append(NOTHING_SAID)
     verdicts = list(analysis_verdicts(call, private, is_scrubbed=is_scrubbed))
     judged = judged_at(record.get("event_timestamp"), call.get("end_timestamp"), call.get("start_timestamp"))
     return ReadCall(conversation, verdicts, judged, notes)
