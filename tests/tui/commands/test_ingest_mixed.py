@@ -27,9 +27,8 @@ def told(folder: Path, store: Path, capsys: Captured, *options: str) -> list[str
 def test_every_file_is_told_with_what_it_was_taken_for(tmp_path: Path, capsys: Captured) -> None:
     folder, lines = write_mixed(tmp_path / "in"), list[str]()
     # Of more files at once than these only those of which not everything was taken are told.
-    some = [entry for entry in sorted(folder.iterdir()) if entry.is_dir()]
-    for part in (*some, *([entry for entry in folder.iterdir() if entry.suffix not in ("", ".wav", ".txt")],)):
-        paths = [part] if isinstance(part, Path) else part
+    some = [[entry] for entry in sorted(folder.iterdir()) if entry.is_dir()]
+    for paths in (*some, [entry for entry in folder.iterdir() if entry.suffix not in ("", ".wav", ".txt")]):
         run(["ingest", *map(str, paths), "--store", str(tmp_path / "calls.db")])
         lines += capsys.readouterr().err.replace(f"{folder}/", "").splitlines()
     found = {line.split()[2].removesuffix(":"): line.split()[:2] for line in lines if line[:5] in ("taken", "skipp")}

@@ -54,7 +54,7 @@ IDS = ("id", "call_id", "conversation_id", "job_id", "kind", "test_run_id")
 WORDS = ("role", "type", "status", "event", "tool_name", "request_id", "toolCallId", "tool_call_id", "result_type")
 """What has to stay a word of the platform for a record to be read as far as can be."""
 KNOWN = ("number", "from_number", "external_number", "room", "room_name", "secret__word", "system__caller_id")
-KNOWN += ("access_token", "recording_url")
+LINKS = ("access_token", "recording_url")
 
 
 def texts(record: Any) -> list[tuple[tuple[Any, ...], str]]:
@@ -64,7 +64,7 @@ def texts(record: Any) -> list[tuple[tuple[Any, ...], str]]:
         value = record
         for key in spot:
             value = value[key]
-        if isinstance(value, str) and spot[-1] not in (*IDS, *KNOWN):
+        if isinstance(value, str) and spot[-1] not in (*IDS, *KNOWN, *LINKS):
             found.append((spot, value))
     return found
 
