@@ -91,7 +91,9 @@ def moments(document: Mapping[str, object] | None) -> list[Moment]:
     ]
     again = [error for error in entries(document, "errors") if error.get("kind") == RETRIED]
     retried = [Moment(RETRIED, number(error.get("t")), None, error) for error in again]
-    merged = heapq.merge(_with_tools(_together(turns, events), tools), _keyed(retried), key=lambda keyed: keyed[0])
+    merged = heapq.merge(
+        _with_tools(_together(turns, events, tools), tools), _keyed(retried), key=lambda keyed: keyed[0]
+    )
     return [moment for moment in _placed(moment for _, moment in merged) if moment.kind not in _UNSEEN]
 
 
@@ -116,7 +118,7 @@ def spans(document: Mapping[str, object] | None, end: float | None) -> list[Visi
     return found if latest > 0 else []
 
 
-def _together(turns: Sequence[Entry], events: Sequence[Entry]) -> list[_Keyed]:
+def _together(turns: Sequence[Entry], events: Sequence[Entry], tools: Sequence[Moment]) -> list[_Keyed]:
     """Join what was said and the events: by time where the times of both run forward, else as each turn completes."""
     spoken, happened = _spoken(turns, events), list(_happened(events))
     said = [Moment("turn", number(turn.get("t")), name(turn.get("state")), turn) for turn in spoken]
@@ -124,7 +126,7 @@ def _together(turns: Sequence[Entry], events: Sequence[Entry]) -> list[_Keyed]:
     is_told = completed == sum(moment.entry.get("role") == "agent" for moment in said) > 0
     is_timed = all(any(moment.t is not None for moment in found) for found in (said, happened))
     if not turns or not is_timed or (is_told and not (_runs_forward(said) and _runs_forward(happened))):
-        return list(_interleaved(said, happened, is_told=completed > 0))
+        return list(_interleaved(said, happened, tools, is_told=completed > 0))
     begin = min((moment.t for moment in (*said, *happened) if moment.t is not None), default=0.0)
     return list(heapq.merge(_keyed(happened, begin), _keyed(said, begin), key=lambda keyed: keyed[0]))
 
@@ -204,16 +206,25 @@ def _spoken(turns: Sequence[Entry], events: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _interleaved(said: Sequence[Moment], happened: Sequence[Moment], *, is_told: bool) -> Iterator[_Keyed]:
+def _interleaved(
+    said: Sequence[Moment], happened: Sequence[Moment], tools: Sequence[Moment], *, is_told: bool
+) -> Iterator[_Keyed]:
     """Place turns by the events: each `turn_complete` stands for the agent's next turn and what came before it.
 
-    Where no event tells of turns, they stand in the states that they name.
+    What the caller said before a tool that failed stands before that failure, by the `seq` of the tool. Where no event
+    tells of turns, they stand in the states that they name.
     """
     waiting = deque(said)
+    failures = deque(tool.entry for tool in tools if tool.entry.get("error") is not None)
 
     def in_order() -> Iterator[Moment]:
         state: str | None = None
-        for moment in happened:
+        for place, moment in enumerate(happened):
+            if moment.kind == "guard" and failures and failures[0].get("name") == moment.entry.get("guard"):
+                seq = failures.popleft().get("seq")
+                turns_before = seq - place if isinstance(seq, int) else 0
+                while waiting and waiting[0].entry.get("role") != "agent" and len(said) - len(waiting) < turns_before:
+                    yield waiting.popleft()
             while waiting and waiting[0].state in (None, state) and _is_said_before(waiting[0], moment):
                 yield waiting.popleft()
             if moment.kind == "state":

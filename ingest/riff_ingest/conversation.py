@@ -253,7 +253,8 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`. `stored` are figures
     that the source kept itself, by our name where they are the same figure on the same scale, else by its own.
     `needs_verdict` says that only a reward or a scorer can tell whether the task was done, and that there is none,
-    `unknown_end` that its source has no such word as `stop_reason`, although others have it.
+    `unknown_end` that its source has no such word as `stop_reason`, although others have it; `False` that it has one
+    that no other has.
     """
 
     errors: list[Any] | int = []
@@ -274,11 +275,13 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     voice: Voice | None = None
     stored: Mapping[str, float | bool | None] = {}
     needs_verdict: bool = False
-    unknown_end: bool = False
+    unknown_end: bool | None = None
 
     def ends_in_unknown_word(self) -> bool:
         """Tell whether the word for its end is none that is known, and nothing says that it was not completed."""
-        is_unknown = self.unknown_end or (self.stop_reason is not None and self.stop_reason not in ENDS)
+        is_unknown = self.unknown_end
+        if is_unknown is None:
+            is_unknown = self.stop_reason is not None and self.stop_reason not in ENDS
         return is_unknown and self.completed is not False
 
     def error_count(self) -> int:

@@ -219,12 +219,24 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def read_values(path: Path) -> Iterator[tuple[int, Any] | BrokenInput]:
+def read_values(path: Path, is_wanted: Callable[[Any], bool] | None = None) -> Iterator[tuple[int, Any] | BrokenInput]:
     """Yield the values of a file with their lines: of one document, of a list in it, or of each of its lines.
 
-    What is one document has line 0. What cannot be read is yielded as its reason. A value that is nested too deeply
+    What is one document has line 0. Those that are wanted are taken out of envelopes, and envelopes that hold none are
+    counted. What cannot be read is yielded as its reason. A value that is nested too deeply
     lacks what lies below. Raises `BrokenInput` where the file cannot be read at all.
     """
+    closed = 0
+    for found in _read_values(path, is_wanted):
+        if is_wanted is not None and not isinstance(found, BrokenInput) and is_closed(found[1], is_wanted):
+            closed += 1
+        else:
+            yield found
+    if closed:
+        yield BrokenInput(no_payload(closed, "value"))
+
+
+def _read_values(path: Path, is_wanted: Callable[[Any], bool] | None) -> Iterator[tuple[int, Any] | BrokenInput]:
     if not _has_values(path, 1):
         try:
             document = _value(read_whole(path), "file")
@@ -232,20 +244,21 @@ def read_values(path: Path) -> Iterator[tuple[int, Any] | BrokenInput]:
             if not _has_values(path, HEAD_LINES):
                 raise
         else:
-            yield from _each(0, document)
+            yield from _each(0, document, is_wanted)
             return
     broken: list[BrokenInput] = []
     for number, line in read_lines(path, broken.append):
         try:
-            yield from _each(number, _value(line, "line"))
+            yield from _each(number, _value(line, "line"), is_wanted)
         except BrokenInput as problem:
             yield BrokenInput(problem.reason, number)
     yield from broken
 
 
-def _each(line: int, value: Any) -> Iterator[tuple[int, Any]]:
-    for each in value if isinstance(value, list) else [value]:
-        yield line, each
+def _each(line: int, value: Any, is_wanted: Callable[[Any], bool] | None) -> Iterator[tuple[int, Any]]:
+    is_whole = is_wanted is not None and is_wanted(value)
+    for each in value if isinstance(value, list) and not is_whole else [value]:
+        yield from ((line, found) for found in (opened(each, is_wanted) if is_wanted else []) or [each])
 
 
 def _value(data: bytes, what: str) -> Any:
@@ -269,29 +282,36 @@ def _is_value(line: bytes) -> bool:
 ENVELOPES = (
     *("body", "json", "payload", "data", "raw", "event_data", "raw_payload", "raw_body", "detail"),
     *("trigger", "event", "Records", "Sns", "Message"),
+    *("items", "results", "calls", "conversations"),
 )
-"""The keys under which envelopes keep what they are for, in the order in which they are tried."""
+"""The keys under which envelopes and pages of answers keep what they are for, in the order in which they are tried."""
+NO_CALL = "no call in its payload"
 _LAYERS = 4
+_MANY = {"entry": "entries", "line": "lines", "value": "values"}
 _EVENTS = ("event", "name", "type")
 
 
-def opened(value: Any, is_wanted: Callable[[Any], bool], room: int = _LAYERS) -> list[Any]:
+def opened(value: Any, is_wanted: Callable[[Any], bool], most: int | None = None, room: int = _LAYERS) -> list[Any]:
     """Return what is wanted: the value, else what lies in its envelopes, each a key, a list or a text of JSON.
 
-    Of a call that is handed on beside its event both come, as its platform has them.
+    Of a call that is handed on beside its event both come, as its platform has them. What lies in a list with something
+    that is wanted and is not comes as it is, so that it is told of. Of lists `most` are looked at, else all.
     """
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             value = loads(value.encode(errors="replace"))
         except BrokenInput:
             return []
-    if isinstance(value, list):
-        return [found for each in value for found in opened(each, is_wanted, room)]
-    if not isinstance(value, dict) or is_wanted(value):
-        return [value] if isinstance(value, dict) else []
+    if isinstance(value, dict | list) and is_wanted(value):
+        return [value]
+    if isinstance(value, list) and room >= 0:
+        inner = [(each, opened(each, is_wanted, most, room - isinstance(each, list))) for each in value[:most]]
+        return [found for each, some in inner for found in some or [each]] if any(some for _, some in inner) else []
+    if not isinstance(value, dict):
+        return []
     if room and value.get("isBase64Encoded") is not True:
         for key in ENVELOPES:
-            if key in value and (found := opened(value[key], is_wanted, room - 1)):
+            if key in value and (found := opened(value[key], is_wanted, most, room - 1)):
                 return [_with_event(value, each, is_wanted) for each in found]
     return []
 
@@ -300,6 +320,16 @@ def _with_event(envelope: Mapping[str, Any], value: Any, is_wanted: Callable[[An
     event = next((name for key in _EVENTS if (name := text_of(envelope.get(key))) is not None), None)
     both = {"event": event, "call": value}
     return both if event is not None and "call" not in value and is_wanted(both) else value
+
+
+def is_closed(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
+    """Tell whether a value is an envelope that holds nothing that is wanted."""
+    return not is_wanted(value) and not object_of(value).keys().isdisjoint(ENVELOPES)
+
+
+def no_payload(closed: int, what: str) -> str:
+    """Return what is said of some envelopes without a call, `what` they are."""
+    return f"{NO_CALL}: {closed} {what if closed == 1 else _MANY[what]}"
 
 
 def closed_envelope(value: Any) -> str | None:

@@ -17,7 +17,17 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 
 from riff_ingest.conversation import DERIVED, Contract, Conversation
-from riff_ingest.lenient_json import ENVELOPES, as_text, clean, loads, number_of, object_of, opened, parse_time
+from riff_ingest.lenient_json import (
+    as_text,
+    clean,
+    is_closed,
+    loads,
+    no_payload,
+    number_of,
+    object_of,
+    opened,
+    parse_time,
+)
 from riff_ingest.lines import BrokenInput, read_lines, read_whole
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import FileHead, run_of
@@ -27,7 +37,6 @@ from riff_store.facts import JudgedScore, Skipped
 
 LATEST = 1e14
 """The last time that is believed, in milliseconds since the epoch: more than a thousand years from now."""
-
 
 _LATEST_SECONDS = 1e11
 """A time below it is one in seconds: in milliseconds it would be before April 1973."""
@@ -274,14 +283,12 @@ LISTS = ("items", "results", "calls")
 """The keys under which answers of an API that come in pages keep their list."""
 
 _SENT = ("received_at", "created_at", "time", "Timestamp")
-_MANY = {"line": "lines", "entry": "entries"}
 _HEAD_LINES = 8
-_LIST_BEGINS = re.compile(r"\s*\[\s*")
-_NEXT_ENTRY = re.compile(r"\s*,\s*")
+_LIST_BEGINS = re.compile(r"\s*\[?\s*")
+_NEXT_ENTRY = re.compile(r"\s*,?\s*")
 _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
 _list_decoder = msgspec.json.Decoder(list[msgspec.Raw])
 _page_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
 
 _BITS = 28
 _BEFORE = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
@@ -353,8 +360,6 @@ def recognised(
     listed = [*head.records, *records_of(head.value)[:_HEAD_LINES]]
     if any(map(is_call, listed)):
         return f"it has calls of {platform}"
-    if any(opened(each, is_call) for each in listed):
-        return f"it has calls of {platform} in envelopes"
     if head.misread and head.start.lstrip()[:1] in (b"[", b"{") and is_start(head.start):
         return f"it begins with a call of {platform}"
     return None
@@ -433,7 +438,7 @@ def _counting(
             yield Skipped("skipped", number, problem.reason)
             continue
         for place, (value, found) in enumerate(listed):
-            if found is None and is_call and not object_of(value).keys().isdisjoint(ENVELOPES):
+            if found is None and is_call and is_closed(value, is_call):
                 closed += 1
             elif found is None:
                 yield Skipped("skipped", number, f"{what} is not a call")
@@ -442,7 +447,7 @@ def _counting(
             elif found.call in best:
                 yield Skipped("superseded", number, f"{what} {best[found.call][1]} tells more of this call", found.call)
     if closed:
-        yield Skipped("skipped", None, f"no call in its payload: {closed} {what if closed == 1 else _MANY[what]}")
+        yield Skipped("skipped", None, no_payload(closed, what))
 
 
 def _sketched(record: Any, sketch: CandidateOf, is_call: Any, what: str) -> list[tuple[Any, Candidate | None]]:
@@ -475,20 +480,21 @@ def _listed(data: bytes) -> tuple[list[Any], BrokenInput | None]:
     try:
         return records_of(loads(data, what="file")), None
     except BrokenInput as problem:
-        if found := list(_before_the_break(data)):
-            return found, BrokenInput(f"{problem.reason}; what follows was not read")
-        raise
+        found, is_whole = _before_the_break(data)
+        if not found:
+            raise
+        return found, None if is_whole else BrokenInput(f"{problem.reason}; what follows was not read")
 
 
-def _before_the_break(data: bytes) -> Iterator[Any]:
-    """Yield the entries of a list that are whole, up to the first that is not."""
-    text = as_text(data, Counter())
-    match = _LIST_BEGINS.match(text)
-    decoder = json.JSONDecoder()
-    while match is not None:
+def _before_the_break(data: bytes) -> tuple[list[Any], bool]:
+    """Return the values of a list, or of documents in sequence, up to a break, and whether that is all."""
+    text, found = as_text(data, Counter()), list[Any]()
+    match, decoder = _LIST_BEGINS.match(text), json.JSONDecoder()
+    while match is not None and match.end() < len(text):
         try:
             value, end = decoder.raw_decode(text, match.end())
         except (ValueError, RecursionError):
-            return
-        yield clean(value, Counter())
+            return found, False
+        found.append(clean(value, Counter()))
         match = _NEXT_ENTRY.match(text, end)
+    return found, not text.lstrip().startswith("[")

@@ -12,7 +12,8 @@ from riff_ingest.lines import limits
 NUMBER, TOKEN, ADDRESS, HIDDEN = "[number]", "[token]", "[url]", "[hidden]"
 
 _SHORTEST_NUMBER = 7
-_SHORTEST_TOKEN = 6
+_SHORTEST_TOKEN = 4
+_LONG_TOKEN = 6
 _CORE_DIGITS = 9
 _BETWEEN = r"[ ().\-/]{0,3}"
 _ANY_NUMBER = re.compile(rf"(?<![\w+])\+[1-9](?:{_BETWEEN}[0-9]){{7,14}}(?![0-9])")
@@ -34,14 +35,18 @@ class PrivateValues:
         exact = [(text, TOKEN) for text in _texts(tokens) if len(text) >= _SHORTEST_TOKEN]
         exact += [(text, ADDRESS) for text in _texts(addresses) if "://" in text]
         self._exact = sorted(set(exact), key=lambda each: (-len(each[0]), each))
+        self._words = {
+            text: re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") for text, _ in exact if len(text) < _LONG_TOKEN
+        }
         patterns = {pattern for text in _texts(numbers) if (pattern := _number_pattern(text))}
         self._numbers = re.compile("|".join(sorted(patterns))) if patterns else None
 
     def text(self, text: str) -> str:
         """Return a text with placeholders for them and for any number with a +, and links without their signature."""
         for found, placeholder in self._exact:
-            if found in text:
-                text = text.replace(found, placeholder)
+            if found in text:  # a short one is a part of many a word
+                word = self._words.get(found)
+                text = text.replace(found, placeholder) if word is None else word.sub(placeholder, text)
         if "://" in text:
             text = _LINK.sub(_unsigned, text)
         if "eyJ" in text or "earer" in text:
@@ -66,8 +71,12 @@ class PrivateValues:
                 self.text(str(key)): HIDDEN if _SECRET_KEYS.search(str(key).lower()) else self.value(item, room - 1)
                 for key, item in value.items()
             }
-        if isinstance(value, int) and not isinstance(value, bool) and self.text(str(value)) == NUMBER:
-            return NUMBER
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and (shown := self.text(str(value))) in (NUMBER, TOKEN)
+        ):
+            return shown
         return value
 
 

@@ -123,6 +123,8 @@ class Source:
     - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
       judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
       directories.
+    - `is_record` tells, by keys that only this kind has, whether a JSON value is one of its records: what nothing
+      recognises is looked into for them, as they lie in the envelopes of those who hand them on.
     - `yaml_words` stand in every YAML file of this kind: a walk looks at no other, for most belong to other programs.
     - `keeps_text`: its transcripts go into the store, unless the user leaves them out.
     - `notes_stay`: notes that it holds are merged into those of the store and outlive the file.
@@ -148,6 +150,7 @@ class Source:
     known_by: str
     names: tuple[str, ...] = ()
     recognises: Callable[[FileHead], str | None] = lambda head: None
+    is_record: Callable[[Any], bool] = lambda value: False
     directory: DirectoryInput | None = None
     yaml_words: tuple[bytes, ...] = ()
     keeps_text: bool = True

@@ -395,9 +395,9 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     caller = caller_texts({**record_of(call), "error": words(call.error)})
     metrics = {aspect: metric_of(aspect) for aspect in detail.aspects}
     decimals = {aspect: 1 if metric is None else metric.decimals for aspect, metric in metrics.items()}
-    stored = {key: _figure(value) for key, value in _stored(detail.document).items()}
+    stored = {key: _figure(value, decimals.get(key, 0)) for key, value in _stored(detail.document).items()}
     scores = (
-        f"{aspect} {fixed(value, decimals[aspect])}" + (f" (source says {stored[aspect]})" if aspect in stored else "")
+        f"{aspect} {fixed(value, decimals[aspect])}" + (f" (stored {stored[aspect]})" if aspect in stored else "")
         for aspect, value in detail.aspects.items()
     )
     beside = [f"{key} {value}" for key, value in stored.items() if key not in detail.aspects]
@@ -407,15 +407,19 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     return [
         " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
         f"Computed: {' · '.join(scores)}",
-        *([f"Source says: {' · '.join(beside)}"] if beside else []),
+        *([f"Stored: {' · '.join(beside)}"] if beside else []),
         *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call) | {'detail': _detail(call, words)})}."] if call.failure is not None else []),
         *([f"Steps: {moment_details.steps_summary(detail.steps)}."] if detail.steps else []),
     ]
 
 
-def _figure(value: float | bool) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else fixed(value, 3, trim=True)
+def _figure(value: float | bool, fewest: int) -> str:
+    """Return a figure of the source, with as many decimals as ours has and not less than it has itself."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    whole = fixed(value, 3, trim=True)
+    return fixed(value, fewest) if len(whole.partition(".")[2]) < fewest else whole
 
 
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords) -> list[str]:

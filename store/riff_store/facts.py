@@ -359,16 +359,24 @@ NOT_ENDED = "the call had not ended when this was written"
 """Why a record is left out that something else in the store may tell the end of."""
 
 
+LONGEST_REASON = 1000
+
+
 class Skipped(msgspec.Struct, gc=False):
     """Note something that was not taken as it stood.
 
-    `kind` is `skipped`, `mismatch`, `replaced`, `rerun`, `superseded` or `defect`.
+    `kind` is `skipped`, `mismatch`, `replaced`, `rerun`, `superseded` or `defect`. A reason may quote any word of its
+    source, and is cut where it goes on and on.
     """
 
     kind: str
     line: int | None
     reason: str
     conversation: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.reason) > LONGEST_REASON:
+            self.reason = f"{self.reason[: LONGEST_REASON - 1]}…"
 
 
 class SourceFile(msgspec.Struct, gc=False):

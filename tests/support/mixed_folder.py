@@ -26,20 +26,32 @@ TAKEN = {
     "nightly/humanness-1.jsonl": "humanness",
     "nightly/dental.toml": "flow-file",
     "nightly/notes.jsonl": "notes",
+    "nightly/one.json": "transcripts",
+    "nightly/wide.jsonl": "transcripts",
+    "nightly/rows.jsonl": "transcripts",
     "eva/night/records/1.1.2": "eva",
     "tau/results.json": "tau",
+    "tau/x.summary_quick.json": "tau-verdicts",
     "tau-bench/night.json": "tau-bench",
     "tau/task_1_note_1_note.json": "tau-notes",
     "livekit/session_report.json": "livekit",
     "livekit/transcript_a.json": "livekit-history",
+    "livekit/hooks.json": "livekit",
+    "livekit/rows.jsonl": "livekit-history",
     "pipecat/2026-11-20/results.jsonl": "pipecat",
+    "pipecat/hook.json": "pipecat",
     "elevenlabs/calls.json": "elevenlabs",
     "bland/call.json": "bland",
     "bland/events.json": "bland",
     "bland/pathway.json": "flow-file",
     "rasa/tracker.json": "rasa",
+    "elevenlabs/event.json": "elevenlabs",
+    "elevenlabs/simulated.json": "elevenlabs",
+    "elevenlabs/tests.json": "elevenlabs",
+    "elevenlabs/agent.json": "flow-file",
     "retell/calls.json": "retell",
     "retell/flow.json": "flow-file",
+    "retell/hooks.jsonl": "retell",
     "vapi.jsonl": "vapi",
     "viewing.eval": "inspect",
     "viewing.json": "inspect",
@@ -49,6 +61,11 @@ TAKEN = {
 REFUSED = {
     "cut.eval": "it is no zip file, or was cut off before its list of members",
     "cut.json": "file is not JSON: it ends too early",
+    "empty.json": "file is empty",
+    "noise.json": "file is neither JSON nor TOML",
+    "elevenlabs/page.json": "a list of ElevenLabs conversations without their words; fetch each conversation",
+    "retell/execution.json": "an n8n execution; save the Webhook node's output",
+    "spans.json": "it seems to be spans of OpenTelemetry (OTLP)",
     "package.json": f"not recognised: JSON with the keys name, version; {registry.OWN_DATA}",
 }
 """What cannot be taken, and why."""
@@ -77,11 +94,36 @@ def write_mixed(folder: Path) -> Path:
     _write(folder / "tau-bench/night.json", trajectories.results())
     _write(folder / "livekit/session_report.json", livekit_reports.handed_over())
     _write(folder / "livekit/transcript_a.json", {"items": livekit_reports.history()})
+    _write(folder / "nightly/one.json", {"conversations": [_call("c3"), _call("c4")]})
+    (folder / "nightly/wide.jsonl").write_bytes(f"{json.dumps(_call('c5'))}\n".encode("utf-16"))
+    _write(folder / "nightly/rows.jsonl", {"id": 1, "payload": json.dumps(_call("c6"))}, {"id": 2, "body": _call("c7")})
+    verdict = {"simulation_id": "a", "judge_verdict": "pass", "judge_model": "m", "judge_prompt_name": "quick"}
+    _write(folder / "tau/x.summary_quick.json", {"entries": [{"file": "/x/results.json", "label": "tau", **verdict}]})
+    _write(
+        folder / "livekit/hooks.json", [{"headers": {}, "body": {**livekit_reports.handed_over(), "job_id": "AJ_2"}}]
+    )
+    _write(
+        folder / "livekit/rows.jsonl", {"detail": {"job_id": "AJ_3", "history": {"items": livekit_reports.history()}}}
+    )
+    _write(folder / "pipecat/hook.json", {"data": pipecat_runs.simulation(name="in-a-hook")})
     _write(folder / "elevenlabs/calls.json", [elevenlabs_calls.plain("el-1")])
     _write(folder / "bland/call.json", bland_calls.call())
     _write(folder / "bland/events.json", bland_calls.events())
     _write(folder / "bland/pathway.json", bland_calls.pathway())
     _write(folder / "rasa/tracker.json", rasa_trackers.tracker())
+    _write(folder / "elevenlabs/event.json", [{"body": elevenlabs_calls.hook(elevenlabs_calls.plant_desk())}])
+    _write(folder / "elevenlabs/simulated.json", elevenlabs_calls.simulated())
+    _write(folder / "elevenlabs/tests.json", elevenlabs_calls.invocation())
+    _write(folder / "elevenlabs/agent.json", elevenlabs_calls.workflow())
+    page = {"conversations": [{"conversation_id": "x", "agent_id": "a", "message_count": 3}], "has_more": False}
+    _write(folder / "elevenlabs/page.json", page)
+    call = retell_calls.retell_call("hooked")
+    events = {"call_started": {**call, "transcript_with_tool_calls": []}, "call_analyzed": call}
+    _write(folder / "retell/hooks.jsonl", *({"payload": {"event": name, "call": of}} for name, of in events.items()))
+    _write(folder / "retell/execution.json", {"data": {"resultData": {"runData": {}}}})
+    _write(folder / "spans.json", {"resourceSpans": []})
+    (folder / "empty.json").write_bytes(b"")
+    (folder / "noise.json").write_bytes(bytes(range(256)))
     _write(folder / "retell/calls.json", retell_calls.a_day_of_calls())
     _write(folder / "retell/flow.json", retell_calls.retell_flow())
     _write(folder / "vapi.jsonl", vapi_calls.vapi_call(), vapi_calls.report(vapi_calls.squad_call()))
@@ -93,6 +135,11 @@ def write_mixed(folder: Path) -> Path:
     for name in NOT_LOOKED_AT:
         (folder / name).write_bytes(b"RIFF")
     return folder
+
+
+def _call(name: str) -> dict[str, Any]:
+    turns = [{"role": "agent", "text": f"Hello, this is {name}."}, {"role": "caller", "text": f"Good day, {name}."}]
+    return {"conversation_id": name, "run_id": "night", "flow": "dental", "turns": turns}
 
 
 def _write(path: Path, *lines: Any) -> None:

@@ -116,7 +116,7 @@ from riff_ingest.eva.scenario_db import (
     summary,
     values_differ,
 )
-from riff_ingest.eva.stored_metrics import LONGEST_RATIONALE, stored_pass, stored_scores
+from riff_ingest.eva.stored_metrics import LONGEST_RATIONALE, stored_metrics, stored_pass, stored_scores
 from riff_ingest.eva.stored_metrics import verdicts as stored_metrics_verdicts
 from riff_ingest.eva.to_conversation import CallAspects, aspects_of, outcome_of
 from riff_ingest.eva.trace import GENERIC_ERROR, LABELS, LoggedEntry, label_interruptions

@@ -37,6 +37,8 @@ def merged_history(
 # Read the audit log: what the agent's recogniser heard, what its model wrote, which tools it called (R5.1).
 AUDIT_LOG = "audit_log.json"
 MISSING = "audit_log_missing"
+OUT_OF_ORDER, RECOVERED = "_out_of_order", "audit_entry_recovered"
+"""How warnings are called of logs that do not have the order of the call."""
 _COUNTED = {"num_turns": "user", "num_tool_calls": "tool_call"}
 
 
@@ -72,6 +74,7 @@ def audit_events(directory: Path, warnings: Warnings) -> list[HistoryEvent]:
         if time is None:
             warnings.add("audit_entry_unusable", "an entry has no timestamp")
             continue
+        warnings.add(RECOVERED, "an entry was written after the call", entry.get("recovered_post_call") is True)
         event_type = entry.get("message_type")
         value = entry.get("value")
         events.append(
@@ -82,7 +85,7 @@ def audit_events(directory: Path, warnings: Warnings) -> list[HistoryEvent]:
     seen = Counter(map(repr, events))
     warnings.add("audit_duplicate_entry", "an entry stands there twice", sum(seen.values()) - len(seen))
     backwards = sum(later.timestamp_ms < earlier.timestamp_ms for earlier, later in pairwise(events))
-    warnings.add("audit_out_of_order", "time runs backwards, entries were sorted", backwards)
+    warnings.add(f"audit{OUT_OF_ORDER}", "time runs backwards, entries were sorted", backwards)
     return events
 
 
@@ -379,7 +382,7 @@ def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
         if event is None:
             continue
         if event.timestamp_ms < latest:
-            warnings.add(f"{_SIMULATOR_LOG}_out_of_order", "time runs backwards, lines were sorted")
+            warnings.add(f"{_SIMULATOR_LOG}{OUT_OF_ORDER}", "time runs backwards, lines were sorted")
         latest = max(latest, event.timestamp_ms)
         events.append(event)
     if all(isinstance(number, int) for number in seen):

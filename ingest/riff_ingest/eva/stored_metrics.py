@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.directories import Identity
-from riff_ingest.eva.history import Warnings
-from riff_ingest.eva.logs import find, read_object
+from riff_ingest.eva.history import Warnings, seconds, whole
+from riff_ingest.eva.logs import OUT_OF_ORDER, RECOVERED, find, read_object
 from riff_ingest.eva.metrics.registry import METRICS, threshold
 from riff_ingest.eva.metrics.score import MetricScore, number
+from riff_ingest.eva.trace import LoggedEntry, tools_of
 from riff_ingest.lines import BrokenInput
 from riff_store.facts import JudgedScore
 
@@ -19,6 +21,7 @@ METRICS_FILE = "metrics.json"
 LONGEST_RATIONALE = 1000
 NOTHING_TO_JUDGE = -1.0
 
+_T = TypeVar("_T")
 _TASK = "task_completion"
 _SKIPPED = "Skipped"
 _FROM_0_TO_1 = frozenset(
@@ -41,19 +44,25 @@ _BEST = {"conciseness": 3.0, "user_speech_fidelity": 3.0}
 _BY_CALLS_OF_TOOLS = "transcription_accuracy_key_entities"
 
 
-def stored_scores(directory: Path, warnings: Warnings) -> dict[str, MetricScore]:
-    """Return the scores of a conversation by their current names, none where metrics.json is missing or broken."""
+def stored_metrics(directory: Path, warnings: Warnings) -> dict[str, Any]:
+    """Return what the metrics.json of a conversation holds, nothing where it is missing or broken."""
     path = find(directory, METRICS_FILE)
     if path is None:
         return {}
     defects: Counter[str] = Counter()
     try:
-        given = read_object(path, defects).get("metrics")
+        found = read_object(path, defects)
     except BrokenInput as problem:
         warnings.add("metrics_unreadable", problem.reason)
         return {}
     for defect, count in defects.items():
         warnings.add("metrics_defect", defect, count)
+    return found
+
+
+def stored_scores(metrics: Mapping[str, Any], warnings: Warnings) -> dict[str, MetricScore]:
+    """Return the scores that a metrics.json holds by their current names."""
+    given = metrics.get("metrics")
     if given is not None and not isinstance(given, Mapping):
         warnings.add("metrics_unreadable", "its metrics are no object")
     found = {}
@@ -182,3 +191,93 @@ def named_turns(score: MetricScore, places: Places, *, audio_native: bool = Fals
 
 def _turn(key: Any) -> int | None:
     return int(key) if isinstance(key, str) and len(key) < 10 and key.isascii() and key.isdecimal() else None
+
+
+# Take turns and times from EVA's own view of a call where its logs do not have its order (10).
+CONTEXT_TAKEN = "stored_context_taken"
+_TYPES = ("intended", "transcribed", "tool_call", "tool_response")
+_TEXTS = tuple(f"{how}_{side}_turns" for how in ("transcribed", "intended") for side in ("assistant", "user"))
+_AUDIO = ("audio_timestamps_assistant_turns", "audio_timestamps_user_turns")
+_SETS = ("assistant_interrupted_turns", "user_interrupted_turns")
+
+
+def take_stored_context(context: MetricContext, given: Any, warnings: Warnings) -> None:
+    """Put the turns and times that EVA stored in the place of those of the logs, if these are no good.
+
+    They are none where their times run back, where lines were written after the call, and where a side that EVA has
+    words of says nothing in them.
+    """
+    stored = given if isinstance(given, Mapping) else {}
+    listed = stored.get("conversation_trace")
+    entries = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+    trace = [entry for each in entries if (entry := _entry(each)) is not None]
+    why = _why_stored(context, entries, trace)
+    if not trace or why is None:
+        return
+    warnings.add(CONTEXT_TAKEN, f"{why}, so turns and times are those of {METRICS_FILE}")
+    tools = tools_of(trace)
+    context.conversation_trace, context.num_tool_calls = trace, len(tools.params)
+    context.tool_called, context.tool_params, context.tool_responses = tools.called, tools.params, tools.responses
+    for name in _TEXTS:
+        setattr(context, name, _by_turn(stored.get(name), lambda text: text if isinstance(text, str) else None))
+    for name in _AUDIO:
+        setattr(context, name, _by_turn(stored.get(name), _segments))
+    for name in _SETS:
+        setattr(context, name, frozenset(each for each in _listed(stored.get(name)) if type(each) is int))
+    known = _by_turn(stored.get("latency_assistant_turns"), number)
+    context.latency_assistant_turns = {turn: value for turn, value in known.items() if value is not None}
+    context.num_assistant_turns, context.num_user_turns = (_turns_of(trace, side) for side in ("assistant", "user"))
+    began = [each.timestamp for each in trace if each.timestamp is not None]
+    sounds = (spans for name in _AUDIO for spans in getattr(context, name).values())
+    began += [int(start * 1000) for spans in sounds for start, _ in spans or ()]
+    context.started_ms = min((each for each in began if each > 0), default=context.started_ms)
+
+
+def _why_stored(
+    context: MetricContext, entries: Sequence[Mapping[str, Any]], trace: Sequence[LoggedEntry]
+) -> str | None:
+    kinds = [line.partition(":")[0] for line in context.warnings]
+    if any(kind.endswith(OUT_OF_ORDER) for kind in kinds):
+        return "times of the logs run back"
+    if RECOVERED in kinds or any(each.get("recovered_post_call") is True for each in entries):
+        return "lines were written after the call"
+    silent = {each.role for each in trace} - {each.role for each in context.conversation_trace} - {None}
+    return f"the logs have no words of {' and '.join(sorted(map(str, silent)))}" if silent else None
+
+
+def _entry(given: Mapping[str, Any]) -> LoggedEntry | None:
+    kind, turn = given.get("type"), given.get("turn_id")
+    turn = turn if type(turn) is int else _turn(turn)
+    role, content = given.get("role"), given.get("content")
+    is_said = kind in ("intended", "transcribed")
+    if kind not in _TYPES or turn is None or (is_said and (role not in ("assistant", "user") or content is None)):
+        return None
+    return LoggedEntry(
+        kind,
+        turn,
+        whole(given.get("timestamp")),
+        role=role if is_said else None,
+        content=content if isinstance(content, str) else None,
+        tool_name=None if is_said else given.get("tool_name"),
+        parameters=given.get("parameters") if kind == "tool_call" else None,
+        tool_response=given.get("tool_response") if kind == "tool_response" else None,
+    )
+
+
+def _by_turn(given: Any, take: Callable[[Any], _T]) -> dict[int, _T]:
+    found = given.items() if isinstance(given, Mapping) else ()
+    return {turn: take(value) for key, value in found if (turn := _turn(key)) is not None}
+
+
+def _segments(given: Any) -> list[tuple[float, float]] | None:
+    pairs = (each for each in _listed(given) if isinstance(each, list) and len(each) == 2)
+    spans = [(seconds(start), seconds(end)) for start, end in pairs]
+    return [(start, end) for start, end in spans if start is not None and end is not None and start <= end] or None
+
+
+def _turns_of(trace: Sequence[LoggedEntry], side: str) -> int:
+    return len({each.turn_id for each in trace if each.role == side})
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else []

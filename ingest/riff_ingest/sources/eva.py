@@ -76,7 +76,7 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
     from riff_ingest.eva.metrics.registry import registered
     from riff_ingest.eva.record import configuration_near, read_record, result_of
     from riff_ingest.eva.run_inputs import NONE_GIVEN, agent_at, played_record
-    from riff_ingest.eva.stored_metrics import stored_scores, verdicts
+    from riff_ingest.eva.stored_metrics import stored_metrics, stored_scores, take_stored_context, verdicts
     from riff_ingest.eva.to_conversation import conversation_of
 
     warnings, result, run_inputs = Warnings(), result_of(path), context.run_inputs or NONE_GIVEN
@@ -84,7 +84,9 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
     identity = identity_of(path, result, configuration)
     played = played_record(run_inputs.dataset, identity.record, configuration.language, warnings)
     metrics = read_record(path, dataset_record=played, agent=agent_at(run_inputs.agent, warnings))
-    scores = stored_scores(path, warnings)
+    stored = stored_metrics(path, warnings)
+    scores = stored_scores(stored, warnings)
+    take_stored_context(metrics, stored.get("context"), warnings)
     if holds_a_record(path):
         metrics.warnings += warnings.lines()
     else:
@@ -100,7 +102,7 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
 
 SOURCE = Source(
     kind="eva",
-    version=4,
+    version=5,
     read=read,
     title="Calls of an EVA run",
     known_by="directories with an audit_log.json or a result.json",

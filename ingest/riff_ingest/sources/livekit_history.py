@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.lenient_json import load_document, number_of, object_of, read_values, text_of
+from riff_ingest.lenient_json import number_of, object_of, read_values, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import FileHead, ReadContext, ReadItem, Source
@@ -63,7 +63,7 @@ def _kind(item: Any) -> str:
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the call of each history, and what had to be left out."""
     taken = 0
-    for value in _values(path):
+    for value in read_values(path, _has_history):
         if isinstance(value, BrokenInput):
             yield Skipped("skipped", value.line, value.reason)
             continue
@@ -80,15 +80,8 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
         yield Skipped("defect", None, NO_REPORT)
 
 
-def _values(path: Path) -> Iterator[tuple[int, Any] | BrokenInput]:
-    try:
-        document = load_document(path)
-    except BrokenInput:
-        document = None
-    if history_of(document) is None:
-        yield from read_values(path)
-    else:
-        yield 0, document
+def _has_history(value: Any) -> bool:
+    return history_of(value) is not None
 
 
 def _conversation(history: History, path: Path, context: ReadContext) -> Conversation:
@@ -151,6 +144,7 @@ SOURCE = Source(
     title="Histories of LiveKit sessions",
     known_by="items of session.history.to_dict(), bare or under a key, with interrupted, is_error or a hand-off",
     recognises=_recognises,
+    is_record=_has_history,
     takes_contracts=True,
     derives_states=True,
     rank=51,

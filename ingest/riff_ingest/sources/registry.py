@@ -14,8 +14,9 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from riff_ingest import sources as package
 from riff_ingest import yaml_document
+from riff_ingest.lenient_json import closed_envelope, opened
 from riff_ingest.lines import BrokenInput, read_start, read_whole, unreadable
-from riff_ingest.source import DirectoryInput, FileHead, ReadContext, ReadItem, Source
+from riff_ingest.source import HEAD_LINES, DirectoryInput, FileHead, ReadContext, ReadItem, Source
 from riff_ingest.yaml_document import ENDINGS as _YAML
 from riff_store.errors import RiffError
 from riff_store.plugins import load_plugins, name_refusal
@@ -103,6 +104,7 @@ def _guarded(source: Source) -> Source:
         read=read,
         read_some=None,
         recognises=_unless_it_fails(source.recognises, None),
+        is_record=_unless_it_fails(source.is_record, False),
         contracts=_unless_it_fails(source.contracts, {}),
         is_companion=_unless_it_fails(source.is_companion, False),
         directory=directory,
@@ -151,6 +153,8 @@ def detect(path: Path) -> Detected:
             return Detected(None, problem.reason)
         if reason:
             return Detected(source.kind, reason)
+    if found := _in_envelopes(head):
+        return found
     named = named_kind(path.name)
     if named is not None:
         return Detected(named, "its name says so")
@@ -159,6 +163,17 @@ def detect(path: Path) -> Detected:
     if not head.records and head.misread:
         return Detected(None, head.misread)
     return Detected(None, f"not recognised: {_held(head)}")
+
+
+def _in_envelopes(head: FileHead) -> Detected | None:
+    """Return what lies in the envelopes of a file that nothing takes as it is, or why they cannot be opened."""
+    listed = head.value[:HEAD_LINES] if isinstance(head.value, list) else [head.document]
+    listed = [each for each in [*head.records, *listed] if each]
+    for source in sources():
+        if any(opened(each, source.is_record, most=HEAD_LINES) for each in listed):
+            return Detected(source.kind, f"in envelopes it has: {source.title}")
+    why = next(filter(None, map(closed_envelope, listed)), None)
+    return Detected(None, why) if why else None
 
 
 def _held(head: FileHead) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
-from riff_ingest.lenient_json import loads
+from riff_ingest.lenient_json import NO_CALL, is_closed, loads, opened
 from riff_ingest.lines import BrokenInput, limits, read_lines, read_start, read_whole
 
 LISTS = ("conversations", "calls", "transcripts")
 """The keys under which a document may keep its calls."""
 
+_T = TypeVar("_T")
 _LOOKED_AT = 8
 _BETWEEN = re.compile(rb"[\s,\[\]\x1e]*")
 _NO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
@@ -28,7 +30,7 @@ _object_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 def has_documents(path: Path) -> bool:
     """Tell whether a file has documents in place of lines: what it begins with is a list, or goes on over lines."""
     start = read_start(path).lstrip()
-    if not start.startswith((b"[", b"{")) or b'"conversation_id"' not in start:
+    if not start.startswith((b"[", b"{")) or b"conversation_id" not in start:
         return False
     first = start.partition(b"\n")[0].rstrip()
     if start.startswith(b"[") or _WRAPPED.match(start):
@@ -51,22 +53,39 @@ def are_transcripts(path: Path) -> bool:
     """Tell whether the documents of a file are native transcripts, by the first of them."""
     try:
         return has_documents(path) and any(
-            _is_transcript(each) for each in islice(documents(read_whole(path, "calls_mib")), _LOOKED_AT)
+            _begins_transcripts(each) for each in islice(documents(read_whole(path, "calls_mib")), _LOOKED_AT)
         )
     except BrokenInput:
         return False
 
 
-def _is_transcript(document: bytes | BrokenInput) -> bool:
-    if isinstance(document, BrokenInput):
-        return False
+def _begins_transcripts(document: bytes | BrokenInput) -> bool:
     try:
-        record = loads(document)
+        return isinstance(document, bytes) and is_transcript(loads(document))
     except BrokenInput:
         return False
-    if not isinstance(record, dict) or "judge" in record:
+
+
+def is_transcript(value: Any) -> bool:
+    """Tell whether a value is a conversation, by the two texts that each has."""
+    if not isinstance(value, dict) or "judge" in value:
         return False
-    return isinstance(record.get("conversation_id"), str) and isinstance(record.get("flow"), str)
+    return isinstance(value.get("conversation_id"), str) and isinstance(value.get("flow"), str)
+
+
+def calls_in_envelope(data: bytes, read: Callable[[bytes], _T]) -> list[_T | BrokenInput]:
+    """Return the conversations in what is none itself as `read` reads them, and why others cannot be read."""
+    try:
+        value = loads(data)
+    except BrokenInput:
+        return []
+    found: list[_T | BrokenInput] = []
+    for each in opened(value, is_transcript):
+        try:
+            found.append(read(msgspec.json.encode(each)))
+        except BrokenInput as problem:
+            found.append(problem)
+    return found or ([BrokenInput(NO_CALL)] if is_closed(value, is_transcript) else [])
 
 
 def _is_object(line: bytes) -> bool:
@@ -93,6 +112,15 @@ def documents(data: bytes) -> Iterator[bytes | BrokenInput]:
             else:
                 yield document
         place = _after(data, end)
+
+
+def numbered_documents(path: Path, broken: Callable[[BrokenInput], object]) -> Iterator[tuple[int, bytes]]:
+    """Yield the documents of a file with their places, from 1; what breaks off goes to `broken`."""
+    for number, document in enumerate(documents(read_whole(path, "calls_mib")), start=1):
+        if isinstance(document, BrokenInput):
+            broken(document)
+        else:
+            yield number, document
 
 
 def _begin(data: bytes) -> int:

@@ -24,7 +24,7 @@ from riff_ingest.conversation import (
 )
 from riff_ingest.events import LONGEST, Duration, Event, GuardEvaluated, SlotFilled
 from riff_ingest.lenient_json import clean, contract_of, fit, fitting, is_deep, loads, parse_time, wanted
-from riff_ingest.lines import BrokenInput, read_start, read_whole
+from riff_ingest.lines import BrokenInput, read_start
 from riff_ingest.source import (
     Contracts,
     FileHead,
@@ -287,14 +287,14 @@ def read_some(
     """
     reader = _TranscriptReader(run_of(path), context.contracts, contracts)
     for number, data in lines:
-        try:
-            call, reasons = reader.call(data)
-        except BrokenInput as problem:
-            yield Skipped("skipped", number, problem.reason, problem.conversation)
-            continue
-        for reason in reasons:
-            yield Skipped("defect", number, reason, call.conversation_id)
-        yield number, call
+        for taken in reader.calls(data):
+            if isinstance(taken, BrokenInput):
+                yield Skipped("skipped", number, taken.reason, taken.conversation)
+                continue
+            call, reasons = taken
+            for reason in reasons:
+                yield Skipped("defect", number, reason, call.conversation_id)
+            yield number, call
 
 
 def read_line(data: bytes, run: str) -> tuple[Conversation, list[str]]:
@@ -324,6 +324,15 @@ class _TranscriptReader:
         if line.schema and (reason := refusal(line.schema)):
             raise BrokenInput(reason, conversation=call.conversation_id)
         return call, self._finish(call, contract)
+
+    def calls(self, data: bytes) -> list[tuple[Conversation, list[str]] | BrokenInput]:
+        """Return the conversation of a line, or those of the envelope that it is."""
+        try:
+            return [self.call(data)]
+        except BrokenInput as problem:
+            from riff_ingest.sources.transcript_documents import calls_in_envelope
+
+            return calls_in_envelope(data, self.call) or [problem]
 
     def _salvaged(self, data: bytes) -> tuple[Conversation, list[str]]:
         taken = salvage(data)
@@ -432,6 +441,12 @@ def _recognises(head: FileHead) -> str | None:
     return None
 
 
+def _is_record(value: Any) -> bool:
+    from riff_ingest.sources.transcript_documents import is_transcript
+
+    return is_transcript(value)
+
+
 def _is_of_a_run(path: Path) -> bool:
     """Tell whether a file says how a run is made, or where it stands (docs/runner.md, Files of a run)."""
     if path.name not in (RUN_FILE, PROGRESS_FILE):
@@ -460,18 +475,10 @@ def _has_documents(path: Path) -> bool:
 
 
 def _read_documents(path: Path, context: ReadContext) -> Iterator[ReadItem]:
-    from riff_ingest.sources.transcript_documents import documents
+    from riff_ingest.sources.transcript_documents import numbered_documents
 
     broken: list[BrokenInput] = []
-
-    def whole() -> Iterator[tuple[int, bytes]]:
-        for number, document in enumerate(documents(read_whole(path, "calls_mib")), start=1):
-            if isinstance(document, BrokenInput):
-                broken.append(document)
-            else:
-                yield number, document
-
-    yield from read_some(path, context, whole(), Contracts())
+    yield from read_some(path, context, numbered_documents(path, broken.append), Contracts())
     yield from left_out(broken)
 
 
@@ -485,6 +492,7 @@ SOURCE = Source(
     known_by="files named flow-transcripts-*.jsonl, or lines, documents or lists with conversation_id and flow",
     names=("flow-transcripts-*.jsonl", "flow-transcripts-*.jsonl.gz"),
     recognises=_recognises,
+    is_record=_is_record,
     takes_contracts=True,
     is_companion=_is_of_a_run,
     rank=10,

@@ -44,6 +44,7 @@ _KINDS = (
     "turn, tool, answer, or database where the task left it otherwise than it should; state, slot or guard; "
     "sound (while the caller does not speak), line (a noise on it) or silence."
 )
+_TRACED = ("turn", "tool")
 _ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
 
 
@@ -53,17 +54,17 @@ def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
     States, slots and guards of the table stay where they happened.
     """
     named = [row.record.get("detail") for row in table.rows if row.record.get("kind") == "turn"]
-    none = dict.fromkeys(column.key for column in _COLUMNS)
-    kept = [
-        row._replace(record={**row.record, **none}, display={**row.display, **dict.fromkeys(none, "")})
-        for row in table.rows
-        if row.record.get("kind") not in ("turn", "tool")
-    ]
+    traced = list(_TraceRows(voice, words, named).rows())
+    kept = _in_their_places(table.rows, traced)
+    if kept:
+        traced = []
+    else:  # what was said is told otherwise, and stands where its time is
+        kept = [_without_sound(row) for row in table.rows if row.record.get("kind") not in _TRACED]
     beside = [
         _row(record, {"t"}, {"detail": severity, "": severity} if severity else {})
         for record, severity in voice_record.sound_rows(voice, words)
     ]
-    parts = map(_timed, (kept, beside, list(_TraceRows(voice, words, named).rows())))
+    parts = map(_timed, (kept, beside, traced))
     # Each part keeps its order; what has no time stays behind what came before it.
     rows = list(_placed([row for _, row in heapq.merge(*parts, key=lambda each: each[0])]))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
@@ -78,6 +79,36 @@ def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
         extras={**table.extras, "voice": voice_record.record(voice, words)},
         figure=Lanes.of(voice) or table.figure,
     )
+
+
+def _in_their_places(rows: Sequence[Row], traced: Sequence[Row]) -> list[Row]:
+    """Return the rows of a table with those of the trace in the places of its turns and tools, if these are the same.
+
+    The answer of a tool stands behind what came before it in the trace, and at the end how the database differs.
+    """
+    groups: dict[str, list[list[Row]]] = {kind: [] for kind in _TRACED}
+    end: list[Row] = []
+    begin = last = list[Row]()
+    for row in traced:
+        kind = row.record["kind"]
+        if kind in groups:
+            last = [row]
+            groups[kind].append(last)
+        else:
+            (end if kind == "database" else last).append(row)
+    if any(len(groups[kind]) != sum(row.record.get("kind") == kind for row in rows) for kind in _TRACED):
+        return []
+    waiting = {kind: iter(found) for kind, found in groups.items()}
+    placed = begin
+    for row in rows:
+        kind = row.record.get("kind")
+        placed += next(waiting[kind]) if kind in waiting else [_without_sound(row)]
+    return placed + end
+
+
+def _without_sound(row: Row) -> Row:
+    none = dict.fromkeys(column.key for column in _COLUMNS)
+    return row._replace(record={**row.record, **none}, display={**row.display, **dict.fromkeys(none, "")})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from tests.surface.ingest import (
     Identity,
     MetricScore,
     Warnings,
+    stored_metrics,
     stored_pass,
     stored_scores,
 )
@@ -28,7 +29,9 @@ def judged(**metrics: Any) -> dict[str, JudgedScore]:
     folder = metrics.pop("folder")
     (folder / "metrics.json").write_text(json.dumps({"metrics": metrics}))
     warnings = Warnings()
-    found = {score.judge: score for score in verdicts(stored_scores(folder, warnings), ID, PLACES)}
+    found = {
+        score.judge: score for score in verdicts(stored_scores(stored_metrics(folder, warnings), warnings), ID, PLACES)
+    }
     assert warnings.lines() == []
     assert len({score.line for score in found.values()}) == len(found)
     return found
@@ -130,7 +133,7 @@ def test_long_reasons_are_cut(tmp_path: Path) -> None:
 def test_a_broken_file_is_told_and_costs_nothing_else(tmp_path: Path, content: str, warning: str) -> None:
     (tmp_path / "metrics.json").write_text(content)
     warnings = Warnings()
-    assert stored_scores(tmp_path, warnings) == {}
+    assert stored_scores(stored_metrics(tmp_path, warnings), warnings) == {}
     assert warnings.lines() == [warning]
 
 
@@ -147,4 +150,4 @@ def test_a_broken_file_is_told_and_costs_nothing_else(tmp_path: Path, content: s
 )
 def test_whether_the_task_was_done_is_known_or_not(tmp_path: Path, given: dict[str, Any], passed: bool | None) -> None:
     (tmp_path / "metrics.json").write_text(json.dumps({"metrics": {"task_completion": given}}))
-    assert stored_pass(stored_scores(tmp_path, Warnings())) is passed
+    assert stored_pass(stored_scores(stored_metrics(tmp_path, Warnings()), Warnings())) is passed

@@ -214,7 +214,7 @@ def test_of_several_records_of_a_call_the_one_that_tells_most_counts(tmp_path: P
 
 def test_sounds_and_calls_that_never_came_about_are_no_calls_and_keep_nothing(tmp_path: Path) -> None:
     found = items_of(written(tmp_path / "c.json", [audio(), never_came_about()]))
-    assert [(each.kind, each.conversation) for each in found] == [("defect", "c-1"), ("skipped", "c-9")]
+    assert [(each.kind, each.conversation) for each in found] == [("superseded", "c-1"), ("skipped", "c-9")]
     assert found[0].reason.startswith("the sound of a call")
     assert found[1].reason == "the call never came about: busy"
 
@@ -421,3 +421,41 @@ def test_values_of_wrong_types_give_calls_or_reasons(
             facts_of(each, default_run="r")
         elif isinstance(each, JudgedScore):
             assert each.score is None or 0 <= each.score <= 10
+
+
+@pytest.mark.parametrize("seconds", [1768300000, 1768300000000])
+def test_a_time_in_milliseconds_is_one_as_well(tmp_path: Path, seconds: int) -> None:
+    call = one(tmp_path, spoken(metadata={"start_time_unix_secs": seconds}))
+    assert call.started_at is not None
+    assert (call.started_at[:19], call.run_id) == ("2026-01-13T10:26:40", DAY)
+
+
+def test_a_call_in_which_nobody_says_a_word_is_told_of(tmp_path: Path) -> None:
+    assert reasons(tmp_path, plain("a") | {"transcript": []}) == ["nothing that was said is in this report"]
+    assert reasons(tmp_path, plain("a")) == []
+
+
+def test_calls_one_after_the_other_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("\n".join(json.dumps(plain(name), indent=1) for name in "ab"), encoding="utf-8")
+    assert detect(path).kind == "elevenlabs"
+    assert [each.conversation_id for each in items_of(path)] == ["a", "b"]
+
+
+def test_what_a_step_of_a_workflow_sets_is_set_and_what_it_must_not_tell_is_hidden(tmp_path: Path) -> None:
+    updates = [
+        {"variable_name": "plant", "old_value": None, "new_value": "fern"},
+        {"variable_name": "secret__pin", "old_value": "48213", "new_value": "59324"},
+    ]
+    nested = {"request_id": "t1", "tool_name": "look", "is_error": False, "result_value": "48213, 59324 or 5550100009",
+              "result": {"transfer_number": "+15550100009"}, "dynamic_variable_updates": updates}  # fmt: skip
+    step = {"type": "nested_tools", "node_id": "n2", "requests": [{"request_id": "t1", "tool_name": "look"}],
+            "results": [nested]}  # fmt: skip
+    routed = {"type": "workflow", "request_id": "w", "tool_name": "notify_condition_1_met", "result": {"steps": [step]}}
+    call = one(tmp_path, spoken(item("agent", "Hi", 0, "n1"), item("agent", None, 3, "n1", tool_results=[routed])))
+    assert [(event.slot, event.value, event.t) for event in call.events if isinstance(event, SlotFilled)] == [
+        ("plant", "fern", 3.0)
+    ]
+    assert [(tool.name, tool.result, tool.state) for tool in call.tool_calls] == [
+        ("look", "[token], [token] or [number]", "n2")
+    ]

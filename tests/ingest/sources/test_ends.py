@@ -14,7 +14,7 @@ from tests.support import eva_runs, inspect_logs, pipecat_runs, tau_runs
 from tests.support.livekit_reports import assistant, handoff, report, tool, user
 from tests.support.retell_calls import greeting, retell_call, retell_flow, written
 from tests.support.vapi_calls import vapi_call
-from tests.surface.ingest import Conversation, facts_of
+from tests.surface.ingest import Conversation, facts_of, load, plan_of
 from tests.surface.store import ConversationFacts, Skipped, read_text
 
 WORD, OF_OTHERS = "struck_by_lightning", "diverged"
@@ -252,3 +252,11 @@ def test_where_eva_has_no_such_word_its_own_metric_tells_whether_the_call_ended_
     assert (call.completed, call.stop_reason, call.errored) == ended
     if not call.errored:
         assert facts.aspects["completion"] == {True: 10.0, False: 0.0, None: None}[ended[0]]
+
+
+@pytest.mark.parametrize("write", [_vapi, _retell, _livekit, _native])
+def test_a_word_that_goes_on_and_on_is_cut_in_the_reason(tmp_path: Path, write: Callable[[Path, str], Path]) -> None:
+    items = load(plan_of(write(tmp_path, "struck " * 1000), None, with_text=True))
+    noted = [each.reason for each in items if isinstance(each, Skipped)]
+    assert noted
+    assert all(len(reason) <= 1000 for reason in noted)

@@ -178,6 +178,7 @@ def test_a_reason_says_whether_the_call_broke(
     call = one(tmp_path, vapi_call(endedReason=reason))
     assert (call.stop_reason, call.errored, call.unknown_end) == (stop, errored, False)
     assert (call.final_state == "escalated", call.final_status) == (escalated, reason)
+    assert not call.ends_in_unknown_word()
 
 
 @pytest.mark.parametrize(

@@ -328,9 +328,15 @@ def test_what_the_source_says_otherwise_stands_beside_our_figure() -> None:
     table = conversation(detail({**DOCUMENT, "stored": kept}), text=False)
     assert table.extras["aspects"]["stored"] == {"correctness": 3.25, "reward": 0.5, "call_successful": True}
     facts = "\n".join(table.notes)
-    assert " (source says 3.25)" in facts
-    assert "Source says: reward 0.5 · call_successful yes" in facts
+    assert " (stored 3.25)" in facts
+    assert "Stored: reward 0.5 · call_successful yes" in facts
     assert conversation(detail()).extras["aspects"]["stored"] == {}
+
+
+def test_a_figure_of_the_source_has_no_fewer_decimals_than_ours() -> None:
+    call = detail({**DOCUMENT, "stored": {"turn_taking": 0.5}})
+    call = replace(call, aspects={**call.aspects, "turn_taking": 0.0})
+    assert "turn_taking 0.00 (stored 0.50)" in "\n".join(conversation(call, text=False).notes)
 
 
 def test_a_negative_latency_is_not_measured() -> None:

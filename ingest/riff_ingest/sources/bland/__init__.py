@@ -81,6 +81,7 @@ SOURCE = Source(
     title="Calls of Bland",
     known_by="JSON with call_id and transcripts or pathway_logs, or events of a pathway: one, a list, or lines",
     recognises=_recognises,
+    is_record=is_call,
     digest_file=digest,
     takes_contracts=True,
     derives_states=True,

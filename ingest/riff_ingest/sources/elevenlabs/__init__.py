@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.lenient_json import closed_envelope, object_of, objects_of
+from riff_ingest.lenient_json import object_of, objects_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.source import FileHead, ReadContext, ReadItem, Source
 
@@ -14,7 +14,7 @@ WITHOUT_WORDS = "a list of ElevenLabs conversations without their words; fetch e
 OF_EVA = "it is of EVA's simulated caller, and goes with the record that lies beside it"
 
 _LOOKED_AT = 8
-_OF_RECORDS = ("audit_log.json", "result.json")
+_OF_RECORDS = tuple(f"{name}.json{packed}" for name in ("audit_log", "result") for packed in ("", ".gz"))
 
 
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
@@ -45,7 +45,7 @@ def _is_conversation(record: dict[str, Any]) -> bool:
 
 
 def _recognises(head: FileHead) -> str | None:
-    from riff_ingest.platforms import recognised, records_of
+    from riff_ingest.platforms import recognised
 
     listed = objects_of(head.document.get("conversations"))[:_LOOKED_AT] if b'"message_count"' in head.start else []
     if any("message_count" in each and "conversation_id" in each and "transcript" not in each for each in listed):
@@ -53,9 +53,6 @@ def _recognises(head: FileHead) -> str | None:
     found = recognised(head, "ElevenLabs", _is_record, _is_start)
     if found and any(head.path.with_name(name).is_file() for name in _OF_RECORDS):
         raise BrokenInput(OF_EVA)
-    given = [] if found else [*head.records, *records_of(head.value)[:_LOOKED_AT]]
-    if why := next(filter(None, map(closed_envelope, given)), None):
-        raise BrokenInput(why)
     return found
 
 
@@ -70,6 +67,7 @@ SOURCE = Source(
     title="Conversations of ElevenLabs Agents",
     known_by="JSON with conversation_id, agent_id and transcript: a call, a list, webhooks, simulations, or lines",
     recognises=_recognises,
+    is_record=_is_record,
     takes_contracts=True,
     derives_states=True,
     rank=37,

@@ -16,7 +16,7 @@ from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
-    LATEST,
+    NOTHING_SAID,
     TIMEOUT,
     TRANSFER,
     UNKNOWN,
@@ -26,6 +26,7 @@ from riff_ingest.platforms import (
     Candidate,
     PlatformVerdict,
     ended_call,
+    epoch_ms,
     judged_at,
     moment,
     read_call_records,
@@ -34,7 +35,7 @@ from riff_ingest.platforms import (
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import ReadContext, ReadItem, run_of
 from riff_ingest.source import text_of as text_of_path
-from riff_ingest.sources.elevenlabs.transcript import ReadTranscript, agents_of, nodes_of, read_transcript
+from riff_ingest.sources.elevenlabs.transcript import ReadTranscript, agents_of, nodes_of, read_transcript, results_of
 from riff_ingest.sources.retell.to_conversation import FlowNodes
 from riff_store.facts import NOT_ENDED, Annotation, Skipped
 
@@ -88,6 +89,8 @@ def read_elevenlabs_calls(path: Path, context: ReadContext, is_call: Callable[[A
             call = told.call
             call.run_id = call.run_id or run
             yield record.number, call
+            if not (call.turns or call.tool_calls or call.errored):
+                yield Skipped("defect", record.number, NOTHING_SAID, call.conversation_id)
             for number, (turn, thought) in enumerate(told.feedback, 1):
                 yield _note(call, number, turn, thought)
             for verdict in told.verdicts:
@@ -120,7 +123,7 @@ def _candidate(value: Any) -> Candidate | None:
     is_done = text_of(call.get("status")) not in _GOING_ON
     has_words = bool(call.get("transcript"))
     stage = 4 * bool(call.get("analysis")) + 2 * (is_done and has_words) + has_words
-    return Candidate(name, stage, _milliseconds(record.get("event_timestamp")))
+    return Candidate(name, stage, epoch_ms(record.get("event_timestamp")))
 
 
 def _call_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +140,7 @@ def _told(record: CallRecord, file: _File) -> Iterator[_Told | Skipped]:
     call = _call_of(given)
     name = text_of(call.get("conversation_id"))
     if given.get("type") == _AUDIO:
-        yield Skipped("defect", record.number, SOUND, name)
+        yield Skipped("superseded", record.number, SOUND, name)
         return
     try:
         if isinstance(given.get("simulated_conversation"), list):
@@ -180,8 +183,8 @@ def _conversation(given: Mapping[str, Any], call: Mapping[str, Any], record: Cal
     version = text_of(call.get("version_id"))
     tail = f"@{private.text(version[-_VERSION_SHOWN:])}" if version else ""
     conversation.agent_model = f"{agent}{tail}"
-    begins = number_of(metadata.get("start_time_unix_secs"), highest=LATEST / 1000)
-    conversation.started_at = moment(None if begins is None else begins * 1000)
+    begins = epoch_ms(metadata.get("start_time_unix_secs"))
+    conversation.started_at = moment(begins)
     if conversation.started_at is not None:
         conversation.run_id = f"{conversation.started_at[:10]}{tail}"
     conversation.duration_s = number_of(metadata.get("call_duration_secs"))
@@ -191,7 +194,7 @@ def _conversation(given: Mapping[str, Any], call: Mapping[str, Any], record: Cal
     analysis = object_of(call.get("analysis"))
     conversation.slots = _slots(analysis, private)
     conversation.filled = record.filled
-    at = judged_at(*(_milliseconds(each) for each in (given.get("event_timestamp"), begins)))
+    at = judged_at(given.get("event_timestamp"), begins)
     return _Told(conversation, list(_verdicts(analysis, private)), at, found.feedback)
 
 
@@ -243,8 +246,8 @@ def _tests(given: Mapping[str, Any], record: CallRecord, file: _File) -> Iterato
         call.run_id = None if invocation is None else private.text(invocation)
         call.trial = file.trials[test] - 1
         call.scenario = private.text(text_of(run.get("test_name")) or test)
-        begins = number_of(run.get("created_at") or given.get("created_at"), highest=LATEST / 1000)
-        call.started_at = moment(None if begins is None else begins * 1000)
+        begins = epoch_ms(run.get("created_at") or given.get("created_at"))
+        call.started_at = moment(begins)
         call.filled = record.filled
         judged = object_of(run.get("condition_result"))
         why = object_of(judged.get("rationale"))
@@ -254,7 +257,7 @@ def _tests(given: Mapping[str, Any], record: CallRecord, file: _File) -> Iterato
             _RESULTS.get(text_of(judged.get("result")) or ""),
             short(" ".join(filter(None, words)) or None, private),
         )
-        yield _Told(call, [verdict], judged_at(_milliseconds(begins)), found.feedback)
+        yield _Told(call, [verdict], judged_at(begins), found.feedback)
 
 
 def _no_call(run: Mapping[str, Any]) -> str | None:
@@ -352,6 +355,7 @@ def _by_id(analysis: Mapping[str, Any], key: str, id_key: str) -> Iterator[tuple
 
 # Know what must not be stored of a call.
 _SECRET, _SYSTEM = "secret__", "system__"
+_VALUES = ("old_value", "new_value")
 _NUMBERS_OF_SYSTEM = ("system__caller_id", "system__called_number")
 
 
@@ -366,14 +370,14 @@ def private_values(call: Mapping[str, Any]) -> PrivateValues:
     numbers += _named(
         (name, each.get("value")) for name, each in _by_id(analysis, "data_collection_results", "data_collection_id")
     )
-    for item in objects_of(call.get("transcript")):
-        numbers.append(item.get("user_identifier"))
-        for result in objects_of(item.get("tool_results")):
-            numbers += _numbers(object_of(result.get("result")), 4)
-            updates = objects_of(result.get("dynamic_variable_updates"))
-            told = [(text_of(each.get("variable_name")) or "", each.get("new_value")) for each in updates]
-            numbers += _named(told)
-            secrets += [value for name, value in told if name.startswith(_SECRET)]
+    items = objects_of(call.get("transcript"))
+    numbers += [item.get("user_identifier") for item in items]
+    for result in results_of(items):
+        numbers += _numbers(object_of(result.get("result")), 4)
+        updates = objects_of(result.get("dynamic_variable_updates"))
+        told = [(text_of(each.get("variable_name")) or "", each.get(key)) for each in updates for key in _VALUES]
+        numbers += _named(told)
+        secrets += [value for name, value in told if name.startswith(_SECRET)]
     return PrivateValues(numbers, secrets)
 
 
@@ -389,11 +393,6 @@ def _numbers(record: Mapping[str, Any], room: int) -> Iterator[Any]:
             yield from _numbers(value, room - 1)
         elif key.endswith(("_number", "_sid", "user_id")):
             yield value
-
-
-def _milliseconds(seconds: Any) -> float | None:
-    found = number_of(seconds, highest=LATEST / 1000)
-    return None if found is None else found * 1000
 
 
 def _list(value: Any) -> list[Any]:

@@ -226,6 +226,7 @@ class _Reader:
         for result in objects_of(step.get("results")):
             if id(result) in answers:
                 self._call(result, result, t)
+            self._after(result, t)
 
 
 @dataclass
@@ -315,6 +316,14 @@ def _steps(result: Item) -> Iterator[dict[str, Any]]:
     if not told and result.get("type") == _WORKFLOW:
         told = object_of(value_in(result.get("result_value")))
     yield from objects_of(told.get("steps"))
+
+
+def results_of(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the results of tools in some items, those in the steps of workflows as well."""
+    for item in items:
+        for result in objects_of(item.get("tool_results")):
+            yield result
+            yield from results_of({"tool_results": step.get("results")} for step in _steps(result))
 
 
 def _error(result: Item) -> str | None:

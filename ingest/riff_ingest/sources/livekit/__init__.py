@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.lenient_json import read_values
@@ -14,9 +15,9 @@ from riff_store.facts import JudgedScore, Skipped
 
 def _reports(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
     from riff_ingest.sources.livekit.conversation import conversation_of, verdicts_of
-    from riff_ingest.sources.livekit.report import report_of
+    from riff_ingest.sources.livekit.report import is_report, report_of
 
-    for value in read_values(path):
+    for value in read_values(path, is_report):
         if isinstance(value, BrokenInput):
             yield Skipped("skipped", value.line, value.reason)
             continue
@@ -34,11 +35,15 @@ def _reports(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversati
             yield Skipped("defect", line or None, reason, call.conversation_id)
 
 
-def _recognises(head: FileHead) -> str | None:
+def _is_report(value: Any) -> bool:
     from riff_ingest.sources.livekit.report import is_report
 
+    return is_report(value)
+
+
+def _recognises(head: FileHead) -> str | None:
     documents = head.value if isinstance(head.value, list) else [head.value]
-    if any(is_report(document) for document in (*head.records, *documents[:1])):
+    if any(_is_report(document) for document in (*head.records, *documents[:1])):
         return "it has a chat_history with items and a job_id or sdk_version"
     return None
 
@@ -56,6 +61,7 @@ SOURCE = Source(
     known_by="a chat_history with items, and a job_id or sdk_version",
     names=("session_report.json", "session_report.json.gz"),
     recognises=_recognises,
+    is_record=_is_report,
     takes_contracts=True,
     derives_states=True,
 )

@@ -102,7 +102,7 @@ def report_of(value: Any) -> Report:
         items=items,
         written_at=_moment(top.get("timestamp")),
         duration_s=None if milliseconds is None else milliseconds / 1000,
-        models=_models(top.get("usage")),
+        models=tuple(private.text(model) for model in _models(top.get("usage"))),
         tags=tuple(private.text(tag) for tag in _list(top.get("tags")) if isinstance(tag, str)),
         errors=_counts(errors) if isinstance(errors, dict) else None,
         close_reason=_word(top.get("close_reason"), private),

@@ -24,6 +24,7 @@ from riff_store.facts import JudgedScore, Skipped
 
 RESULTS = ("results.jsonl", "results.jsonl.gz")
 ENDINGS = (".conversation.json", ".conversation.json.gz")
+_AS_THEY_ARE = ("artifacts", "messages")
 TOLD_ELSEWHERE = "its call is read from the results that name it"
 
 _Told: TypeAlias = tuple[frozenset[str], frozenset[bytes]]
@@ -36,12 +37,20 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
 
 
 def _items(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
-    if read_start(path).lstrip().startswith(b"["):
-        yield from _conversation(path, context)
+    if read_start(path).lstrip().startswith(b"[") and is_messages(document := load_document(path)):
+        if is_companion(path):
+            yield Skipped("defect", None, TOLD_ELSEWHERE)
+        else:
+            yield from _conversation(path, 0, document, _name(path), context)
         return
-    for value in read_values(path):
+    taken = 0
+    for value in read_values(path, is_record):
         if isinstance(value, BrokenInput):
             yield Skipped("skipped", value.line, value.reason)
+        elif is_messages(value[1]):
+            taken += 1
+            name = _name(path) if taken == 1 else f"{_name(path)}/{taken}"
+            yield from _conversation(path, *value, name, context)
         else:
             yield from _result(path, *value, context)
 
@@ -52,6 +61,7 @@ def _result(
     try:
         if not isinstance(record, dict) or not is_result(record):
             raise BrokenInput("line is no result of a script or a simulation")
+        record = _without_secrets(record)
         kept, reason = (record["messages"], "") if record.get("messages") else _kept_beside(path, record)
         messages = messages_of(kept, context.tool_segments)
         call = call_of(record, messages, run=run_of(path), started_at=_started_at(path))
@@ -65,22 +75,34 @@ def _result(
     yield from _odd(messages, line or None, call)
 
 
-def _conversation(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | Skipped]:
-    """Yield a conversation of which nothing but its messages is known: its directory names flow and run."""
-    document = load_document(path)
-    if not is_messages(document):
-        raise BrokenInput("file is no list of messages of pipecat")
-    if is_companion(path):
-        yield Skipped("defect", None, TOLD_ELSEWHERE)
-        return
-    messages = messages_of(document, context.tool_segments)
+def _without_secrets(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result without tokens, numbers and signatures of links; what names files stays."""
+    rest = {key: value for key, value in record.items() if key not in _AS_THEY_ARE}
+    return {**PrivateValues().value(rest), **{key: record[key] for key in _AS_THEY_ARE if key in record}}
+
+
+def is_record(value: Any) -> bool:
+    """Tell whether a value is a result or a list of messages."""
+    return is_messages(value) or (isinstance(value, dict) and is_result(value))
+
+
+def _name(path: Path) -> str:
+    """Return what a conversation is called that a file holds by itself."""
     name = name_of(path.name)
     for ending in ENDINGS:
         name = name.removesuffix(ending) or name
+    return name
+
+
+def _conversation(
+    path: Path, line: int, given: list[Any], name: str, context: ReadContext
+) -> Iterator[tuple[int, Conversation] | Skipped]:
+    """Yield a conversation of which nothing but its messages is known: its directory names flow and run."""
+    messages = messages_of(given, context.tool_segments)
     run = run_of(path)
     call = Conversation(conversation_id=name, flow=run, run_id=run, started_at=_started_at(path))
     messages.fill(call)
-    yield 0, call
+    yield line, call
     yield from _odd(messages, None, call)
 
 
@@ -154,7 +176,7 @@ def _told_in(results: Path) -> _Told:
 @lru_cache(maxsize=64)
 def _told(results: Path, _modified: int, _size: int) -> _Told:
     names, messages = set(), set()
-    for value in read_values(results):
+    for value in read_values(results, is_record):
         record = {} if isinstance(value, BrokenInput) else object_of(value[1])
         if name := _file_of(record):
             names.add(name)
@@ -254,7 +276,7 @@ def _verdict(
         score=score,
         judged_at=None,
         aspect=aspect,
-        rationale=None if rationale is None else PrivateValues().text(rationale),
+        rationale=rationale,
         evidence=evidence or None,
         flow=call.flow,
         agent=call.agent_model,
@@ -269,7 +291,7 @@ def _error(record: Mapping[str, Any], messages: Messages) -> str | None:
         kind for failure in objects_of(record.get("failures")) if (kind := text_of(failure.get("kind"))) in _BROKEN
     ]
     if kinds or record.get("ended_by") == "error" or (said and not messages.states.turns):
-        return PrivateValues().text(said or (kinds[0] if kinds else "ended by an error"))
+        return said or (kinds[0] if kinds else "ended by an error")
     return None
 
 

@@ -50,6 +50,7 @@ SOURCE = Source(
     title="Calls of Retell",
     known_by="JSON with call_id and a transcript: one call, a list, a webhook's body, or lines of either",
     recognises=_recognises,
+    is_record=_is_call,
     takes_contracts=True,
     derives_states=True,
     rank=35,

@@ -14,6 +14,7 @@ from riff_ingest.platforms import (
     AGENT_HANGUP,
     ERROR,
     HANGUP,
+    NOTHING_SAID,
     TIMEOUT,
     TRANSFER,
     UNKNOWN,
@@ -173,7 +174,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     conversation = ended_call(name, private.text(flow), found.states, ending, contract, found.handing_over)
     version = text_of(call.get("agent_version"))
     conversation.started_at = moment(epoch_ms(call.get("start_timestamp")))
-    conversation.run_id = run_of_day(conversation.started_at, version)
+    conversation.run_id = run_of_day(conversation.started_at, version and private.text(version))
     conversation.agent_model = private.text(f"{agent}@v{version}" if agent and version else agent or UNKNOWN)
     conversation.duration_s = _duration(call)
     conversation.final_status = reason_of(call, private)
@@ -189,6 +190,8 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     setting = text_of(call.get("data_storage_setting"))
     if not items and setting not in (None, "everything"):
         notes.append(NO_TEXT.format(setting=setting))
+    elif not (items or notes or conversation.errored):
+        notes.append(NOTHING_SAID)
     verdicts = list(analysis_verdicts(call, private, is_scrubbed=is_scrubbed))
     judged = judged_at(record.get("event_timestamp"), call.get("end_timestamp"), call.get("start_timestamp"))
     return ReadCall(conversation, verdicts, judged, notes)
@@ -211,9 +214,10 @@ def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> Rea
     conversation = ended_call(name, flow, found.states, ending, flows.contracts.get(flow))
     version = text_of(engine.get("version"))
     conversation.started_at = moment(epoch_ms(job.get("creation_timestamp")))
-    conversation.run_id = run_of_day(conversation.started_at, version)
-    conversation.agent_model = f"{own}@v{version}" if own and version else own or UNKNOWN
-    conversation.scenario = text_of(case.get("name")) or text_of(job.get("test_case_definition_id"))
+    conversation.run_id = run_of_day(conversation.started_at, version and private.text(version))
+    conversation.agent_model = private.text(f"{own}@v{version}" if own and version else own or UNKNOWN)
+    scenario = text_of(case.get("name")) or text_of(job.get("test_case_definition_id"))
+    conversation.scenario = scenario and private.text(scenario)
     conversation.final_status = status
     judged = judged_at(job.get("user_modified_timestamp"), job.get("creation_timestamp"))
     return ReadCall(conversation, [job_verdict(job, private)], judged)

@@ -87,6 +87,7 @@ SOURCE = Source(
     title="Calls of Vapi",
     known_by="JSON with endedReason or messages: one call, a list, an end-of-call report, or lines of either",
     recognises=_recognises,
+    is_record=_is_call,
     takes_contracts=True,
     derives_states=True,
     rank=36,

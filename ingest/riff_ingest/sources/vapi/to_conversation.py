@@ -93,7 +93,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     started = _time(call.get("createdAt")) if started is None else started
     version = text_of(call.get("squadVersion")) or text_of(call.get("assistantVersion"))
     conversation.started_at = moment(None if started is None else started / 1000)
-    conversation.run_id = run_of_day(conversation.started_at, version)
+    conversation.run_id = run_of_day(conversation.started_at, version and private.text(version))
     conversation.agent_model = private.text(f"{agent}@v{version}" if agent and version else agent or UNKNOWN)
     if started is not None and ended is not None:
         conversation.duration_s = number_of((ended - started) / 1e6)

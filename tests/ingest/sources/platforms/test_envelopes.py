@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import elevenlabs_calls, retell_calls, vapi_calls
+from tests.support import elevenlabs_calls, livekit_reports, pipecat_runs, retell_calls, vapi_calls
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.surface.ingest import Conversation, ReadContext, detect, source_of
@@ -30,6 +30,7 @@ ANALYSED = {"event": "call_analyzed", "call": CALL | {"call_analysis": {"call_su
 ENDED = {"event": "call_ended", "call": CALL}
 STARTED = {"event": "call_started", "call": {"call_id": "c9", "agent_id": "a", "call_status": "ongoing"}}
 TEXT = json.dumps(ANALYSED)
+NATIVE = {"conversation_id": "n1", "flow": "dental", "turns": [{"role": "agent", "text": "Hello"}]}
 
 
 def written(path: Path, *values: Any) -> Path:
@@ -84,7 +85,7 @@ ENVELOPES = {
 @pytest.mark.parametrize("name", ENVELOPES)
 def test_every_envelope_is_opened_and_nothing_of_it_is_kept(tmp_path: Path, name: str) -> None:
     path = written(tmp_path / "a.json", ENVELOPES[name])
-    assert detect(path) == ("retell", "it has calls of Retell in envelopes")
+    assert detect(path) == ("retell", "in envelopes it has: Calls of Retell")
     found = items_of(path)
     assert calls(path) == ["c9"]
     assert [each.score for each in found if isinstance(each, JudgedScore)] == [10.0]
@@ -97,12 +98,36 @@ def test_every_envelope_is_opened_and_nothing_of_it_is_kept(tmp_path: Path, name
         (vapi_calls.report(vapi_calls.vapi_call()), "vapi"),
         (retell_calls.retell_call("c"), "retell"),
         (elevenlabs_calls.hook(elevenlabs_calls.plain()), "elevenlabs"),
+        (elevenlabs_calls.simulated(), "elevenlabs"),
+        ({"conversations": [elevenlabs_calls.plain()]}, "elevenlabs"),
+        ({"calls": [retell_calls.retell_call("c")], "pagination_key": "p"}, "retell"),
+        (NATIVE, "transcripts"),
+        ({"conversations": [NATIVE]}, "transcripts"),
+        (livekit_reports.handed_over(), "livekit"),
+        ({"items": livekit_reports.history()}, "livekit-history"),
+        (livekit_reports.history(), "livekit-history"),
+        ({"job_id": "J1", "session_history": {"items": livekit_reports.history()}}, "livekit-history"),
+        (pipecat_runs.simulation(), "pipecat"),
+        ([{"role": "user", "content": "Hi"}, {"role": "tool_call", "name": "look", "arguments": {}}], "pipecat"),
     ],
 )
 def test_every_platform_is_known_in_an_envelope(tmp_path: Path, value: Any, kind: str) -> None:
-    for name, envelope in (("a", [{"body": value}]), ("b", {"payload": json.dumps(value)})):
-        path = written(tmp_path / f"{name}.json", envelope)
+    row = {"id": 7, "received_at": "2026-01-13T10:26:41Z", "payload": json.dumps(value)}
+    for name, lines in (("a", [[{"body": value}]]), ("b", [row]), ("c", [{"body": "{}"}, row])):
+        path = written(tmp_path / f"{name}.json", *lines)
         assert (detect(path).kind, len(calls(path))) == (kind, 1)
+        lost = [each.reason for each in items_of(path) if isinstance(each, Skipped) and each.kind == "skipped"]
+        assert [reason.partition(":")[0] for reason in lost] == ["no call in its payload"] * (len(lines) - 1)
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps([{"headers": {}, "body": value}], indent=1), encoding="utf-8")
+    assert (detect(path).kind, len(calls(path))) == (kind, 1)
+
+
+@pytest.mark.parametrize("value", [NATIVE, livekit_reports.handed_over(), ANALYSED])
+def test_what_lies_beside_a_call_in_an_envelope_is_told_of(tmp_path: Path, value: Any) -> None:
+    path = written(tmp_path / "a.json", {"Records": [{"body": json.dumps(value)}, {"body": "{}"}]})
+    assert len(calls(path)) == 1
+    assert [each.kind for each in items_of(path) if isinstance(each, Skipped)].count("skipped") == 1
 
 
 def test_several_calls_of_one_envelope_are_calls(tmp_path: Path) -> None:
@@ -163,3 +188,18 @@ def test_values_of_wrong_types_give_calls_or_reasons(
     path = written(tmp_path_factory.mktemp("odd") / "a.json", with_value_at(WHOLE, spot, value))
     for each in items_of(path):
         assert isinstance(each, Conversation | JudgedScore | Annotation | Skipped)
+
+
+@pytest.mark.parametrize("deep", ["[" * 900 + "]" * 900, '{"body":' * 900 + "1" + "}" * 900])
+def test_what_lies_deep_in_an_envelope_is_none(tmp_path: Path, deep: str) -> None:
+    for name, text in (("a.json", f'[{{"body": {deep}}}]'), ("b.jsonl", f'{TEXT}\n{{"body": {deep}}}\n')):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        assert len(calls(path)) == (name == "b.jsonl")
+        path.write_text(json.dumps({"Message": text}), encoding="utf-8")
+        assert calls(path) == []
+
+
+def test_calls_in_lists_of_lists_are_calls(tmp_path: Path) -> None:
+    lists = [[[ANALYSED]], [{"body": [[ANALYSED | {"call": CALL | {"call_id": "c8"}}]]}]]
+    assert calls(written(tmp_path / "a.json", lists)) == ["c9", "c8"]

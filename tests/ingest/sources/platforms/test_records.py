@@ -82,3 +82,13 @@ def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("riff_ingest.lines.MIB", 10)
     with limited(calls_mib=1), pytest.raises(BrokenInput, match=r"larger than 1 MiB \(limits.calls_mib\)"):
         taken(tmp_path / "x", '[{"id": "a"}, {"id": "b"}]')
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n", ",\n", "", " "])
+def test_documents_one_after_the_other_are_records(tmp_path: Path, between: str) -> None:
+    pretty = between.join(['{\n "id": "a"\n}', '{\n "id": "b"\n}'])
+    assert taken(tmp_path / "x", pretty + "\n") == [(1, "a"), (2, "b")]
+    cut = taken(tmp_path / "x", pretty + '\n{\n "id": ')
+    assert cut[:2] == [(1, "a"), (2, "b")]
+    assert len(cut) == 3
+    assert str(cut[2][1]).endswith("; what follows was not read")

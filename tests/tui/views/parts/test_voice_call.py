@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import elevenlabs_calls, livekit_reports
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE
 from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
 from tests.support.voice_answers import SECRET, VOICE, document
 from tests.surface.store import Task, TraceEntry, Voice, VoiceTurn
-from tests.surface.tui import LONGEST_VALUE, MOST_DIFFERENCES, Lanes, Redactor, Table, conversation
+from tests.surface.tui import LONGEST_VALUE, MOST_DIFFERENCES, Lanes, Redactor, Table, conversation, run
 from tests.surface.tui import sinks_render as render
 
 
@@ -223,3 +225,30 @@ def test_any_voice_of_a_strangers_store_can_be_printed(
 
 def test_the_figure_are_the_lanes() -> None:
     assert isinstance(table_of().figure, Lanes)
+
+
+@pytest.mark.parametrize(
+    ("call", "order"),
+    [
+        (
+            {"items": livekit_reports.history()},
+            "state greeter, turn greeter, turn greeter, tool greeter, answer greeter, guard greeter, tool greeter,"
+            " answer greeter, state closer, turn closer",
+        ),
+        (
+            elevenlabs_calls.plant_desk(),
+            "state n_hello, turn n_hello, turn n_hello, state n_stock, tool n_stock, answer n_stock, guard n_stock,"
+            " state n_sorry, turn n_sorry, turn n_sorry, turn n_sorry, tool n_sorry, answer n_sorry",
+        ),
+    ],
+)
+def test_what_has_no_time_or_one_with_others_keeps_the_order_of_its_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], call: Any, order: str
+) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(call))
+    store = ["--store", str(tmp_path / "calls.db")]
+    assert run(["ingest", str(tmp_path / "a.json"), *store]) == 0
+    capsys.readouterr()
+    assert run(["dump", "conversation", "--where", "turns>0", "--format", "json", *store]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert ", ".join(f"{row['kind']} {row['state']}" for row in rows) == order
