@@ -36,7 +36,7 @@ from riff_tui.tui.data.loader import LoadedView, is_begun
 from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.navigation.history import History, with_folding
 from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, noun
-from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
+from riff_tui.tui.navigation.stacks import address_of, begins_at, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
 from riff_tui.tui.terminal.textual_internals import rebind
@@ -310,7 +310,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if is_place(row):
             found = row_at(loaded.main.rows, row)
             self._remark, row = (self._remark, found.id) if found is not None else (missing(row), "")
-        controls.transcript.load(loaded.main, row=row, again=again)
+        above = self._history.stack[-2].where.predicate if len(self._history.stack) > 1 else None
+        controls.transcript.load(loaded.main, row=row, begin=begins_at(loaded.main, above), again=again)
         controls.search.arrived(location, again=again)
         controls.header.follow(controls.transcript.row)
 

@@ -66,6 +66,7 @@ from riff_tui.tui.navigation.location import (
 from riff_tui.tui.navigation.location import heading as location_heading
 from riff_tui.tui.navigation.stacks import (
     address_of,
+    begins_at,
     calls_around,
     choose,
     is_place,
