@@ -86,6 +86,7 @@ from riff_tui.table import (
     Column,
     ColumnKind,
     Deferred,
+    Folded,
     GraphFigure,
     LazyRows,
     Row,
@@ -93,7 +94,9 @@ from riff_tui.table import (
     Severity,
     Steps,
     Table,
+    as_read,
     label,
+    row_number,
     run_steps,
 )
 from riff_tui.text.column_fit import LEAST, NameCut, abbreviated, fitted, name_cut, shared_prefix, wrap

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -173,7 +172,7 @@ class DetailController:
                 return turn_heading(row, glyphs), turn_lines(table, row, width, glyphs, pane.palette)
             found = None if isinstance(preview, str) else preview
             if found is not None and found.view == "conversation":
-                found = replace(found, begin=begins_at(found, self._host.location.where.predicate))
+                found = found._replace(begin=begins_at(found, self._host.location.where.predicate))
             lines = detail_lines(table, row, width, glyphs, pane.palette, found)
             if isinstance(preview, str):
                 lines += [(), ((f" {shown(preview, glyphs)}", palette.quiet),)]
