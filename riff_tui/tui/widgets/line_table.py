@@ -421,7 +421,12 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         if sign != " ":
             # The mark stands right before the number, inside the blanks that right-align it.
             blanks = len(text) - len(text.lstrip()) if slot.right else 0
-            gap, text = gap[1:] + " " * blanks, sign + text[blanks:]
+            before = gap + " " * blanks
+            if before:
+                gap, text = before[1:], sign + text[blanks:]
+            elif runs[-1].text == " ":
+                # A first column has nothing before it but the place of the row's own mark.
+                runs[-1] = StyleRun(sign, style)
         if at_cursor:
             # In reverse a blank shows its colour, so it takes the row's own.
             append_run(runs, "", gap, base)
