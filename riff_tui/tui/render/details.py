@@ -52,7 +52,7 @@ def detail_lines(
     """
     writer = _DetailWriter(width, glyphs, palette)
     if preview is not None:
-        writer.preview(preview)
+        writer.preview(preview, is_of_part="segment" in row.record)
     writer.marks(table, row)
     writer.record(table, row)
     if preview is not None and preview.view == "conversation":
@@ -95,10 +95,13 @@ def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
 class _DetailWriter(LineWriter):
     _room = 0
 
-    def preview(self, table: Table) -> None:
+    def preview(self, table: Table, *, is_of_part: bool = False) -> None:
         """Write of a flow its funnel, of a state its graph, of a call the lines around the moment where it opens."""
         before = len(self.lines)
         if table.view == "funnel":
+            if is_of_part and len(table.rows):
+                flow = shown(str(table.rows[0].record["flow"]), self._glyphs)
+                self._text(f"Whole flow {flow}: calls · failed", self._palette.quiet)
             self.lines += funnel_lines(table, self._width, self._glyphs, self._palette)
         elif table.view == "neighbors":
             graph = getattr(table.figure, "graph", None)
