@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -192,8 +191,7 @@ def test_what_a_screen_cannot_begin_with_is_refused(
 
 
 CALLED = {"kind": "tool", "state": "confirm", "detail": "find({}) failed: timeout"}
-FAILED_AT_THE_END = replace(
-    conversation_table(),
+FAILED_AT_THE_END = conversation_table()._replace(
     rows=[
         Row("1", {"kind": "state", "state": "greet"}),
         Row("2", {"kind": "state", "state": "confirm"}),
