@@ -111,7 +111,7 @@ def _signed(query: ViewQuery, table: Table) -> Table:
         notes=[*_notes_on_unknown_names(query, table), *table.notes],
         dump=dump_command(spec.name, request),
         first=(*table.first, *spec.first),
-        last=spec.last,
+        last=table.last or spec.last,
     )
 
 

@@ -98,7 +98,8 @@ class Row(NamedTuple):
     `order` the column (`-` before it for downwards) by which the calls there show why the row is listed. What lies
     below may be other calls than those that the row is about: `leads` is the filter that leads there then. `counts`
     has, by column, how many calls a value was measured of, where these are fewer than the row's. `bars` has, by
-    columns of that kind, the share that a bar fills and how much of it is hatched, both of the whole.
+    columns of that kind, the share that a bar fills and how much of it is hatched, both of the whole. `folds` counts
+    the rows that it stands for where people read.
     """
 
     id: str
@@ -112,6 +113,7 @@ class Row(NamedTuple):
     counts: Mapping[str, OwnCount] = {}
     bars: Mapping[str, Bar] = {}
     posted: Mapping[str, str] = {}
+    folds: int = 0
 
     def is_thin(self, key: str) -> bool:
         """Return whether too few calls stand behind the value of a column."""
@@ -195,7 +197,6 @@ class Folded(NamedTuple):
 
 
 _MORE = "+ "
-"""How the id of a row begins that stands for others; ids of rows are filters."""
 
 
 class RowCounts(NamedTuple):
@@ -285,9 +286,12 @@ def as_read(table: Table) -> Table:
     return table._replace(rows=rows)
 
 
-def stands_for_others(row: Row) -> bool:
-    """Return whether a row is the one that folded rows are read as."""
-    return row.id.startswith(_MORE)
+def row_number(table: Table, index: int) -> tuple[int, int]:
+    """Return which row a table as it is read has at a place, and how many there are, with all that are folded."""
+    if table.folded is None:
+        return index + 1, len(table.rows)
+    stood_for = [max(1, row.folds) for row in table.rows]
+    return sum(stood_for[:index]) + 1, sum(stood_for)
 
 
 def _line(table: Table, folded: Folded, names: Sequence[Any], rows: Sequence[Row]) -> Row:
@@ -297,7 +301,7 @@ def _line(table: Table, folded: Folded, names: Sequence[Any], rows: Sequence[Row
     record = {**dict(zip(by, names, strict=True)), of: None, counts: sum(row.record[counts] for row in rows)}
     display = {column.key: "" for column in table.columns if column.key not in record}
     said = f"{_MORE}{n:,} {noun}{'' if n == 1 else 's'}"
-    return Row(f"{_MORE}{' '.join(map(str, names))}", record, {**display, of: said})
+    return Row(f"{_MORE}{' '.join(map(str, names))}", record, {**display, of: said}, folds=len(rows))
 
 
 def run_steps(steps: Steps) -> Table:

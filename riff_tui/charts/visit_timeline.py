@@ -116,7 +116,9 @@ class VisitTimeline:
         wanted = [
             min(WIDEST_NAME, cell_width(readable(visit.state, signs)) + 4) if visit is here else 0 for visit in shown
         ]
-        cells = _shares([visit.end - visit.start for visit in shown], wanted, room - len(shown) + 1 - bool(first))
+        left_out = cell_width(signs.ellipsis)
+        cut = left_out * bool(first) + (left_out - 1) * (last < len(self.visits))
+        cells = _shares([visit.end - visit.start for visit in shown], wanted, room - len(shown) + 1 - cut)
         names = {visit.state: readable(visit.state, signs) for visit in shown}
         for number, (visit, width_of_visit) in enumerate(zip(shown, cells, strict=True)):
             name = names[visit.state]

@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerState
 
 from riff_tui.errors import describe
 from riff_tui.filters import Filter
-from riff_tui.table import Severity
+from riff_tui.table import Severity, row_number
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.action import Action, Controls, perform, textual_keys
 from riff_tui.tui.actions.help import first_words, hints
@@ -36,17 +36,18 @@ from riff_tui.tui.data.loader import LoadedView, is_begun
 from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.navigation.history import History, with_folding
 from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, noun
-from riff_tui.tui.navigation.stacks import address_of, is_place, missing, row_at
+from riff_tui.tui.navigation.stacks import address_of, begins_at, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
 from riff_tui.tui.terminal.textual_internals import rebind
 from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
-from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.line_table import FIRST, LineTable
 from riff_tui.tui.widgets.menu import CheckList, Menu
 from riff_tui.tui.widgets.pane import Body, Pane, Reader
 from riff_tui.tui.widgets.transcript import Transcript
+from riff_tui.views.spec import EMPTY_STORE
 
 SMALLEST = (60, 10)
 UNSEEN = ("quit", "suspend")
@@ -310,7 +311,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if is_place(row):
             found = row_at(loaded.main.rows, row)
             self._remark, row = (self._remark, found.id) if found is not None else (missing(row), "")
-        controls.transcript.load(loaded.main, row=row, again=again)
+        above = self._history.stack[-2].where.predicate if len(self._history.stack) > 1 else None
+        controls.transcript.load(loaded.main, row=row, begin=begins_at(loaded.main, above), again=again)
         controls.search.arrived(location, again=again)
         controls.header.follow(controls.transcript.row)
 
@@ -330,6 +332,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             empty=empty_text(location, loaded.main.notes, awaited=loaded.is_awaited or is_begun(loaded.main)),
             marked=controls.list_state.marks(location),
             choice=controls.list_state.columns(location),
+            is_told=lambda note: note == EMPTY_STORE or controls.header.tells(note),
             again=again,
         )
 
@@ -340,6 +343,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
         unit, *counted = counts.split(" · ")
+        if position is None and unit.startswith(" ") and self.loaded is not None:
+            unit = f"{len(self.loaded.main.rows):,}{unit}"
         told = [part for part in (unit, controls.auto_refresh.status, *counted, age) if part]
         controls.top.show(crumbs(self._history.stack), position, told)
         controls.bottom.hint(hints(controls), self.loaded.main.legend if self.loaded else "")
@@ -350,8 +355,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             return None
         if self._history.here.kind == "conversation":
             return self.controls.navigator.position()
-        count = len(self.loaded.main.rows)
-        return (self.controls.table.cursor + 1, count) if count else None
+        table, cursor = self.loaded.main, self.controls.table.cursor
+        # What to fix first is no row of the list.
+        return None if cursor == FIRST or not len(table.rows) else row_number(table, cursor)
 
     def _counts(self) -> str:
         controls = self.controls
@@ -437,7 +443,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def on_line_table_moved(self) -> None:
         if self._history.here.kind != "conversation":
-            self.controls.top.move_to(self.controls.table.cursor + 1)
+            position = self._position()
+            if position is None or self.controls.top.position is None:
+                self.update_lines()
+            else:
+                self.controls.top.move_to(position[0])
             if callable(self.controls.spec.screen.below):
                 # What Enter opens is another thing from row to row.
                 self.controls.bottom.hint(hints(self.controls), self.controls.bottom.legend)

@@ -93,6 +93,7 @@ _COLUMNS: Sequence[Column] = (
     Column("alone_b", "alone(B)", kind="count", shown=False, help="Calls of B left out for want of a partner."),
 )  # fmt: skip
 
+NOTHING_SHARED = "No flow has calls of both sides that count, so nothing is compared."
 SIDE_BY_SIDE = "side_by_side"
 RULE = (
     "Success first, then the largest difference, each on its own scale: 10 for scores, 1 for shares, errors, entries"
@@ -251,7 +252,7 @@ def _notes(answer: Comparison) -> Iterator[str]:
         yield f"B is, in {counted(len(found), 'row')}: {counts}."
     yield from failures.side_notes(answer.a, answer.b)
     if not answer.looked_at:
-        yield "There is no flow of which both sides have a call that counts, so nothing is compared."
+        yield NOTHING_SHARED
     else:
         more = columns.units_of(each.aspect for each in answer.looked_at if each.judge is None)
         yield f"{UNITS}{more}. {IN_UNITS}"
@@ -476,7 +477,7 @@ SPEC = ViewSpec(
     sides=True,
     words=Words(
         noun="significance",
-        empty="There is no flow of which both sides have a call that counts: q goes back.",
+        empty=f"{NOTHING_SHARED} In a flow (f), L compares its last two runs; = on the first screen any two of a list.",
         empty_store="",
     ),
     screen=Screen(depth=4, below="failures"),

@@ -106,7 +106,7 @@ def _row(answer: Coverage, item: CoveredItem) -> Row:
         cells.where({**answer.keys, item.kind: item.item}),
         record,
         {"last": last},
-        severity={} if item.calls else {"": "warn", "calls": "warn"},
+        severity={} if item.calls else {"": "warn"},
         # Nothing lies below what was never touched.
         where=where if item.last is not None else "",
         leads="" if item.calls or item.last is None else f"{cells.where({**names, 'run': item.last})} errored=false",

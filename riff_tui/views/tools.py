@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 UNITS = (
     "Units: n times called · calls conversations that called it · errors times it failed · unrecovered errors without a"
     " good call of the tool later on · bad_args times its arguments did not fit its schema · lat_p95 seconds, mean over"
-    " conversations · failed conversations that failed and blame the tool."
+    " conversations · blamed failed conversations that blame the tool."
 )
 BELOW = (
     "Below a row: the failed conversations that blame it, else those with an error of it, else those that called it."
 )
+NEVER = "never"
+NEVER_CALLED = "n never: no call here called it, and the failed conversations that blame it should have."
 NO_TOOLS = "No call here that counts called a tool, or is known to have."
 _KEYS = ("flow", "tool", "state", "agent")
 _COUNTS = "n calls errors unrecovered bad_arguments"
@@ -40,7 +42,9 @@ def _count(key: str, title: str, help: str, **given: Any) -> Column:
 
 
 _MEASURES = (
-    Column("n", "n", kind="count", thin=True, help="Calls of the tool; below 5 the row is thin and n carries `~`."),
+    Column(
+        "n", "n", kind="count", thin=True, help="Calls of the tool, never where there are none; below 5 thin, with `~`."
+    ),
     Column("calls", "calls", kind="count", short="conv", help="Conversations in which it was called there."),
     _count("errors", "errors", "Calls of the tool that failed."),
     _count(
@@ -50,7 +54,7 @@ _MEASURES = (
     _LATENCY,
     _count(
         "failed",
-        "failed",
+        "blamed",
         "Failed conversations that blame the tool in this state, also for never having been called.",
         strong=True,
     ),
@@ -71,13 +75,15 @@ def show(query: ViewQuery) -> Table:
 
 
 def tools(answers: Sequence[ToolCell], by: Sequence[str] = _KEYS) -> Table:
-    """Return a row for each cell, in the order of the answers."""
+    """Return a row for each cell, in the order of the answers; states come last where no tool was called in several."""
+    tools = {tuple(name for key, name in cell.keys.items() if key != "state") for cell in answers}
     return Table(
         view="tools",
         title="Tools by state (those that failed calls blame first)",
         columns=[*columns.keys(by), *_MEASURES],
         rows=[_row(cell) for cell in answers],
-        notes=[UNITS, BELOW],
+        notes=[UNITS, BELOW, *([NEVER_CALLED] if any(not cell.n for cell in answers) else [])],
+        last=("state",) if len(tools) == len(answers) else (),
     )
 
 
@@ -92,6 +98,7 @@ def _row(cell: ToolCell) -> Row:
     return Row(
         cells.where(cell.keys),
         record,
+        display={} if cell.n else {"n": NEVER},
         severity=_marks(cell),
         thin=cells.is_thin(max(cell.n, cell.failed)),
         where=cells.where(cell.keys),
@@ -130,7 +137,7 @@ SPEC = ViewSpec(
     title="Tools",
     help=(
         "How each tool fares in each state, by agent: those that failed calls blame first, then errors not made good.",
-        "A tool that a failed call should have called and did not has a row too, with n 0 where nobody called it.",
+        "A tool that a failed call should have called and did not has a row too: n is never where nobody called it.",
         "Drill into a tool with conversations --where 'failed_tool=T', 'tool_error=T' or 'tool=STATE/T'.",
     ),
     order=98,

@@ -66,6 +66,7 @@ from riff_tui.tui.navigation.location import (
 from riff_tui.tui.navigation.location import heading as location_heading
 from riff_tui.tui.navigation.stacks import (
     address_of,
+    begins_at,
     calls_around,
     choose,
     is_place,
@@ -106,12 +107,12 @@ from riff_tui.tui.render.headers import (
     state_header_lines,
     state_lines,
 )
-from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, Line, next_palette, transcript_lines, width_of
+from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, FuzzyMatch, Line, next_palette, transcript_lines, width_of
 from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal import textual_internals
 from riff_tui.tui.terminal.textual_internals import InputParser, PasteFilter
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.field import LONGEST, EditedLine, Field, printable
 from riff_tui.tui.widgets.line_table import LineTable
-from riff_tui.tui.widgets.menu import Menu
+from riff_tui.tui.widgets.menu import ChoiceList, Menu, MenuItem
 from riff_tui.tui.widgets.pane import Pane, Reader

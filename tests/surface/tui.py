@@ -87,6 +87,7 @@ from riff_tui.table import (
     Column,
     ColumnKind,
     Deferred,
+    Folded,
     GraphFigure,
     LazyRows,
     Row,
@@ -94,7 +95,9 @@ from riff_tui.table import (
     Severity,
     Steps,
     Table,
+    as_read,
     label,
+    row_number,
     run_steps,
 )
 from riff_tui.text.column_fit import LEAST, NameCut, abbreviated, fitted, name_cut, shared_prefix, wrap

@@ -230,7 +230,7 @@ def test_runs_without_a_common_flow_are_told_apart(tmp_path: Path) -> None:
         put(store, "calls.jsonl", [call("1", run="x", flow="f"), call("2", run="y", flow="g")])
         table = show(store, "compare", Request(sides=("x", "y")))
     text = printed(table, "text")
-    assert "There is no flow of which both sides have a call that counts" in text
+    assert "No flow has calls of both sides that count" in text
     assert "Called by A alone, so not compared: f 1." in text
 
 

@@ -33,7 +33,7 @@ from riff_tui.tui.widgets.bars import BottomLine
 
 MOST_ROWS = 10_000
 """Nobody pastes a longer table, and not every terminal would take it."""
-_CHOICES = (("r", "row"), ("c", "cell"), ("m", "Markdown"), ("d", "dump command"), ("l", "link"), ("Esc", "nothing"))
+_CHOICES = (("r", "row"), ("c", "cell"), ("m", "Markdown"), ("d", "dump command"), ("l", "link"), ("Esc", "cancel"))
 
 
 class CopyMenu(ModalScreen[None], inherit_bindings=False):

@@ -101,9 +101,7 @@ def _pick_action(controls: Controls) -> None:
     reasons = {id: reason_against(each, controls) for id, each in controls.actions.items()}
     actions = sorted(controls.actions.values(), key=lambda each: (bool(reasons[each.id]), each.group == "Move"))
     items = [_item(each, reasons[each.id], each.label_in(controls)) for each in actions]
-    controls.menu.ask(
-        MenuRequest("all actions", items, lambda index: perform(controls, actions[index].id), verb="do it")
-    )
+    controls.menu.ask(MenuRequest("all actions", items, lambda index: perform(controls, actions[index].id), verb="run"))
 
 
 def _item(action: Action, reason: str, label: str) -> MenuItem:
@@ -118,7 +116,7 @@ ANY_ACTION = Action(
     "palette",
     ("ctrl+p",),
     "everything",
-    "Find an action by its name and do it.",
+    "Find an action by its name and run it.",
     _pick_action,
     also="commands actions menu",
 )

@@ -9,7 +9,7 @@ from functools import partial
 
 from riff_tui.browser import is_in_browser
 from riff_tui.filters import Filter
-from riff_tui.table import Table, stands_for_others
+from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
 from riff_tui.tui.data.lists import PAGE, PagedRows
 from riff_tui.tui.data.loader import is_voice, pair_of_sides
@@ -52,7 +52,7 @@ def _open(controls: Controls) -> None:
     elif loaded and isinstance(loaded.main.rows, PagedRows) and not loaded.main.rows.has(host.body.cursor):
         load = partial(_open_once_loaded, controls, loaded.main.rows, host.body.cursor)
         controls.opening.begin(load, "rows", is_for_text=False)
-    elif loaded and row and stands_for_others(row):
+    elif loaded and row and row.folds:
         host.visit(host.history.unfold())
     elif loaded and row:
         location = descend(host.location, loaded.main, row)
@@ -80,7 +80,7 @@ def _below(controls: Controls) -> str:
         return "close details" if controls.detail.is_visible else "details"
     if row is not None and not row.id and spec_of(table.view).row_kind == "call":
         return noun("conversation")  # its page is on the way
-    if row is not None and stands_for_others(row):
+    if row is not None and row.folds:
         return "unfold"
     return noun(below(table, row))
 

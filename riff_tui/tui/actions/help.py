@@ -84,7 +84,7 @@ def screen_keys(controls: Controls) -> list[Action]:
     """Return the ten actions that matter most on a screen, those of the hint line first."""
     ids = (*_begun(controls), *_next(controls), *_USUAL[controls.here.kind], *_FURTHER, *controls.actions)
     found = [controls.actions[id] for id in dict.fromkeys(ids)]
-    apply = (each for each in found if each.keys and not reason_against(each, controls))
+    apply = (each for each in found if each.keys and not _reason_against_hint(each, controls))
     return [each for each in apply if each.group not in ("Move", "Leave")][:SCREEN_KEYS]
 
 

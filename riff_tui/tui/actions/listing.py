@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,11 +11,13 @@ from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.action import IN_LISTS, NOT_READ, Action, Controls, needs_order, needs_rows
 from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.data.loader import pair_ids, pair_location, swapped, tested_location
-from riff_tui.tui.navigation.location import fixed_columns, noun
+from riff_tui.tui.navigation.location import Location, fixed_columns, noun
+from riff_tui.tui.navigation.stacks import calls_around, place_name
 from riff_tui.tui.render.columns import all_columns, has_order, has_values, shown, title, visible_columns
 from riff_tui.tui.widgets.line_table import FIRST
-from riff_tui.tui.widgets.menu import CheckItem, CheckRequest
+from riff_tui.tui.widgets.menu import CheckItem, CheckRequest, MenuItem, MenuRequest, with_calls
 from riff_tui.view_registry import spec_of
+from riff_tui.views.failures import side_argument
 
 
 def following_order(order: str | None, column: Column, *, other_way: bool) -> str | None:
@@ -156,15 +158,63 @@ def _compare(controls: Controls) -> None:
     host = controls.host
     history, table = host.history, controls.shown
     here = history.here
-    if table is None:
+    if _picks_sides(controls):
+        controls.opening.begin(partial(_pick_sides, controls), "agents")
+    elif table is None:
         return
-    if here.sides:
+    elif here.sides:
         host.visit(history.instead(replace(here, sides=here.sides[::-1])))
     elif here.pair:
         host.visit(history.alter(swapped(here)))
     else:
         ids = pair_ids(controls.list_state.marks(here), controls.table.row)
         host.visit(history.down(tested_location(here, table, ids) or pair_location(here, table, ids)))
+
+
+def _picks_sides(controls: Controls) -> bool:
+    """Return whether two agents or runs can be chosen from a list: no row is marked, and nothing is compared here."""
+    is_free = not controls.is_call and not controls.marks and not _is_compared(controls)
+    return is_free and controls.backend.names is not None
+
+
+async def _pick_sides(controls: Controls) -> None:
+    """Ask for an agent or a run of the place, then for the one to compare it with, and open their tested comparison."""
+    host, menu, names, location = controls.host, controls.menu, controls.backend.names, controls.here
+    if names is None:
+        return
+    around = {kind: calls_around(location, kind, controls.shown) for kind in ("agent", "run")}
+
+    def counted() -> dict[str, Sequence[tuple[str, int, float | None]]]:
+        return {kind: names.counted(kind, where.text) for kind, where in around.items()}
+
+    found = await host.worker.ask(counted)
+    several = [kind for kind in around if len(found[kind]) > 1]
+    if menu.app.screen is not menu.screen or menu.is_open or host.location.cache_key != location.cache_key:
+        return
+    if not several:
+        host.say("the calls here are of one agent and one run, and it takes two to compare", "warn")
+        return
+
+    def items(kind: str) -> list[MenuItem]:
+        listed = with_calls([each[:2] for each in found[kind]], [each[2] for each in found[kind]])
+        return [replace(item, lead=kind) for item in listed]
+
+    offered = [item for kind in several for item in items(kind)]
+
+    def take(index: int) -> None:
+        first = offered[index]
+        others = [item for item in items(first.lead) if item.text != first.text]
+
+        def compare(second: int) -> None:
+            sides = tuple(side_argument(first.lead, name) for name in (first.text, others[second].text))
+            where = around[first.lead]
+            within = place_name(where.predicate, location.scope.predicate)
+            crumb = ": ".join(filter(None, (within, f"{first.text} | {others[second].text}")))
+            host.visit(host.history.down(Location("compare", crumb, where, sides=sides)))
+
+        menu.ask(MenuRequest(f"compare {first.text} with", others, compare, verb="compare"))
+
+    menu.ask(MenuRequest("compare", offered, take, verb="choose"))
 
 
 def _needs_markable(controls: Controls) -> str:
@@ -201,7 +251,9 @@ def _needs_two(controls: Controls) -> str:
 
 
 def _needs_two_at_cursor(controls: Controls) -> str:
-    """Return why there are no two rows to compare, of which the one under the cursor may be one."""
+    """Return why there are no two rows to compare, of which the one under the cursor may be one, nor a list of them."""
+    if _picks_sides(controls):
+        return ""
     marks, row = controls.marks, controls.host.body.row
     is_at_mark = len(marks) == 1 and row is not None and (row.id in marks or controls.table.cursor == FIRST)
     return _needs_two(controls) or (_ONE_MARK if is_at_mark and not _is_compared(controls) else "")
@@ -229,7 +281,7 @@ MARKS: tuple[Action, ...] = (
         ("=",),
         "compare",
         "Compare two marked rows, or the marked one and this one: two runs or two agents by a test that says what is"
-        " chance, others side by side; there: change sides.",
+        " chance, others side by side. Without a mark: choose two agents or runs from a list. There: change sides.",
         _compare,
         _needs_two_at_cursor,
         lambda controls: "change sides" if _is_compared(controls) else "compare",

@@ -142,7 +142,7 @@ async def _ask_for_note(controls: Controls) -> None:
         FieldRequest(
             f"note {'' if spot.turn is None and spot.state else 'on '}{where(spot)}",
             writer.drafts.get(place, before),
-            f"Enter {'changes your note' if before else 'writes it'} · Esc leaves",
+            f"Enter {'changes your note' if before else 'writes it'} · Esc cancels",
             write,
             leave,
         )
@@ -269,7 +269,7 @@ async def _ask_for_name(controls: Controls) -> None:
         if not new or new == old or typed == begun:
             return ""
         doing = f"merges it into {new} ({counted(calls[new], 'call')})" if new in calls else f"renames it to {new}"
-        return f"Enter {doing} · Esc leaves"
+        return f"Enter {doing} · Esc cancels"
 
     def write(typed: str) -> None:
         new = code_in_use(typed, others)

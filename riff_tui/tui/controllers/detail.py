@@ -13,6 +13,7 @@ from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.loader import is_voice
 from riff_tui.tui.navigation.location import Location, descend, keep_steps
+from riff_tui.tui.navigation.stacks import begins_at
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import Line
 
@@ -175,6 +176,8 @@ class DetailController:
             if is_voice(table):
                 return turn_heading(row, glyphs), turn_lines(table, row, width, glyphs, pane.palette)
             found = None if isinstance(preview, str) else preview
+            if found is not None and found.view == "conversation":
+                found = found._replace(begin=begins_at(found, self._host.location.where.predicate))
             lines = detail_lines(table, row, width, glyphs, pane.palette, found)
             if isinstance(preview, str):
                 lines += [(), ((f" {shown(preview, glyphs)}", palette.quiet),)]

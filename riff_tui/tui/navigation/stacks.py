@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from riff_store.filters.predicates import Predicate, Term, conjuncts, terms
+from riff_store.filters.predicates import Not, Or, Predicate, Term, conjuncts, terms
 from riff_tui.browser import link_address
 from riff_tui.catalog import ui_command
 from riff_tui.filters import Filter
@@ -302,6 +302,40 @@ def row_at(rows: Sequence[Row], place: str) -> Row | None:
     kind, _, name = place.partition(":")
     wanted = f"turn:{name.lstrip('0')}" if kind == "turn" else place
     return next((row for row, found in zip(rows, _moments(rows), strict=True) if found == wanted), None)
+
+
+def begins_at(table: Table, listed: Scope) -> str:
+    """Return the id of the row of a call that a list of some scope is about, else of that where the call itself begins.
+
+    A step that was missed has a row behind the call, a tool that failed and a state where the call came to it; what a
+    call failed of goes before another visit to the state.
+    """
+    certain = (term for part in conjuncts(listed) if not isinstance(part, (Not, Or)) for term in terms(part))
+    asked = {term.field: str(term.value) for term in certain if term.field is not None and term.operator == "="}
+    blame = table.extras.get("blame") or {}
+    if not asked.keys() & _OF_BLAME:
+        for field, name in asked.items():
+            of_state = field in ("state", "visited") and blame.get("state") != name
+            if field in _OF_STEPS or field == "tool_error" or of_state:
+                found = next((row.id for row in table.rows if _is_about(row, field, name)), "")
+                if found:
+                    return found
+    return table.begin
+
+
+_OF_STEPS = {"missed_step": "never called", "wrong_step": "called with"}
+_OF_BLAME = frozenset(("first_failed", "failure", "failure_detail", "failure_error", "failed_tool"))
+
+
+def _is_about(row: Row, field: str, name: str) -> bool:
+    kind, detail = row.record.get("kind"), str(row.record.get("detail") or "")
+    if field in _OF_STEPS:
+        return kind == "step" and f" {name}: {_OF_STEPS[field]}" in f" {detail}"
+    if field == "tool_error":
+        state, _, tool = name.rpartition("/")
+        is_there = not state or row.record.get("state") == state
+        return kind == "tool" and is_there and bool(row.severity) and detail.startswith(f"{tool}(")
+    return kind == "state" and row.record.get("state") == name
 
 
 def missing(place: str) -> str:

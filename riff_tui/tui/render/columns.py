@@ -100,19 +100,20 @@ def visible_columns(
     found = [
         column for column in all_columns(table) if column.key not in hide and _is_wanted(column, table, known, choice)
     ]
-    found.sort(key=lambda column: _place(column, spec_of(table.view)))
+    spec = spec_of(table.view)
+    found.sort(key=lambda column: _place(column, spec, table.last or spec.last))
     ahead = [column for column in found[1:] if column.key == leading]
     return [*found[:1], *ahead, *(column for column in found[1:] if column.key != leading)] or list(table.columns)
 
 
-def _place(column: Column, spec: ViewSpec) -> tuple[int, int]:
+def _place(column: Column, spec: ViewSpec, last: Sequence[str]) -> tuple[int, int]:
     """Return where a column stands: names, what decides, everything else, and what comes last."""
     if column.key in spec.first:
         return 1, spec.first.index(column.key)
     if is_trend(column) and spec.first:
         return 1, len(spec.first)
-    if column.key in spec.last:
-        return 3, spec.last.index(column.key)
+    if column.key in last:
+        return 3, last.index(column.key)
     return (0 if column.kind == "name" and spec.first else 2), 0
 
 

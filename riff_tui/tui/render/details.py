@@ -52,7 +52,7 @@ def detail_lines(
     """
     writer = _DetailWriter(width, glyphs, palette)
     if preview is not None:
-        writer.preview(preview)
+        writer.preview(preview, is_of_part="segment" in row.record)
     writer.marks(table, row)
     writer.record(table, row)
     if preview is not None and preview.view == "conversation":
@@ -95,10 +95,13 @@ def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
 class _DetailWriter(LineWriter):
     _room = 0
 
-    def preview(self, table: Table) -> None:
+    def preview(self, table: Table, *, is_of_part: bool = False) -> None:
         """Write of a flow its funnel, of a state its graph, of a call the lines around the moment where it opens."""
         before = len(self.lines)
         if table.view == "funnel":
+            if is_of_part and len(table.rows):
+                flow = shown(str(table.rows[0].record["flow"]), self._glyphs)
+                self._text(f"Whole flow {flow}: calls · failed", self._palette.quiet)
             self.lines += funnel_lines(table, self._width, self._glyphs, self._palette)
         elif table.view == "neighbors":
             graph = getattr(table.figure, "graph", None)
@@ -353,7 +356,7 @@ def reasons(table: Table, row: Row) -> Iterator[tuple[Severity, str, str]]:
     columns = {column.key: column for column in table.columns}
     for wanted in ("bad", "warn"):
         for key, severity in row.severity.items():
-            text = reason(key, severity) if key in columns else ""
+            text = reason(key, severity, table.view) if key in columns else ""
             if severity == wanted and text:
                 yield severity, columns[key].title, text
 
@@ -364,11 +367,13 @@ def thinness(row: Row) -> str:
     return f"fewer than {THIN} {behind} stand behind it" if row.thin else ""
 
 
-def reason(key: str, severity: Severity) -> str:
-    """Return the bound that a cell passed, by its column's key."""
+def reason(key: str, severity: Severity, view: str = "") -> str:
+    """Return the bound that a cell passed, by its column's key, which counts something else in some views."""
     if severity not in ("bad", "warn"):
         return ""
-    bad, watched = _REASONS.get(key) or (_SCORE if key.startswith("humanness.") else ("", ""))
+    bad, watched = (
+        _REASONS_IN.get((view, key)) or _REASONS.get(key) or (_SCORE if key.startswith("humanness.") else ("", ""))
+    )
     return bad if severity == "bad" else watched
 
 
@@ -383,6 +388,11 @@ _SLOW_GOING = f"while progress is below {percent(HEALTHY_PROGRESS)}"
 _ENTRIES = f"above {_number(LONG_DWELL)} turns an entry"
 _OTHERWISE = "took it with other arguments than the task's"
 _NEVER = "never took it"
+_OF_TOOL = (f"{percent(HIGH)} or more of the calls of the tool", f"{percent(WATCHED)} or more of the calls of the tool")
+_REASONS_IN: Mapping[tuple[str, str], tuple[str, str]] = {
+    **dict.fromkeys((("tools", key) for key in ("errors", "unrecovered", "bad_arguments")), _OF_TOOL),
+    ("tools", "failed"): (f"{_SHARE[0]} that called it", f"{_SHARE[1]} that called it"),
+}
 _REASONS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("operability", "correctness", "completion", "errors", "worst_operability"), _SCORE),
     **dict.fromkeys(("latency_p95", "latency_mean", "latency_ms"), _LATENCY),

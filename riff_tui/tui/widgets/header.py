@@ -318,6 +318,10 @@ class Header(Bar):
         rule: Line = ((self.glyphs.box["ew"] * self.app.size.width, self.palette.quiet),)
         return [*lines, rule] if len(lines) < self._room() else []
 
+    def tells(self, note: str) -> bool:
+        """Return whether all of a note can be read above the rows."""
+        return shown(note, self.glyphs) in " ".join("".join(text for text, _ in line).strip() for line in self.lines)
+
     def _titled(self, lines: Sequence[str]) -> list[Line]:
         """Draw what is said of a comparison, none of it cut where there is room for all; names are raw text."""
         width = self.app.size.width - 2

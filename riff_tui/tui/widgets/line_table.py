@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import ClassVar
 
 from rich.style import Style
@@ -82,6 +82,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.glyphs = glyphs
         self.table = _NOTHING
         self._empty = ""
+        self._is_told: Callable[[str], bool] = lambda note: False
         self._active = True
         self._marked: frozenset[str] = frozenset()
         self._lit: frozenset[str] = frozenset()
@@ -106,6 +107,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         marked: Collection[str] = (),
         choice: ColumnChoice = AS_IT_IS,
         leading: str = "",
+        is_told: Callable[[str], bool] = lambda note: False,
         again: bool = False,
     ) -> None:
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
@@ -113,13 +115,13 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows
         are ordered by, with `-` for descending. `empty` is said in place of rows where there are none.
         `marked` are ids of rows that carry a mark, `choice` the columns that one chose, `leading` the key of the one
-        that matters most here. The same rows shown `again`
+        that matters most here. Notes that are told elsewhere on the screen are left out. The same rows shown `again`
         stay on the lines where they were.
         """
         line, first = (self.cursor - self._top, self._first) if again else (-1, 0)
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
-        self.table, self._empty, self._marked = table, empty, frozenset(marked)
+        self.table, self._empty, self._marked, self._is_told = table, empty, frozenset(marked), is_told
         self._head()
         self.columns = visible_columns(table, hide, choice, leading)
         keys = [each.key for each in self.columns]
@@ -427,7 +429,12 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         if sign != " ":
             # The mark stands right before the number, inside the blanks that right-align it.
             blanks = len(text) - len(text.lstrip()) if slot.right else 0
-            gap, text = gap[1:] + " " * blanks, sign + text[blanks:]
+            before = gap + " " * blanks
+            if before:
+                gap, text = before[1:], sign + text[blanks:]
+            elif runs[-1].text == " ":
+                # A first column has nothing before it but the place of the row's own mark.
+                runs[-1] = StyleRun(sign, style)
         if at_cursor:
             # In reverse a blank shows its colour, so it takes the row's own.
             append_run(runs, "", gap, base)
@@ -455,7 +462,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     def _note(self, line: int, width: int) -> Strip:
         empty = "" if self.has_rows else self._empty
-        notes = [note for note in self.table.notes if note != empty]
+        notes = [note for note in self.table.notes if note not in empty and not self._is_told(note)]
         said = [*([empty, ""] if empty else []), *notes]
         notes = [piece for note in said for piece in wrap(shown(note, self.glyphs), width - 2)]
         text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""

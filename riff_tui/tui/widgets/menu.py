@@ -16,7 +16,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from riff_tui.text.column_fit import fitted
+from riff_tui.text.column_fit import NameCut, fitted, name_cut
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.numbers import percent
 from riff_tui.text.safe_text import cell_width, fit, padded
@@ -78,6 +78,7 @@ class ChoiceList(ScrollView, Wheel):
         self._leads: list[str] = []
         self._found: Sequence[FuzzyMatch] = ()
         self._lead = self._text = 0
+        self._cuts: dict[int, NameCut] = {}
 
     def offer(self, choices: Sequence[MenuItem]) -> None:
         """Take other choices to show; `texts` holds them for matching."""
@@ -86,6 +87,7 @@ class ChoiceList(ScrollView, Wheel):
         self._leads = [shown(choice.lead, self.glyphs) for choice in choices]
         self._lead = min(_WIDEST_LEAD, max(map(cell_width, self._leads), default=0))
         self._text = max(map(cell_width, self.texts), default=0)
+        self._cuts.clear()
 
     def show(self, found: Sequence[FuzzyMatch], cursor: int = 0) -> None:
         """Show what was found, the cursor on one of it."""
@@ -144,9 +146,15 @@ class ChoiceList(ScrollView, Wheel):
             line.append((f" {lead}  ", lead_style))
         room = width - sum(cell_width(text) for text, _ in line)
         column = min(self._text, room if not choice.more else max(room // 2, room - cell_width(choice.more) - 2))
-        text = fit(self.texts[found.index], column, self.glyphs.ellipsis)
-        whole = len(text) if text == self.texts[found.index] else len(text) - len(self.glyphs.ellipsis)
-        line += emphasised(text, [letter for letter in found.letters if letter < whole], style)
+        name = self.texts[found.index]
+        if column not in self._cuts:
+            self._cuts[column] = name_cut(self.texts, column, self.glyphs.ellipsis, most=0)
+        text = self._cuts[column].text(name)
+        begin = next((at for at, (one, other) in enumerate(zip(name, text, strict=False)) if one != other), len(text))
+        tail = len(text) - begin - len(self.glyphs.ellipsis) if text != name and text[-1:] == name[-1:] else 0
+        gone = len(name) - len(text)
+        letters = [at - gone * (at >= begin) for at in found.letters if at < begin or at >= len(name) - tail]
+        line += emphasised(text, letters, style)
         blanks = " " * (column - cell_width(text) + 2)
         more = fit(shown(choice.more, self.glyphs), room - column - 2, self.glyphs.ellipsis)
         line.append((blanks + more if more else "", self.palette.quiet))
@@ -227,7 +235,7 @@ class Menu(Asking):
         self._make_room()
         self._find(request.at)
         self.foot.say("")
-        self.foot.hint([("Enter", request.verb), ("Esc", "leave")])
+        self.foot.hint([("Enter", request.verb), ("Esc", "cancel")])
         self.begin(_SIGN, "")
 
     def on_resize(self) -> None:

@@ -46,15 +46,15 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.pointed = False
         """Whether the cursor was put where it is, and does not stand where the call opened."""
 
-    def load(self, table: Table, *, row: str = "", again: bool = False) -> None:
-        """Show a conversation with the cursor on the row of that id, else where the call went wrong, else at the top.
+    def load(self, table: Table, *, row: str = "", begin: str = "", again: bool = False) -> None:
+        """Show a conversation with the cursor on the row of that id, else where it is to `begin`, else at the top.
 
         Shown `again`, it stays where it was.
         """
         self.pointed = self.pointed if again else bool(row)
         line = self._spans[self.cursor][0] - self.scroll_offset.y if again and self._spans else None
         self.table = table
-        found = next((index for index, each in enumerate(table.rows) if each.id == (row or table.begin)), 0)
+        found = next((index for index, each in enumerate(table.rows) if each.id == (row or begin)), 0)
         self.set_reactive(Transcript.cursor, found)
         if line is None:
             self.scroll_to(y=0, animate=False, force=True)

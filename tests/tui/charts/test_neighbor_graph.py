@@ -124,7 +124,7 @@ def test_the_graph_looks_as_it_should() -> None:
         "                                       +- 31 -> confirm               *      50%",
         "!36%  triage - 42 -+                   +- 12 -> book_viewing            !36% 19%",
         "       greet - 17 -+>[collect_details]-+-  6 -> escalated                esc  9%",
-        "     confirm*-  3 -+                   +-  2 -> invalid_ver~ation_code        3%",
+        "     confirm*-  3 -+                   +-  2 -> invalid_ve..ation_code        3%",
         "                                       +-  1 -> booked                    ok <1%",
         "                       self 9 (14%)",
     ]

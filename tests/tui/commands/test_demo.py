@@ -196,3 +196,10 @@ def test_a_simulation_leaves_files_to_ingest(tmp_path: Path, capsys: Captured) -
     assert capsys.readouterr().err == f"8 conversations in {len(list(out.rglob('*.jsonl')))} files below {out}.\n" + (
         f"Next: riff-tui ingest '{out}'\n"
     )
+
+
+def test_what_no_call_touched_leads_the_coverage_of_a_flow_and_is_marked_once(demo: Path) -> None:
+    rows = shown(demo, "coverage", "flow=dental_clinic").rows
+    never = [row for row in rows if not row.record["calls"]]
+    assert ("edge", "book_visit > offer_waiting_list") in [(row.record["kind"], row.record["item"]) for row in never]
+    assert [row.severity for row in rows[: len(never)]] == [{"": "warn"}] * len(never)

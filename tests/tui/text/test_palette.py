@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from tests.surface.explorer import PALETTES
-from tests.surface.tui import ANSI, ASCII, DARK, LIGHT, MONO, ROLES, THEMES, UNICODE, Theme, inked, rgb
+from tests.surface.tui import ANSI, ASCII, DARK, LIGHT, MONO, ROLES, THEMES, UNICODE, Glyphs, Theme, inked, rgb
 
 LEGIBLE = 4.5
 TOLD_APART = 50
@@ -80,4 +80,9 @@ def test_a_sign_means_one_thing(glyphs: object) -> None:
 def test_signs_in_ascii() -> None:
     assert (ASCII.bad, ASCII.warn, ASCII.thin, ASCII.capped, ASCII.ascending) == ("!", "w", "~", "^", "v")
     assert ASCII.bar(0.5, 8) == "####...."
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_where_text_is_cut_is_no_sign_of_anything_else(glyphs: Glyphs) -> None:
+    assert glyphs.ellipsis not in (glyphs.bad, glyphs.warn, glyphs.thin, glyphs.capped, glyphs.not_measured)
     assert UNICODE.bar(0.17, 8) == "█▍      "

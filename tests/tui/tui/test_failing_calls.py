@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import tau_runs
 from tests.support.facts import call, fresh, put
 from tests.support.walker import exploring
 from tests.surface.explorer import open_link as stack_of
-from tests.surface.store import ConversationFacts, Failure
+from tests.surface.ingest import ingest
+from tests.surface.store import ConversationFacts, Failure, Writer
 
 DEAD_END, TOOL = (
     Failure("greet", "collect", "dead end"),
@@ -138,3 +140,26 @@ async def test_a_state_of_the_worklist_opens_the_calls_that_it_counts(tiny: Path
         assert (row.record["state"], row.record["failed"]) == ("collect_details", 4)
         await at.press("enter")
         assert len(at.controls.table.table.rows) == 4
+
+
+async def test_a_call_opens_at_the_step_whose_lack_its_list_is_about(tmp_path: Path) -> None:
+    asked, other = tau_runs.action("refund", order="1"), tau_runs.action("cancel", order="1")
+    failed = tau_runs.simulation(
+        "c", reward_info=tau_runs.rewarded(0.0, *(tau_runs.check(each, False) for each in (asked, other)))
+    )
+    run = tau_runs.results([failed], tau_runs.task("1", asked, other))
+    with fresh(tmp_path / "calls.db") as store:
+        ingest([tau_runs.write_results(tmp_path / "run.json", run)], Writer(store))
+    for step in ("refund", "cancel"):
+        listed = stack_of("conversations", f"missed_step={step} failed=true")
+        async with exploring(tmp_path / "calls.db", (120, 36), start=listed) as at:
+            await at.until(
+                lambda: (
+                    "never called"
+                    in "\n".join("".join(text for text, _ in line) for line in at.controls.detail.pane._lines)
+                )
+            )
+            await at.press("enter")
+            row = at.controls.transcript.row
+            assert row is not None
+            assert row.record["detail"].split(",")[0].endswith(f" {step}: never called")

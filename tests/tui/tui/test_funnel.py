@@ -143,3 +143,10 @@ async def test_states_that_hardly_any_call_came_to_are_one_row_that_unfolds(tmp_
         assert states(at)[-1] == ("viewing", None)
         await at.press("b")
         assert states(at)[-1] == ("viewing", "wait")
+
+
+async def test_the_preview_of_a_segment_says_that_it_is_of_the_whole_flow(two_nights: Path) -> None:
+    for view, told in (("segments", True), ("flows", False)):
+        async with exploring(two_nights, (120, 36), open_link(view, "flow=viewing")) as at:
+            await at.until(lambda: "greet" in screen(at))
+            assert ("Whole flow viewing: calls · failed" in screen(at)) is told

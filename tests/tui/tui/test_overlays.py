@@ -109,10 +109,10 @@ async def test_a_click_on_a_hint_is_its_key_also_in_a_menu() -> None:
         await clicked(at, "filter", 23)
         assert at.controls.prompt.is_open
         await at.press("escape", "ctrl+p")
-        await clicked(at, "leave", 23)
+        await clicked(at, "cancel", 23)
         assert at.screen.dialog is None
         await at.press("y")
-        await clicked(at, "nothing", 23)
+        await clicked(at, "cancel", 23)
         assert at.app.screen is at.screen
         await clicked(at, "worklist", 23)
         assert at.path.startswith("flows › worklist")

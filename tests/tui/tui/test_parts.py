@@ -271,7 +271,7 @@ def test_counts_say_what_a_filter_left() -> None:
         (Location("states", scope=Filter("flow=a")), "q goes back"),
         (Location("worklist"), "No call that counts failed"),
         (Location("effects"), "takes measured calls"),
-        (Location("compare", sides=("a", "b")), "a call that counts"),
+        (Location("compare", sides=("a", "b")), "= on the first screen"),
     ],
 )
 def test_an_empty_place_says_what_to_do_next(place: Location, said: str) -> None:

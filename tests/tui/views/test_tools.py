@@ -125,3 +125,24 @@ async def test_one_key_leads_from_a_state_to_its_tools_and_on_to_the_calls_that_
         loaded = at.screen.loaded
         assert loaded is not None
         assert [(row.record["tool"], row.record["n"]) for row in loaded.main.rows] == [("create | booking", 0)]
+        assert loaded.main.rows[0].display["n"] == "never"
+        assert any(note.startswith("n never: no call here called it") for note in loaded.main.notes)
+
+
+def test_states_come_last_where_tools_are_told_apart_without_them() -> None:
+    elsewhere = CELL._replace(keys={**CELL.keys, "state": "greet"})
+    assert tools([CELL]).last == ("state",)
+    assert tools([CELL, elsewhere]).last == ()
+
+
+async def test_errors_are_seen_at_80_columns_and_why_they_are_marked(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        row = ToolAspects("look_up_service_area", "check_coverage", 9, 9, 9, 0, 900.0, 0)
+        named = {"flow": "property_trouble_ticket", "agent": "agent-of-some-length"}
+        put(store, "calls.jsonl", [call("1", tools=[row], **named), call("2", tools=[row], **named)])
+    async with exploring(tmp_path / "calls.db", (80, 24), start=stack_of("tools", "")) as at:
+        assert "blamed" in at.controls.table.render_line(0).text
+        assert "errs" in at.controls.table.render_line(0).text
+        await at.press("p")
+        told = "\n".join(at.controls.detail.pane.render_line(y).text for y in range(9))
+        assert "! errors, unrecovered: 25% or more of the calls of the tool" in told

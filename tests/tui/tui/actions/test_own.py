@@ -215,7 +215,7 @@ async def test_a_command_gets_the_values_of_the_row_of_the_place_and_of_the_turn
     found = tmp_path / "found.json"
     names = ("{run}", "{state}", "{conversation}", "{turn}", "{store}", "{link}")
     async with walking(actions=with_own({}, [writer(found, *names)])[0]) as at:
-        await at.press("enter", "enter", "enter", "enter", "j", "j")
+        await at.press("enter", "enter", "enter", "enter", "g", "j", "j")
         await at.press("ctrl+e")
         given = await written(at, found)
     assert given[:5] == ["r1", "greet", "c-0001", "2", "/tmp/a store.db"]

@@ -7,7 +7,7 @@ import pytest
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.walker import walking
 from tests.surface.explorer import MOST_UNFOLDED
-from tests.surface.tui import Column, Request, Row, Table
+from tests.surface.tui import Column, Folded, Request, Row, Table, as_read, row_number
 
 FLOWS = ("weather", "viewing")
 
@@ -84,3 +84,13 @@ async def test_other_rows_do_not_fold_and_say_so(view: str) -> None:
     async with walking() as at:
         await at.press(view, "b")
         assert "only flows fold" in at.bottom
+
+
+def test_rows_that_are_folded_are_counted() -> None:
+    rows = [Row(name, {"flow": name[0], "route": name, "n": 1}) for name in ("a1", "a2", "a3", "b1", "b2")]
+    folded = Folded(frozenset(("a2", "a3", "b2")), ("flow",), "route", "n", "route")
+    table = Table("routes", "", [Column("route", "Route", kind="name")], rows, folded=folded)
+    read = as_read(table)
+    assert [row.display.get("route", row.id) for row in read.rows] == ["a1", "+ 2 routes", "b1", "+ 1 route"]
+    assert [row_number(read, at) for at in range(4)] == [(1, 5), (2, 5), (4, 5), (5, 5)]
+    assert [row_number(table, at) for at in range(5)] == [(at, 5) for at in range(1, 6)]

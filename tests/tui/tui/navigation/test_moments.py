@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 from tests.support.fake_catalog import conversation_table, walked
 from tests.support.hostile import HOSTILE
 from tests.support.walker import walking
-from tests.surface.explorer import START, Location, Stack, is_place, link, link_to, open_link, place_of, row_at
+from tests.surface.explorer import (
+    START,
+    Location,
+    Stack,
+    begins_at,
+    is_place,
+    link,
+    link_to,
+    open_link,
+    place_of,
+    row_at,
+)
 from tests.surface.tui import ExitCode, Filter, Row, build, run
 from tests.surface.tui import where as where_of
 
@@ -177,3 +188,40 @@ def test_what_a_screen_cannot_begin_with_is_refused(
 ) -> None:
     assert run(["ui", *words]) == ExitCode.USAGE
     assert said in capsys.readouterr().err
+
+
+CALLED = {"kind": "tool", "state": "confirm", "detail": "find({}) failed: timeout"}
+FAILED_AT_THE_END = conversation_table()._replace(
+    rows=[
+        Row("1", {"kind": "state", "state": "greet"}),
+        Row("2", {"kind": "state", "state": "confirm"}),
+        Row("3", CALLED | {"detail": "find({})"}),
+        Row("4", CALLED, severity={"": "bad"}),
+        Row("5", {"kind": "state", "state": "confirm"}, severity={"": "bad"}),
+        Row("6", {"kind": "step", "state": "refuel", "detail": "1 refuel: never called, asked {}"}),
+        Row("7", {"kind": "step", "state": "confirm", "detail": "2 confirm: called with wrong arguments"}),
+    ],
+    begin="5",
+    extras={"blame": {"state": "confirm"}},
+)
+
+
+@pytest.mark.parametrize(
+    ("listed", "begun"),
+    [
+        ("", "5"),
+        ("failed=true", "5"),
+        ("flow=f missed_step=refuel failed=true", "6"),
+        ("flow=f wrong_step=confirm", "7"),
+        ("flow=f wrong_step=refuel", "5"),
+        ("tool_error=confirm/find errored=false", "4"),
+        ("tool_error=greet/find", "5"),
+        ("flow=f state=confirm", "5"),
+        ("flow=f state=greet", "1"),
+        ("(state=greet went_to=confirm)", "1"),
+        ("state!=greet", "5"),
+        ("state=greet first_failed=confirm", "5"),
+    ],
+)
+def test_a_call_opens_at_what_its_list_is_about(listed: str, begun: str) -> None:
+    assert begins_at(FAILED_AT_THE_END, Filter(listed).predicate) == begun

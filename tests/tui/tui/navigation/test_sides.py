@@ -343,3 +343,35 @@ def test_two_agents_among_the_levels_of_effects_are_two_sides() -> None:
         (("agent", None), ("agent", "a")),
     ):
         assert not sides_of(levels(one, other))
+
+
+async def test_two_agents_of_the_whole_store_are_compared_without_a_mark(demo: Path) -> None:
+    async with exploring(demo, (80, 70)) as at:
+        await at.press("=")
+        offered = at.controls.menu.list
+        assert {item.lead for item in offered.choices} == {"agent", "run"}
+        agents = [item.text for item in offered.choices if item.lead == "agent"]
+        await at.press("enter")
+        assert [item.text for item in at.controls.menu.list.choices] == agents[1:]
+        await at.press("enter")
+        assert at.screen.here.sides == tuple(f"agent:{name}" for name in agents[:2])
+        told = next(note for note in at.controls.table.table.notes if note.startswith("B is"))
+        assert told in at.head
+        await at.press("/", *"verdict=better", "enter")
+        assert told in at.controls.table.table.notes
+        shown = [at.controls.table.render_line(y).text.strip() for y in range(60)]
+        assert any(line.startswith("Paired by") for line in shown)
+        assert told not in shown
+
+
+async def test_two_runs_that_share_no_flow_say_so_once_and_what_to_do(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        for number, flow in enumerate(("airline", "telecom"), 1):
+            one = call("c", run=f"night-{number}", flow=flow, started_at=number * 10**12)
+            put(store, f"{flow}.jsonl", [one])
+    async with exploring(tmp_path / "calls.db", (80, 24)) as at:
+        await at.press("L")
+        screen = " ".join(at.controls.table.render_line(y).text.strip() for y in range(20))
+        assert screen.count("nothing is compared") == 1
+        assert "In a flow (f), L compares its last two runs" in screen
+        assert "Called by A alone" in screen

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.hostile import HOSTILE
-from tests.surface.explorer import Fuzzy
+from tests.surface.explorer import ChoiceList, Fuzzy, FuzzyMatch, MenuItem
 from tests.surface.tui import one_line
 
 NAMES = ("apartment_viewing", "dental_clinic", "property_trouble_ticket", "Clinic of Dr. Ämilia", "taxi2airport")
@@ -95,3 +95,15 @@ def test_one_name_is_found_among_five_thousand() -> None:
     names = [f"{parts[i % 8]}_{parts[i // 8 % 8]}_{parts[i // 64 % 8]}_{i}" for i in range(5_000)]
     found = Fuzzy(names).find("dental plumbing 4989")
     assert [names[each.index] for each in found[:1]] == ["dental_plumbing_dental_4989"]
+
+
+def test_names_of_a_list_that_have_no_room_are_still_told_apart_and_what_matched_stays_lit() -> None:
+    choices = ChoiceList()
+    names = ["agent-of-the-whole-family-one", "agent-of-the-whole-family-two"]
+    choices.offer([MenuItem(name, "100 calls   77% success") for name in names])
+    typed = Fuzzy(names).find("one")[0]
+    first, second = (choices._line(FuzzyMatch(at, typed.letters), 40, False) for at in range(2))
+    text = "".join(part for part, _ in first)
+    assert text != "".join(part for part, _ in second)
+    assert "…" in text
+    assert "one" in [part for part, style in first if style is not None]

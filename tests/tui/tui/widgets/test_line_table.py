@@ -260,3 +260,11 @@ async def test_a_share_is_a_bar_as_well_and_the_last_run_has_the_colour_of_its_v
             assert (style.reverse, style.color, style.bgcolor) == (True, None, getattr(widget.palette, role).color)
     async with shown(table, glyphs=ASCII) as (widget, _):
         assert "####.... w50%" in line(widget, 1)
+
+
+async def test_a_mark_in_the_first_column_moves_no_cell_and_cuts_no_letter_off() -> None:
+    columns = [Column("failed", "failed", kind="flag"), Column("end", "end", kind="name")]
+    row = Row("1", {"failed": True, "end": "booked"}, display={"failed": "only A"}, severity={"failed": "good"})
+    async with shown(Table("failures", "", columns, [row]), width=15) as (widget, _):
+        assert line(widget, 0) == " failed end    "
+        assert line(widget, 1) == "+only A booked "
