@@ -39,6 +39,7 @@ COMMANDS = {
     "mcp": "mcp",
     "notes": "notes",
     "eva": "eva",
+    "schema": "schema",
 }
 """Each is the function of its name in the module that stands here, which holds its EXAMPLES as well."""
 
