@@ -17,7 +17,7 @@ from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import shell_quoted
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.view_query import FilterParts, ViewQuery
-from riff_tui.views.conversations import CALL_ROW, COLUMNS, caller_texts, failure_text, record_of
+from riff_tui.views.conversations import BLAME, CALL_ROW, COLUMNS, caller_texts, failure_text, record_of
 from riff_tui.views.parts import cells, columns, moment_details, notes
 from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words, shapes_of
@@ -459,11 +459,6 @@ _ROW: Mapping[str, Shape] = {
 }
 _AT: Mapping[str, Shape] = {"t": or_null(NUMBER), "state": or_null(TEXT)}
 _TOOL: Mapping[str, Shape] = {**dict.fromkeys(("name", "by"), or_null(TEXT)), "arguments": ANY, "error": ANY}
-_BLAME: Mapping[str, Shape] = {
-    **dict.fromkeys(("state", "detail", "error", "who", "tool"), or_null(TEXT)),
-    "kind": TEXT,
-    "moment": or_null(record({**dict.fromkeys(("turn", "row"), or_null(COUNT)), "t": or_null(NUMBER)})),
-}
 _TOP: Mapping[str, Shape] = {
     "call": record(shapes_of(COLUMNS, CALL_ROW)),
     "aspects": record({"computed": by_name(ANY), "judged": list_of(notes.VERDICT), "stored": by_name(ANY)}),
@@ -479,7 +474,7 @@ _TOP: Mapping[str, Shape] = {
     "expected_steps": list_of(
         record({**_AT, "by": TEXT, **dict.fromkeys(("called", "matched"), FLAG), "asked": ANY, "given": ANY})
     ),
-    "blame": or_null(record(_BLAME)),
+    "blame": or_null(record(BLAME)),
 }
 _ALWAYS = ("call", "aspects", "annotations", "visits", "turns", "slots", "guards", "tool_calls", "source", "blame")
 

@@ -274,6 +274,11 @@ def _marks(call: Call, record: dict[str, Any], *, typed: bool) -> dict[str, Seve
     return marks
 
 
+BLAME = {
+    **dict.fromkeys(("state", "detail", "error", "who", "tool"), or_null(TEXT)),
+    "kind": TEXT,
+    "moment": or_null(record({**dict.fromkeys(("turn", "row"), or_null(COUNT)), "t": or_null(NUMBER)})),
+}
 CALL_ROW = {
     **dict.fromkeys(("run", "conversation", "flow", "agent"), TEXT),
     "moment": or_null(record({"turn": or_null(COUNT), "t": or_null(NUMBER)})),
