@@ -37,9 +37,9 @@ COMMANDS = {
     "copy": "copy",
     "doctor": "doctor",
     "mcp": "mcp",
+    "schema": "schema",
     "notes": "notes",
     "eva": "eva",
-    "schema": "schema",
 }
 """Each is the function of its name in the module that stands here, which holds its EXAMPLES as well."""
 
