@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store.location import without_secrets
 from riff_store.vocabulary import DETAIL_IS_SAID
@@ -106,10 +107,17 @@ def _with_names(query: ViewQuery, error: RiffError) -> RiffError:
 def _signed(query: ViewQuery, table: Table) -> Table:
     """Add to a table what was asked for, and in front of its notes which names were asked for in vain."""
     spec, request = query.spec, query.request
+
+    def drill(row: Row) -> dict[str, Any] | None:
+        from riff_tui import descent  # what has no use for it need not load it
+
+        return descent.drill(table, row, request)
+
     return table._replace(
         filter=request.where.strip(),
         notes=[*_notes_on_unknown_names(query, table), *table.notes],
         dump=dump_command(spec.name, request),
+        drill=drill,
         first=(*table.first, *spec.first),
         last=table.last or spec.last,
     )
@@ -171,57 +179,77 @@ def check_request(spec: ViewSpec, request: Request) -> None:
         raise UsageError(f"{spec.name} needs two sides: {command}")
 
 
-def dump_command(name: str, request: Request) -> str:
-    """Return the command that prints a view as requested."""
-
+def dump_argv(name: str, request: Request) -> list[str]:
+    """Return the command that prints a view as requested, as the arguments of a process."""
     spec = spec_of(name)
-    sides = " ".join(map(_side, request.sides or ()))
-    parts = [spec.command.replace("A B", sides) if sides else f"riff-tui dump {name}"]
+    argv = (spec.command if request.sides else f"riff-tui dump {name}").split()
+    if request.sides:
+        argv[argv.index("A") : argv.index("B") + 1] = map(_side, request.sides)
     if request.where.strip():
-        parts += ["--where", shell_quoted(request.where.strip())]
-    parts += [f"--by {key}" for key in request.by]
+        argv += ["--where", request.where.strip()]
+    for key in request.by:
+        argv += ["--by", key]
     if request.sort is not None:
-        parts += ["--sort", _quoted(request.sort)]
+        argv += ["--sort", request.sort]
     if request.limit is not None:
-        parts.append(f"--limit {request.limit}")
+        argv += ["--limit", str(request.limit)]
     if request.aspect is not None:
-        parts += ["--aspect", _quoted(request.aspect)]
+        argv += ["--aspect", request.aspect]
     if request.k is not None:
-        parts.append(f"--k {request.k}")
+        argv += ["--k", str(request.k)]
     if request.text and spec.text and request.sides is None:
-        parts.append("--text")
+        argv.append("--text")
     if request.store:
-        parts += ["--store", shell_quoted(without_secrets(request.store))]
-    return " ".join(parts)
+        argv += ["--store", without_secrets(request.store)]
+    return argv
 
 
-def ui_command(name: str, request: Request, *, at: str = "", store: str = "") -> str:
-    """Return the command that opens the explorer on a view as requested.
+def dump_command(name: str, request: Request) -> str:
+    """Return the command that prints a view as requested, as it is typed."""
+    return _typed(dump_argv(name, request))
+
+
+def ui_argv(name: str, request: Request, *, at: str = "", store: str = "") -> list[str]:
+    """Return the command that opens the explorer on a view as requested, as the arguments of a process.
 
     `at` is the moment of a call that the cursor is on, `store` is named if it is not empty.
     """
-
-    parts = [f"riff-tui ui {name}", *map(_side, request.sides or ())]
+    argv = ["riff-tui", "ui", name, *map(_side, request.sides or ())]
     if request.where.strip():
-        parts += ["--where", shell_quoted(request.where.strip())]
+        argv += ["--where", request.where.strip()]
     if request.aspect:
-        parts += ["--aspect", _quoted(request.aspect)]
-    parts += [f"--by {key}" for key in request.by]
+        argv += ["--aspect", request.aspect]
+    for key in request.by:
+        argv += ["--by", key]
     if request.sort:
-        parts += ["--sort", _quoted(request.sort)]
+        argv += ["--sort", request.sort]
     if at:
-        parts += ["--at", _quoted(at)]
+        argv += ["--at", at]
     if store:
-        parts += ["--store", shell_quoted(store)]
-    return " ".join(parts)
+        argv += ["--store", store]
+    return argv
+
+
+def ui_command(name: str, request: Request, *, at: str = "", store: str = "") -> str:
+    """Return the command that opens the explorer on a view as requested, as it is typed."""
+    return _typed(ui_argv(name, request, at=at, store=store))
 
 
 def _side(side: str) -> str:
     """Return a side as a word; what begins like an option would be taken for one."""
-    return _quoted(f"run:{side}" if side.startswith("-") else side)
+    return f"run:{side}" if side.startswith("-") else side
+
+
+def _typed(argv: Sequence[str]) -> str:
+    """Return a command as it is typed."""
+    # People change what they paste: a filter and a store stand in quotes, whatever is in them.
+    quoted = {place + 1 for place, word in enumerate(argv) if word in ("--where", "--store")}
+    return " ".join(shell_quoted(word) if place in quoted else _quoted(word) for place, word in enumerate(argv))
 
 
 def _quoted(word: str) -> str:
+    if word.replace("-", "").isalnum() and word.isascii():
+        return word
     import shlex  # most dumps need none
 
     return shlex.quote(word)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NoReturn
 
 from riff_tui.signals import end_at_once
@@ -49,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
         ended = _invoked(arguments)
         sys.stdout.flush()
     except BaseException as error:  # the one place where every end becomes an exit code
-        return _ended_by(error, debug="--debug" in arguments)
+        return _ended_by(error, debug="--debug" in arguments, as_json=_is_for_programs(arguments))
     return ended
 
 
@@ -64,12 +65,20 @@ def _invoked(arguments: Sequence[str]) -> int:
     return invoke(arguments)
 
 
-def _ended_by(error: BaseException, *, debug: bool) -> int:
+def _is_for_programs(arguments: Sequence[str]) -> bool:
+    """Return whether a command line asks for JSON, of which the error is some then, whatever else is wrong with it."""
+    formats = ("json", "jsonl")
+    spelled = {"--json", *(f"--format={form}" for form in formats)}
+    pairs = {("--format", form) for form in formats}
+    return not spelled.isdisjoint(arguments) or not pairs.isdisjoint(pairwise(arguments))
+
+
+def _ended_by(error: BaseException, *, debug: bool, as_json: bool) -> int:
     import click
 
     from riff_tui.command_line import usage_message
     from riff_tui.errors import ExitCode, Interrupted, describe
-    from riff_tui.output.streams import finish_output, say_error
+    from riff_tui.output.streams import finish_output, say_error, say_error_as_json
 
     finish_output()
     if _is_closed_pipe(error) or (isinstance(error, SystemExit) and _is_closed_pipe(error.__context__)):
@@ -85,7 +94,12 @@ def _ended_by(error: BaseException, *, debug: bool) -> int:
         code, message = describe(error)
     else:
         raise error
-    say_error(code, message, error if debug else None)
+    if as_json:
+        from riff_tui.errors import in_parts
+
+        say_error_as_json(code, *in_parts(message, error), error if debug else None)
+    else:
+        say_error(code, message, error if debug else None)
     return code
 
 

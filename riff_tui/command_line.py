@@ -37,6 +37,7 @@ COMMANDS = {
     "copy": "copy",
     "doctor": "doctor",
     "mcp": "mcp",
+    "schema": "schema",
     "notes": "notes",
     "eva": "eva",
 }

@@ -5,6 +5,7 @@ The whole tree is drawn in riff_store/errors.py.
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,7 @@ __all__ = [
     "UsageError",
     "ViewFailed",
     "describe",
+    "in_parts",
     "trace",
     "writing",
 ]
@@ -121,6 +123,15 @@ def describe(error: BaseException) -> tuple[ExitCode, str]:
             return ExitCode.STORE, f"{place}disk full; make room and run it again"
         return ExitCode.UNEXPECTED, f"{place}{error.strerror}"
     return ExitCode.UNEXPECTED, f"unexpected {type(error).__name__}; run it again with --debug to see where"
+
+
+def in_parts(message: str, error: BaseException) -> tuple[str, str]:
+    """Return what is wrong and what to do next, of the message of an error; the second is empty if it does not say."""
+    hint = error.hint if isinstance(error, RiffError) else ""
+    if hint and message.endswith(hint):
+        return message.removesuffix(hint).removesuffix("; "), hint
+    wrong, *advice = re.split(r"; |(?<=\?) (?=See )", message, maxsplit=1)
+    return wrong, "".join(advice)
 
 
 def trace(error: BaseException) -> str:

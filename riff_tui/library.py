@@ -34,7 +34,9 @@ def ask(
         with open_store(os.fspath(store)) as opened:
             return ask(opened, view, where, by, limit, sort=sort, aspect=aspect, sides=sides)
     keys = (by,) if isinstance(by, str) else tuple(by or ())
-    request = Request(where or "", keys, sort, limit, text=True, trend=True, sides=sides, aspect=aspect)
+    request = Request(
+        where or "", keys, sort, limit, text=True, trend=True, sides=sides, aspect=aspect, store=store.location
+    )
     with store.snapshot():
         table = show(store, view, request)
-        return [json.loads(dumped(row.record, Options())) for row in table.rows]
+        return [json.loads(dumped(table.record_of(row), Options())) for row in table.rows]

@@ -229,8 +229,8 @@ class Table(NamedTuple):
     Rows that are `folded` are one where people read.
     `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
     first one. `sort` is the column that rows are sorted by where that was asked
-    for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
-    later because it takes long.
+    for, with `-` downwards. `dump` is the command that prints the same, `drill` makes what leads below a row.
+    `deferred` begins the load of what was left for later because it takes long.
     """
 
     view: str
@@ -259,6 +259,7 @@ class Table(NamedTuple):
     begin: str = ""
     sort: str = ""
     dump: str = ""
+    drill: Callable[[Row], Mapping[str, Any] | None] | None = None
     deferred: Deferred | None = None
 
     @property
@@ -267,6 +268,11 @@ class Table(NamedTuple):
         shown = len(self.rows)
         matched = max(shown, self.matched or 0)
         return RowCounts(shown, matched, max(matched, self.total or 0))
+
+    def record_of(self, row: Row) -> Mapping[str, Any]:
+        """Return what data formats that are no grid print of a row: its record, and what leads below it."""
+        below = None if self.drill is None else self.drill(row)
+        return row.record if below is None else {**row.record, "drill": below}
 
     def column(self, key: str) -> Column | None:
         """Return the column of that key, if there is one."""

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from tests.promises.page import with_promises
 from tests.support.commands import riff_tui
+from tests.support.json_page import json_page
 from tests.surface.explorer import ACTIONS
 from tests.surface.ingest import Limits, sources
 from tests.surface.store import OF_CALLS, OF_STATES, Metric
@@ -33,6 +34,7 @@ FORMATS = DOCS / "formats.md"
 REFERENCE = DOCS / "reference.md"
 METRICS = DOCS / "metrics.md"
 PROMISES = DOCS / "promises.md"
+JSON = DOCS / "json.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
 WORKED = DOCS / "worked-example.md"
 EXAMPLES = README.parent / "examples"
@@ -210,4 +212,5 @@ if __name__ == "__main__":
     METRICS.write_text(with_metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
     REFERENCE.write_text(with_limits(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")
     FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")
+    JSON.write_text(json_page(), encoding="utf-8")
     PROMISES.write_text(with_promises(PROMISES.read_text(encoding="utf-8")), encoding="utf-8")

@@ -28,6 +28,8 @@ EXAMPLES = (
     "riff-tui compare previous latest --failures --where 'flow=dental_clinic'",
     "riff-tui compare previous latest --failure-matrix --where 'flow=dental_clinic'",
 )
+JSON = ("compare", "failures", "failure-shifts")
+"""The views that it prints."""
 _SIDE = "A run (the beginning of its id is enough), latest, previous, or agent:NAME."
 
 

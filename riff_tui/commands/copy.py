@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from riff_tui.commands.options import DebugOption, apply_store_limits, argument, flag, store_to_write
+from riff_tui.commands.options import (
+    DebugOption,
+    JsonOption,
+    apply_store_limits,
+    argument,
+    flag,
+    print_json,
+    printed,
+    store_to_write,
+)
+from riff_tui.shapes import COUNT, TEXT
 
 EXAMPLES = (
     "riff-tui copy calls.db service=evals",
@@ -17,10 +27,14 @@ ToArgument = Annotated[str, argument("TO", "Where to, made if it is not there.")
 ReplaceOption = Annotated[bool, flag("--replace", "Lose what TO holds.")]
 
 
+JSON = printed({"from": TEXT, "to": TEXT, "calls": COUNT, "rows": COUNT})
+
+
 def copy(
     source: FromArgument,
     target: ToArgument,
     replace: ReplaceOption = False,
+    json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Copy a store with all that is in it, between files and servers.
@@ -51,3 +65,5 @@ def copy(
         rows = copy_store(read, written, replace=replace, progress=count)
         calls = int(read.execute_sql("SELECT COUNT(*) FROM conversation WHERE TRUE")[0][0])
     say(f"Copied {calls:,} calls in {rows:,} rows from {read.location} to {written.location}.", fits=True)
+    if json:
+        print_json({"from": read.location, "to": written.location, "calls": calls, "rows": rows})

@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, flag, settings_for, store_to_write
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, flag, printed, settings_for, store_to_write
+from riff_tui.shapes import ANY, COUNT, COUNTS, FLAG, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -24,6 +25,20 @@ EXAMPLES = (
     "riff-tui doctor --migrate --store of-last-year.db",
 )
 LISTED = 200
+
+
+_CHECK = record({"check": TEXT, "problems": list_of(TEXT), "advice": or_null(TEXT)})
+JSON = printed(
+    {
+        "store": TEXT,
+        **dict.fromkeys(("size", "schema"), or_null(COUNT)),
+        **dict.fromkeys(("whole", "readable"), FLAG),
+        "counts": COUNTS,
+        "checks": list_of(_CHECK),
+        "hints": list_of(record({"found": TEXT, "advice": TEXT})),
+        "skipped": or_null(record({"total": COUNT, "rows": list_of(ANY)})),
+    }
+)
 
 
 def doctor(

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from riff_tui.commands.options import DebugOption, StoreOption, flag, option, settings_for, store_to_write
+from riff_tui.commands.options import (
+    DebugOption,
+    JsonOption,
+    StoreOption,
+    flag,
+    option,
+    print_json,
+    printed,
+    settings_for,
+    store_to_write,
+)
+from riff_tui.shapes import COUNT, FLAG, TEXT, TIME, list_of, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,10 +44,22 @@ FlowsOption = Annotated[
 RebuildOption = Annotated[bool, flag("--rebuild", "Forget all edits that the store holds first.")]
 
 
+_OF_FLOW = record(
+    {
+        "flow": TEXT,
+        **dict.fromkeys(("edits", "added", "gone"), COUNT),
+        **dict.fromkeys(("first", "last"), TIME),
+        "has_calls": FLAG,
+    }
+)
+JSON = printed({"flows": list_of(_OF_FLOW), "shallow": FLAG, "partial": FLAG, "undated": COUNT})
+
+
 def edits(
     repo: RepoOption,
     flows: FlowsOption,
     rebuild: RebuildOption = False,
+    json: JsonOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -50,6 +73,28 @@ def edits(
     history, results = run(store_location(settings_for(store)), repo, flows, rebuild=rebuild)
     for line in report(history, results, repo, flows):
         say(line)
+    if json:
+        print_json(
+            {
+                "flows": [_record(result) for result in results],
+                "shallow": history.is_shallow,
+                "partial": history.is_partial,
+                "undated": history.undated,
+            }
+        )
+
+
+def _record(result: EditsResult) -> dict[str, Any]:
+    from riff_tui.text.numbers import utc
+
+    counts = {key: getattr(result, key) for key in ("edits", "added", "gone")}
+    return {
+        "flow": result.flow,
+        **counts,
+        "first": utc(result.first),
+        "last": utc(result.last),
+        "has_calls": result.has_calls,
+    }
 
 
 def run(

@@ -72,6 +72,8 @@ MinNOption = Annotated[int | None, option("--min-n", "N", "Calls that a check ta
 StrictOption = Annotated[
     bool, flag("--strict", "Fail as well where a flow was not called, and where nothing could be decided.")
 ]
+JSON = ("gate",)
+"""The view that it prints."""
 JunitOption = Annotated[Path | None, option("--junit", "F", "Write the checks as JUnit XML as well.")]
 GithubOption = Annotated[
     bool, flag("--github", f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}.")

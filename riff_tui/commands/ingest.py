@@ -6,21 +6,25 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from riff_tui.commands.options import (
     DebugOption,
+    JsonOption,
     StoreOption,
     apply_limits,
     argument,
     flag,
     next_command,
     option,
+    print_json,
+    printed,
     settings_for,
     store_to_write,
 )
+from riff_tui.shapes import COUNT, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,6 +86,18 @@ StrictOption = Annotated[
 RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
 
 
+_COUNTED = (
+    "conversations", "scores", "flows", "annotations", "replaced", "skipped", "noted", "updated", "rerun", "superseded"
+)  # fmt: skip
+_OF_FILE = record(
+    {**dict.fromkeys(("path", "kind", "status"), TEXT), **dict.fromkeys(_COUNTED, COUNT), "reason": or_null(TEXT)}
+)
+_SUMS = ("conversations", "scores", "annotations", "unchanged", "replaced", "skipped", "waiting_notes")
+JSON = printed(
+    {"store": TEXT, **dict.fromkeys(_SUMS, COUNT), "files": list_of(_OF_FILE), "not_looked_at": list_of(TEXT)}
+)
+
+
 def ingest(
     paths: PathsArgument,
     kind: KindOption = None,
@@ -92,6 +108,7 @@ def ingest(
     no_text: NoTextOption = False,
     strict: StrictOption = False,
     rebuild: RebuildOption = False,
+    json: JsonOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -123,10 +140,39 @@ def ingest(
     )
     for line in (*registry().problems, *plugins().problems, *report(summary, kind)):
         say(line, fits=True)
+    if json:
+        print_json(_members(summary, store_location(settings)))
     if strict and (summary.skipped or summary.replaced or summary.dropped or summary.is_empty):
         raise InputSkipped(_dropped(summary))
     if not summary.is_empty:
         say(f"Next: {next_command(store=store_to_name(store_location(settings)))}")
+
+
+def _members(summary: IngestSummary, location: str) -> dict[str, Any]:
+    """Return what became of the input, as JSON has it: sums of what was stored, then each file."""
+    from riff_store.location import without_secrets
+
+    return {
+        "store": without_secrets(location),
+        "conversations": summary.conversations("taken", "changed"),
+        "scores": summary.scores,
+        "annotations": summary.annotations,
+        "unchanged": summary.count("unchanged"),
+        "replaced": summary.replaced,
+        "skipped": summary.skipped,
+        "waiting_notes": summary.waiting_notes,
+        "files": [
+            {
+                "path": result.path,
+                "kind": result.kind,
+                "status": _became(result),
+                **{key: getattr(result, key) for key in _COUNTED},
+                "reason": result.reason or None,
+            }
+            for result in summary.results
+        ],
+        "not_looked_at": list(summary.not_looked_at),
+    }
 
 
 def run(

@@ -13,15 +13,19 @@ from riff_tui.commands.options import (
     CallOption,
     CsvRawOption,
     DebugOption,
+    JsonOption,
     OutputOption,
     StoreOption,
     apply_limits,
     argument,
     flag,
     option,
+    print_json,
+    printed,
     settings_for,
     store_to_write,
 )
+from riff_tui.shapes import COUNT, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -155,9 +159,17 @@ def rename(
         _say_where(notebook.write(lines))
 
 
+_LEFT_OUT = record({"line": or_null(COUNT), "reason": TEXT})
+_MERGED = record(
+    {"file": TEXT, **dict.fromkeys(("new", "known", "changed", "skipped"), COUNT), "left_out": list_of(_LEFT_OUT)}
+)
+JSON = {"import": printed({"files": list_of(_MERGED)})}
+
+
 def import_notes(
     files: Annotated[list[Path], argument("FILE...", "Files of notes; - is stdin.")],
     strict: Annotated[bool, flag("--strict", "Exit 5 where a line was skipped.")] = False,
+    json: JsonOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -178,7 +190,7 @@ def import_notes(
         if str(path) != "-" and not path.exists():
             raise UsageError(f"{path}: there is no such file")
     apply_limits()
-    skipped = 0
+    skipped, merged = 0, []
     with store_to_write(store_location(settings_for(store)), create=True) as opened:
         for path in files:
             if str(path) == "-":
@@ -189,12 +201,18 @@ def import_notes(
                 with path.open("rb") as pipe:
                     found = merge_stream(opened, pipe)
             skipped += found.skipped
+            new, known, changed = found.written
+            left_out = [{"line": each.line, "reason": each.reason} for each in found.left_out]
+            counts = {"new": new, "known": known, "changed": changed, "skipped": found.skipped}
+            merged.append({"file": str(path), **counts, "left_out": left_out})
             for line in found.told("stdin" if str(path) == "-" else str(path)):
                 say(line)
         for line in of_no_call(opened):
             say(line)
         if opened.is_new:
             opened.discard_empty()
+    if json:
+        print_json({"files": merged})
     if strict and skipped:
         raise InputSkipped(f"{counted(skipped, 'line')} skipped; the reasons stand above")
 

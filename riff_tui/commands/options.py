@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,7 @@ import typer
 
 from riff_tui.commands import completion
 from riff_tui.output.formats import Format
+from riff_tui.shapes import Shape, record
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -55,6 +56,7 @@ NextStoreOption = Annotated[
     str | None, option("--store", "PATH|URL", "The store to name in the next command; none is read or written here.")
 ]
 DebugOption = Annotated[bool, flag("--debug", "Show where an error came from.")]
+JsonOption = Annotated[bool, flag("--json", "Print one JSON object for programs.")]
 AsciiOption = Annotated[bool | None, flag("--ascii", "Draw with ASCII characters only.")]
 WhereOption = Annotated[
     str, option("--where", "EXPR", "Show only what matches, such as 'flow:dent stall>0.3'.", completion.terms)
@@ -151,3 +153,19 @@ def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
                     opened.wait_at_most(0)  # whoever writes there has begun to use it
                     opened.discard_empty()
             raise
+
+
+def print_json(members: Mapping[str, Any]) -> None:
+    """Print one object for programs, with the version of its schema before all else."""
+    from riff_tui.errors import writing
+    from riff_tui.output.sinks.json import SCHEMA_VERSION, write_members
+    from riff_tui.output.sinks.parts import Options
+    from riff_tui.output.streams import standard_output
+
+    with writing("stdout"):
+        write_members({"schema_version": SCHEMA_VERSION, **members}.items(), standard_output().stream, Options())
+
+
+def printed(members: Mapping[str, Shape], sometimes: Collection[str] = ()) -> Shape:
+    """Return the schema of what a command prints so."""
+    return record({"schema_version": {"type": "integer"}, **members}, sometimes)

@@ -9,7 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, argument, flag, option, settings_for
+from riff_tui.commands.options import (
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    argument,
+    flag,
+    option,
+    printed,
+    settings_for,
+)
+from riff_tui.shapes import COUNT, NUMBER, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -43,6 +53,24 @@ class _FoundCall:
     call: Call
     turns: Sequence[Turn]
     places: Sequence[int]
+
+
+_TURN = {
+    "turn": COUNT,
+    "t": or_null(NUMBER),
+    **dict.fromkeys(("state", "role"), or_null(TEXT)),
+    "text": TEXT,
+}
+_HIT = {**dict.fromkeys(("run", "conversation", "flow", "agent"), TEXT), "trial": COUNT, **_TURN}
+_AROUND = dict.fromkeys(("before", "after"), list_of(record(_TURN)))
+JSON = printed(
+    {
+        **dict.fromkeys(("view", "text", "filter"), TEXT),
+        "rows": list_of(record({**_HIT, **_AROUND}, sometimes=_AROUND)),
+        "notes": list_of(TEXT),
+        **dict.fromkeys(("searched", "found", "hits"), COUNT),
+    }
+)
 
 
 def search(

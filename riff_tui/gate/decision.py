@@ -30,8 +30,9 @@ class Check:
     flow's falls would be by chance in one of all the flows. One that `recovered` is surely better, by the same tests
     the other way round.
 
-    Of a check that failed or recovered, `command` opens the candidate's calls that it rests on, and `agent` led them
-    all, where that was one. A failed one between runs has failed in every run that decided it `since` one.
+    Of a check that failed or recovered, `command` opens the candidate's calls that it rests on in the explorer, as
+    `opens` does as arguments, `argv` prints them, and `agent` led them all, where that was one. A failed one between
+    runs has failed in every run that decided it `since` one.
     """
 
     flow: str
@@ -57,6 +58,8 @@ class Check:
     agent: str | None = None
     since: str | None = None
     command: str = ""
+    argv: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import And, Not, Or, Predicate, Term, all_of
 from riff_store.metrics import metric_of
@@ -120,7 +120,7 @@ def with_commands(
         check: replace(
             check,
             agent=agents.get(check.flow),
-            command=_command(
+            **_commands(
                 check,
                 _where(check, comparison, calls),
                 paired.get(_key(check)) if check.kind == "aspect" else None,
@@ -189,17 +189,22 @@ def _field(check: Check) -> str:
     return check.aspect if metric is None else metric.of_call or metric.of_turns or check.aspect
 
 
-def _command(check: Check, where: str, paired: ComparedCalls | None, store_name: str) -> str:
-    """Return the command with the worst calls first; calls without a partner are left out if a filter can say so."""
-    from riff_tui.catalog import Request, ui_command
+def _commands(check: Check, where: str, paired: ComparedCalls | None, store_name: str) -> dict[str, Any]:
+    """Return the commands with the worst calls first; calls without a partner are left out if a filter can say so."""
+    from riff_tui.catalog import Request, dump_argv, ui_argv, ui_command
 
-    if check.kind == "covered":
-        return ui_command("coverage", Request(where=where), store=store_name)
-    texts = [f"{where} {_grouped(part)}" for part in _with_partner(paired)] if paired is not None else []
-    shortest = min(filter(_can_be_read, texts), key=len, default=where)
-    worst_first = _field(check) if check.better == "higher" else f"-{_field(check)}"
-    order = worst_first if check.kind == "aspect" else None
-    return ui_command("conversations", Request(where=shortest, sort=order), store=store_name)
+    view, order = "coverage", None
+    if check.kind != "covered":
+        texts = [f"{where} {_grouped(part)}" for part in _with_partner(paired)] if paired is not None else []
+        view, where = "conversations", min(filter(_can_be_read, texts), key=len, default=where)
+        worst_first = _field(check) if check.better == "higher" else f"-{_field(check)}"
+        order = worst_first if check.kind == "aspect" else None
+    request = Request(where=where, sort=order, store=store_name)
+    return {
+        "command": ui_command(view, request, store=store_name),
+        "argv": (*dump_argv(view, request), "--format", "json"),
+        "opens": tuple(ui_argv(view, request, store=store_name)),
+    }
 
 
 def _with_partner(found: ComparedCalls) -> Iterator[Predicate]:

@@ -112,6 +112,20 @@ def say_error(code: ExitCode, message: str, error: BaseException | None) -> None
     say(f"{SAID_BEFORE_ERRORS}{message}")
 
 
+def say_error_as_json(code: ExitCode, message: str, hint: str, error: BaseException | None) -> None:
+    """Write what ends a command as one line of JSON; with an error, where it came from stands above it."""
+    import json
+
+    from riff_tui.text.safe_text import escaped_hidden, one_line
+
+    if error is not None:
+        for line in trace(error).split("\n"):
+            say(line)
+    found = {"error": one_line(message), "hint": one_line(hint), "exit": int(code)}
+    with contextlib.suppress(OSError, ValueError):
+        print(escaped_hidden(json.dumps(found)), file=sys.stderr, flush=True)
+
+
 def finish_output() -> None:
     """Write what is still buffered; where that cannot be written send it nowhere, so that the process ends quietly."""
     try:

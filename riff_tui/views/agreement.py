@@ -10,6 +10,7 @@ from riff_store.alignment import FEWEST, HUMAN, PASSED
 from riff_store.filters.predicates import terms
 from riff_store.vocabulary import PERSON
 from riff_tui.filters import quote
+from riff_tui.shapes import INTERVALS, NUMBER, TEXT, by_name, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import counted, fixed
 from riff_tui.view_query import FilterParts, ViewQuery, sort_column
@@ -105,6 +106,8 @@ def _row(pair: PairAgreement) -> Row:
 def _way_down(pair: PairAgreement) -> str:
     """Lead to the calls that the two score apart; against correctness to those of which they say different things."""
     named = [quote(name) for name in pair.shown]
+    if _agree(pair.exact.mean):
+        return " | ".join(f"judge={name}" for name in dict.fromkeys(named))
     if pair.second is not None:
         return " | ".join(f"judge={name}" for name in dict.fromkeys(named))
     if pair.aspect == "verdict":
@@ -115,6 +118,11 @@ def _way_down(pair: PairAgreement) -> str:
     score, human, passed = f"humanness.{named[0]}", fixed(HUMAN, 0), fixed(PASSED, 0)
     apart = f"{score}>={human} correctness<{passed} | {score}<{human} correctness={passed}"
     return f"errored=false ({apart})"
+
+
+def _agree(exact: float | None) -> bool:
+    """Return whether two judges say the same of every call, as far as that is known."""
+    return exact is None or exact == 1
 
 
 def _marks(pair: PairAgreement) -> dict[str, Severity]:
@@ -136,13 +144,16 @@ SPEC = ViewSpec(
     order=110,
     show=show,
     judges="rows",
+    rows={"intervals": INTERVALS},
     columns=_COLUMNS,
     comparable=True,
     words=Words(nouns=("pair", "pairs"), empty=NO_JUDGE_HERE, empty_store=""),
     screen=Screen(
         key="B",
         help="Each pair of judges and how far they agree; press again for more.",
-        below=lambda row: "conversations" if row.record.get("second") == CORRECTNESS else "disputes",
+        below=lambda row: (
+            "conversations" if row.record["second"] == CORRECTNESS or _agree(row.record["exact"]) else "disputes"
+        ),
     ),
 )
 
@@ -239,6 +250,7 @@ DISPUTES = ViewSpec(
     show=show_disputes,
     limit=LISTED,
     judges="rows",
+    rows={"scores": by_name(or_null(NUMBER)), **dict.fromkeys(("run", "conversation", "flow", "agent"), TEXT)},
     columns=(*_WHO, _SPREAD, *_FURTHER),
     filters=Filters(fields=("scores",), call_fields=("run", "conversation", "flow", "agent", "correctness")),
     order_by="-spread",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL, MARKED
+from riff_tui.shapes import COUNT, COUNTS, NUMBER, TEXT, list_of, record
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, counts_text, in_two_parts, shown
@@ -167,6 +168,15 @@ def _distinct(lifts: Sequence[Lift]) -> list[Lift]:
     return list({(lift.n, lift.n_all): lift for lift in reversed(lifts)}.values())[::-1]
 
 
+_LIFT = record(
+    {
+        **dict.fromkeys(("dimension", "name"), TEXT),
+        **dict.fromkeys(("n", "n_all"), COUNT),
+        **dict.fromkeys(("share", "share_all", "p_adjusted"), NUMBER),
+    }
+)
+
+
 SPEC = ViewSpec(
     name="causes",
     title="Causes",
@@ -179,6 +189,8 @@ SPEC = ViewSpec(
     order=96,
     show=show,
     keys=("flow", "first_failed", "kind"),
+    rows={**dict.fromkeys(_COUNTS, COUNTS), "lift": list_of(_LIFT)},
+    top={"failed": COUNT, "calls": COUNT},
     columns=_COLUMNS,
     filters=Filters(call_fields=("flow", "last_ok", "who")),
     words=Words(

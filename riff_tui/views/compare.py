@@ -106,8 +106,7 @@ UNTESTED = "Nothing here is tested, so b is higher or lower, not better or worse
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
 _SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
 # What has no end is compared with itself, but a step from 0 to 1 is no revolution.
-_LEAST = 10.0
-_LONGEST = 24
+_LEAST, _LONGEST = 10.0, 24
 _OF_ROWS: Sequence[Column] = (
     Column("metric", "Metric", kind="name", help="What is compared."),
     Column("unit", "Unit", kind="text", shown=False, help="Its unit."),
@@ -161,12 +160,13 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
     `scope` is the filter that the comparison is within, `drill` the command that lists failures.
     """
     pooled = any(difference.events_a is not None for difference in answer.differences)
+    failing = {each.flow for each in answer.differences if each.only_a or each.only_b or each.both}
     return Table(
         view="compare",
         title=f"Compare: B {answer.b.name} against A {answer.a.name}{f' where {scope}' if scope else ''}"
         f" ({'newly broken and mended' if answer.a.kind == 'run' else 'worst'} first)",
         columns=[column._replace(shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
-        rows=[_row(difference) for difference in answer.differences],
+        rows=[_row(difference, leads=difference.flow in failing) for difference in answer.differences],
         lead="" if answer.solved is None else failures.solved_text(answer.solved),
         notes=[*_notes(answer), *([f"{DRILL}{drill}"] if drill and answer.differences else [])],
         extras={
@@ -182,7 +182,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
     )
 
 
-def _row(difference: Difference) -> Row:
+def _row(difference: Difference, *, leads: bool) -> Row:
     low, high = difference.interval or (None, None)
     record: dict[str, Any] = {
         **cells.values_of(difference, "flow aspect judge verdict newly"),
@@ -202,7 +202,6 @@ def _row(difference: Difference) -> Row:
         ),
     }
     where = cells.where({"flow": difference.flow})
-    few = any(_are_few(getattr(difference, key)) for key in _EVENTS)
     mark = _MARKS.get(difference.verdict)
     return Row(
         f"{difference.aspect} {difference.judge or ''}: {where}",
@@ -213,8 +212,9 @@ def _row(difference: Difference) -> Row:
             **({key: percent(record[key]) for key in ("a", "b")} if record["unit"] == SHARE else {}),
         },
         severity={} if mark is None else {"verdict": mark, "": mark},
-        thin=cells.is_thin(min(difference.a.n, difference.b.n)) or few,
-        where=where,
+        thin=cells.is_thin(min(difference.a.n, difference.b.n))
+        or any(_are_few(getattr(difference, key)) for key in _EVENTS),
+        where=where if leads else "",
     )
 
 
@@ -471,9 +471,10 @@ SPEC = ViewSpec(
     command="riff-tui compare A B",
     show=show,
     judges="rows",
+    rows=failures.COMPARED_ROW,
+    top=failures.COMPARED,
     columns=_COLUMNS,
-    # It chooses among the judges whose rows are shown.
-    filters=Filters(call_fields=("judge",)),
+    filters=Filters(call_fields=("judge",)),  # among those whose rows are shown
     sides=True,
     words=Words(
         noun="significance",

@@ -11,15 +11,16 @@ from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.metrics import metric_of
 from riff_store.vocabulary import MARKED
 from riff_tui.errors import UsageError
+from riff_tui.shapes import ANY, COUNT, COUNTS, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import shell_quoted
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.view_query import FilterParts, ViewQuery
-from riff_tui.views.conversations import caller_texts, failure_text, record_of
+from riff_tui.views.conversations import BLAME, CALL_ROW, COLUMNS, caller_texts, failure_text, record_of
 from riff_tui.views.parts import cells, columns, moment_details, notes
 from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
-from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
+from riff_tui.views.spec import Filters, Screen, ViewSpec, Words, shapes_of
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -453,6 +454,35 @@ def _visit_line(state: VisitedState) -> str:
     return f"{state.state} ({state.segment}): {' · '.join(parts)}"
 
 
+_ROW: Mapping[str, Shape] = {
+    **dict.fromkeys(("turn", "words_changed"), or_null(COUNT)),
+    **dict.fromkeys(("turn_taking", "as_at"), or_null(NUMBER)),
+    **dict.fromkeys(("changed", "reason", "meant", "heard", "blame", "ended"), or_null(TEXT)),
+    "notes": or_null(list_of(TEXT)),
+    "result": ANY,
+}
+_AT: Mapping[str, Shape] = {"t": or_null(NUMBER), "state": or_null(TEXT)}
+_TOOL: Mapping[str, Shape] = {**dict.fromkeys(("name", "by"), or_null(TEXT)), "arguments": ANY, "error": ANY}
+_TOP: Mapping[str, Shape] = {
+    "call": record(shapes_of(COLUMNS, CALL_ROW)),
+    "aspects": record({"computed": by_name(ANY), "judged": list_of(notes.VERDICT), "stored": by_name(ANY)}),
+    "interaction": columns.INTERACTION_OF_CALL,
+    "annotations": list_of(notes.NOTE),
+    "visits": list_of(record({**dict.fromkeys(_OF_VISIT.split(), ANY), "to_states": COUNTS})),
+    "turns": list_of(record({**_AT, "role": or_null(TEXT), "latency_ms": or_null(NUMBER), "text": or_null(TEXT)})),
+    "slots": list_of(record({**_AT, "slot": or_null(TEXT), "value": ANY})),
+    "guards": list_of(record({**_AT, "guard": or_null(TEXT), "result": ANY, "error": ANY})),
+    "tool_calls": list_of(record({**_AT, **_TOOL, "result": ANY})),
+    "source": record({"path": TEXT, "line": or_null(COUNT)}),
+    "voice": {"type": "object"},
+    "expected_steps": list_of(
+        record({**_AT, "by": TEXT, **dict.fromkeys(("called", "matched"), FLAG), "asked": ANY, "given": ANY})
+    ),
+    "blame": or_null(record(BLAME)),
+}
+_ALWAYS = ("call", "aspects", "annotations", "visits", "turns", "slots", "guards", "tool_calls", "source", "blame")
+
+
 SPEC = ViewSpec(
     name="conversation",
     title="One conversation",
@@ -463,6 +493,9 @@ SPEC = ViewSpec(
     ),
     order=180,
     show=show,
+    rows=_ROW,
+    top=_TOP,
+    sometimes=(*_ROW, *(key for key in _TOP if key not in _ALWAYS)),
     columns=_COLUMNS,
     filters=Filters(calls=True),
     text=True,

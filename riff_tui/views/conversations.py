@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import ALIASES, MARKED, START
 from riff_tui.errors import UsageError
+from riff_tui.shapes import COUNT, NUMBER, TEXT, list_of, or_null, record
 from riff_tui.table import Column, LazyRows, Row, Severity, Table, in_one_step
 from riff_tui.view_query import ViewQuery, sort_column
 from riff_tui.views.parts import cells, columns
@@ -273,6 +274,19 @@ def _marks(call: Call, record: dict[str, Any], *, typed: bool) -> dict[str, Seve
     return marks
 
 
+BLAME = {
+    **dict.fromkeys(("state", "detail", "error", "who", "tool"), or_null(TEXT)),
+    "kind": TEXT,
+    "moment": or_null(record({**dict.fromkeys(("turn", "row"), or_null(COUNT)), "t": or_null(NUMBER)})),
+}
+CALL_ROW = {
+    **dict.fromkeys(("run", "conversation", "flow", "agent"), TEXT),
+    "moment": or_null(record({"turn": or_null(COUNT), "t": or_null(NUMBER)})),
+    "codes": or_null(list_of(TEXT)),
+    "noted_by": or_null(list_of(TEXT)),
+}
+
+
 SPEC = ViewSpec(
     name="conversations",
     title="Conversations",
@@ -284,6 +298,7 @@ SPEC = ViewSpec(
     order=50,
     show=show,
     of_calls=of_calls,
+    rows=CALL_ROW,
     columns=COLUMNS,
     filters=Filters(calls=True),
     order_by="run",

@@ -99,6 +99,8 @@ def _summary(answers: Sequence[Coverage]) -> str:
 def _row(answer: Coverage, item: CoveredItem) -> Row:
     record: dict[str, Any] = {**answer.keys, **cells.values_of(item, "kind item calls served failed last declared")}
     names = {**answer.keys, FIELD_OF_KIND[item.kind]: item.item}
+    # The run that touched it last was made from a commit of its own.
+    names_of_last = {name: value for name, value in names.items() if name != "commit"} | {"run": item.last}
     where = f"{cells.where(names)} errored=false"
     missed = item.last != answer.last
     last = "" if not missed else item.last or NEVER
@@ -109,7 +111,7 @@ def _row(answer: Coverage, item: CoveredItem) -> Row:
         severity={} if item.calls else {"": "warn"},
         # Nothing lies below what was never touched.
         where=where if item.last is not None else "",
-        leads="" if item.calls or item.last is None else f"{cells.where({**names, 'run': item.last})} errored=false",
+        leads="" if item.calls or item.last is None else f"{cells.where(names_of_last)} errored=false",
     )
 
 

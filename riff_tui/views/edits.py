@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_tui.shapes import INTERVALS
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, changes, columns
@@ -167,6 +168,7 @@ SPEC = ViewSpec(
     ),
     order=140,
     show=show,
+    rows={"intervals": INTERVALS},
     columns=COLUMNS,
     last=("commit", "author", "next_run", "runs", "together"),
     words=Words(nouns=("edit", "edits"), empty=NO_EDITS, empty_store=NO_EDITS, also="git commits changes"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.metrics import POOLED, metric_of, unit_of
 from riff_store.vocabulary import COMPUTED, QUALITY
 from riff_tui.errors import UsageError
+from riff_tui.shapes import COUNT, COUNTS, TEXT, list_of, numbers, or_null, record
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import counted, excluded_text, fixed, listed, percent, signed
 from riff_tui.view_query import FilterParts, ViewQuery
@@ -243,6 +244,19 @@ def _left_out(answer: Effects) -> Iterator[str]:
 _BELOW = {"judge": "judges", "agent": "flows", "flow": "flows", "persona": "flows"}
 
 
+_OF_MODEL = record(
+    {
+        **dict.fromkeys(("n", "observations"), COUNT),
+        **numbers(("mean", "intercept", "together", "residual")),
+        "left_out": list_of(record({"factor": TEXT, "levels": COUNT, "level": TEXT}, sometimes=("level",))),
+        "confounded": list_of(list_of(TEXT)),
+        "judges": or_null(
+            record({"common": COUNT, "scored": COUNTS, "compared": list_of(TEXT), "apart": list_of(list_of(TEXT))})
+        ),
+    }
+)
+
+
 SPEC = ViewSpec(
     name="effects",
     title="Effects",
@@ -254,6 +268,8 @@ SPEC = ViewSpec(
     order=80,
     show=show,
     judges="rows",
+    rows={"level": or_null(TEXT)},
+    top={"aspect": TEXT, "aspects": list_of(TEXT), "model": _OF_MODEL},
     columns=_columns("0-10", "higher"),
     comparable=True,
     aspects=True,

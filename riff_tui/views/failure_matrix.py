@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from riff_store.filters.predicates import terms
 from riff_store.measure import wilson
 from riff_store.vocabulary import MARKED, NONE_FOUND, START
+from riff_tui.shapes import COUNT, COUNTS, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import p_text, percent
-from riff_tui.views.failures import side_notes, side_record, sides_of
+from riff_tui.views.failures import SIDE, side_notes, side_record, sides_of
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import marked_note
 from riff_tui.views.parts.changes import MARKS
@@ -153,6 +154,8 @@ SPEC = ViewSpec(
     order=95,
     show=show,
     keys=("flow", "last_ok", "first_failed"),
+    rows={"kinds": COUNTS, "taken": or_null(COUNT)},
+    top={"failed": COUNTS, "calls": COUNTS},
     columns=_COLUMNS,
     filters=Filters(call_fields=("flow",)),
     words=Words(
@@ -262,6 +265,8 @@ SHIFTS = ViewSpec(
     order=201,
     command="riff-tui compare A B --failure-matrix",
     show=show_shifts,
+    rows={"pairs": or_null(COUNT)},
+    top={"a": SIDE, "b": SIDE},
     columns=_OF_SHIFTS,
     sides=True,
     words=Words(nouns=("cell", "cells"), empty="No call of these sides failed.", empty_store=""),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, terms
+from riff_tui.shapes import COUNT, COUNTS, INTERVALS, NUMBER, TEXT, list_of, or_null, record
 from riff_tui.table import DRILL, NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.text.numbers import counted, listed, p_text, percent
 from riff_tui.views.parts import cells, columns
@@ -136,6 +137,31 @@ def _notes(answer: Failures) -> Iterator[str]:
         yield f"{answer.unknown} {pairs} a call of which success is not known."
 
 
+SIDE = record({"kind": TEXT, "name": TEXT, "n": COUNT, "excluded": COUNT})
+PAIRS = record({**dict.fromkeys(("pairs", "only_a", "only_b", "both", "neither"), COUNT), "p": or_null(NUMBER)})
+_OF_FLOW = record({"flow": TEXT, **dict.fromkeys(("n_a", "n_b", "excluded_a", "excluded_b", "pairs"), COUNT)})
+COMPARED = {
+    "a": SIDE,
+    "b": SIDE,
+    "tested": COUNT,
+    "flows": list_of(_OF_FLOW),
+    "solved": or_null(
+        record({"more": or_null(TEXT), **dict.fromkeys(("a", "b", "n_a", "n_b"), COUNT), "p": or_null(NUMBER)})
+    ),
+    "pairs": or_null(PAIRS),
+    "only_in_a": COUNTS,
+    "only_in_b": COUNTS,
+}
+COMPARED_ROW = {
+    **dict.fromkeys(
+        ("pairs", "events_a", "events_b", "only_a", "only_b", "both", "neither", "up", "down"), or_null(COUNT)
+    ),
+    "better": or_null(TEXT),
+    "intervals": INTERVALS,
+}
+"""What JSON has of the sides of a comparison, and beside its columns of a row."""
+
+
 SPEC = ViewSpec(
     name="failures",
     title="Failures of two sides",
@@ -148,6 +174,7 @@ SPEC = ViewSpec(
     command="riff-tui compare A B --failures",
     show=show,
     judges="rows",
+    top={"a": SIDE, "b": SIDE, **dict.fromkeys(("passed", "unknown", "alone_a", "alone_b"), COUNT), "pairs": PAIRS},
     columns=_COLUMNS,
     row_kind="call",
     sides=True,

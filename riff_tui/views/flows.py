@@ -13,11 +13,12 @@ from riff_store.scoring import FULL
 from riff_store.vocabulary import field_of
 from riff_tui.filters import Filter
 from riff_tui.filters.filter import render
+from riff_tui.shapes import COUNT, INTERVALS, NUMBER, TEXT, by_name, list_of, or_null, record
 from riff_tui.table import BOUNDS, LATER, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import percent
 from riff_tui.view_query import FilterParts, ViewQuery, matching
-from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
@@ -194,8 +195,6 @@ def _row(
         record["trend"] = list(cell.trend)
     display = columns.interaction_texts(cell.interaction)
     if cell.last_edit:
-        from riff_tui.views.parts import changes
-
         record["last_edit"] = changes.edit_record(cell.last_edit)
         display["last_edit"] = changes.edit_in_short(cell.last_edit)
     where = cells.where(names)
@@ -206,6 +205,8 @@ def _row(
         severity=cells.with_errored(_marks(cell, record, judges, aspects, bounds), errored),
         thin=is_thin(cell),
         where=where,
+        # Calls that are all errored have no place in any average, so none of these lies below.
+        leads="" if cell.n else where,
         counts=cells.counts_of(cell.n, measures),
     )
 
@@ -253,6 +254,17 @@ SPEC = ViewSpec(
     show=show,
     keys=KEYS,
     judges="columns",
+    rows={
+        **dict.fromkeys(("interaction", "interaction_all"), or_null(record(columns.PANEL))),
+        "humanness": by_name(or_null(NUMBER)),
+        "intervals": INTERVALS,
+        "trend": list_of(or_null(NUMBER)),
+        "last_edit": changes.EDIT,
+        "failed": or_null(COUNT),
+        "lost": or_null(COUNT),
+    },
+    top={"first": cells.FIRST_TO_FIX},
+    sometimes=("trend", "last_edit"),
     columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, *_OF_CALLERS, LAST_EDIT),
     filters=Filters(fields=("humanness",), added_aspects=True),
     order_by="blend",
@@ -359,6 +371,7 @@ ARCHETYPES = ViewSpec(
     ),
     order=160,
     show=show_archetypes,
+    rows={"intervals": INTERVALS, "failed": or_null(COUNT), "archetype": or_null(TEXT)},
     columns=_OF_FAMILIES,
     comparable=True,
     words=Words(nouns=("archetype", "archetypes")),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
+from riff_tui.shapes import COUNT, COUNTS, TEXT, numbers, or_null, record
 from riff_tui.table import NOT_MEASURED, Bar, Column, Folded, Row, Severity, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import counted, listed, p_text, percent, points_text
@@ -256,7 +257,15 @@ def _row(answer: Funnel, row: FunnelRow) -> Row:
     marks: dict[str, Severity] = {}
     if mark := cells.stall_mark(row.failed / row.reached if row.reached else None) if row.reached >= 5 else None:
         marks = {"failed": mark, "": mark}
-    where = _id(answer, row)
+    where, leads = _id(answer, row), ""
+    if row.outcome is not None:
+        # A call may go on where another one ends.
+        where = cells.where({**answer.keys, "final_state": row.state})
+        came = " | ".join(cells.where({field: row.state}) for field in ("final_state", "visited"))
+        leads = f"{cells.where(answer.keys)} ({came}) errored=false"
+    elif not row.reached:
+        # What no call came to has no neighbours, only calls that are blamed on it.
+        leads = cells.where({**answer.keys, "first_failed": row.state}) if row.failed else ""
     steps = ", ".join(f"{state} {n:,}" for state, n in row.next.items())
     display = {
         "state": f"{_SIGNS[row.outcome]} {row.state}" if row.outcome else row.state,
@@ -265,14 +274,18 @@ def _row(answer: Funnel, row: FunnelRow) -> Row:
         **({} if row.failed else {"failed": ""}),
     }
     return Row(
-        where,
+        _id(answer, row),
         record,
         display,
         severity=marks,
         thin=0 < row.reached < 5,
-        where=where if row.outcome is None else cells.where({**answer.keys, "final_state": row.state}),
+        where=where if row.reached or row.failed else "",
+        leads=leads,
         bars={"bar": Bar(row.share, min(failing, row.share))},
     )
+
+
+_DIFFERENCES = ("difference", "p", "p_adjusted", "failed_difference", "failed_p", "failed_p_adjusted")
 
 
 SPEC = ViewSpec(
@@ -286,6 +299,9 @@ SPEC = ViewSpec(
     order=45,
     show=show,
     keys=("flow", "state"),
+    rows={"next": COUNTS, "kinds": COUNTS, "side": TEXT, **numbers(_DIFFERENCES)},
+    top=dict.fromkeys(("a", "b"), record({"kind": TEXT, "name": or_null(TEXT), "calls": COUNT, "failed": COUNT})),
+    sometimes=("side", *_DIFFERENCES, "a", "b"),
     columns=_COLUMNS,
     filters=Filters(calls=True),
     first=FIRST,
@@ -294,7 +310,7 @@ SPEC = ViewSpec(
     screen=Screen(
         key="V",
         help="The funnel of this flow, or of two marked runs or agents: where calls come and fail; again for more.",
-        below=lambda row: "neighbors" if row.record.get("outcome") is None else "conversations",
+        below=lambda row: "conversations" if row.leads else "neighbors",
         walk=("flow", "agent"),
         of_row=("flow",),
         compares=True,

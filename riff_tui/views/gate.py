@@ -94,6 +94,8 @@ def _told(check: Check) -> dict[str, Any]:
         "n": _opened(check),
         **({"missing": list(check.missing)} if check.kind == "covered" else {}),
         **cells.values_of(check, "n_baseline n_candidate p_adjusted since command"),
+        "argv": list(check.argv),
+        "open": list(check.opens),
     }
 
 

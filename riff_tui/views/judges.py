@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from riff_store.alignment import HUMAN, PASSED
 from riff_store.vocabulary import COMPUTED
 from riff_tui.filters import quote
+from riff_tui.shapes import COUNT, INTERVALS, NUMBER, TEXT, by_name, list_of, or_null, record
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
 from riff_tui.text.column_fit import abbreviated
 from riff_tui.text.numbers import fixed, percent
@@ -160,6 +161,8 @@ def _row_of_rates(row: Alignment) -> Row:
 
 def _way_down(row: Alignment) -> str:
     """Lead to the calls of which the judge says something else than people; of a code to those that it misses."""
+    if {row.rates.tpr.mean, row.rates.tnr.mean} <= {1, None}:
+        return ""
     failed, passed = "verdict=fail !verdict=pass", "verdict=pass !verdict=fail"
     code = "" if row.code is None else f" code={quote(row.code)}"
     if row.shown and row.aspect != "humanness":
@@ -261,6 +264,10 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
     return Row(cells.where(names), record, severity=rate_marks(judge.rates), thin=cells.is_thin(judge.n), where=where)
 
 
+_NAMELESS = dict.fromkeys(("model", "prompt_hash", "prompt_version"), or_null(TEXT))
+_MEANS, _NUMBERS = by_name(or_null(NUMBER)), by_name(COUNT)
+
+
 SPEC = ViewSpec(
     name="judges",
     title="Judges",
@@ -271,6 +278,15 @@ SPEC = ViewSpec(
     ),
     order=100,
     show=show,
+    rows={
+        "aspect": TEXT,
+        "agreement": by_name(or_null(NUMBER)),
+        "shared": by_name(or_null(COUNT)),
+        "intervals": INTERVALS,
+        "tpr_n": or_null(COUNT),
+        "tnr_n": or_null(COUNT),
+        **_NAMELESS,
+    },
     columns=_COLUMNS,
     filters=Filters(fields=("aspect", "agreement")),
     order_by="judge",
@@ -293,6 +309,7 @@ ALIGNMENT = ViewSpec(
     order=115,
     show=show_alignment,
     judges="rows",
+    rows={"intervals": INTERVALS, "tnr_n": or_null(COUNT), "code": or_null(TEXT)},
     columns=_OF_ALIGNMENT,
     order_by="tpr",
     comparable=True,
@@ -395,6 +412,13 @@ FLOW_TABLE = ViewSpec(
     order=70,
     show=show_flow_table,
     judges="columns",
+    rows={
+        "cells": list_of(record({"agent": TEXT, "judge": TEXT, "quality": or_null(NUMBER), "n": COUNT})),
+        "pooled": _MEANS,
+        "pooled_n": _NUMBERS,
+        "quality": by_name(_MEANS),
+        "quality_n": by_name(_NUMBERS),
+    },
     columns=_OF_FLOWS,
     words=Words(label="flow table", nouns=("flow", "flows")),
     screen=Screen(key="6", help="What each judge says of each flow, by agent; press again for more.", below="flows"),

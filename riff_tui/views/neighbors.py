@@ -14,6 +14,7 @@ from riff_tui.charts import histogram
 from riff_tui.charts.ego_graph import ENDED, START, of_neighborhood
 from riff_tui.charts.neighbor_figure import EgoFigure, legend
 from riff_tui.errors import UsageError
+from riff_tui.shapes import COUNT, COUNTS, FLAG, INTERVALS, NUMBER, TEXT, by_name, list_of, numbers, or_null, record
 from riff_tui.table import Column, Row, Severity, Table, in_one_step, run_steps
 from riff_tui.text.numbers import counted, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
@@ -369,6 +370,37 @@ def latency_extras(pooled: PooledLatency | None) -> Mapping[str, Any]:
     return {"pooled_latency_p95": pooled.p95, "pooled_latency": known}
 
 
+_BLASTED = record({"state": TEXT, "n": COUNT, "through": NUMBER, "reached": NUMBER, "starved": or_null(NUMBER)})
+_BUCKET = record({"from": NUMBER, "to": or_null(NUMBER), "turns": COUNT})
+_METRICS = {
+    "segment": or_null(TEXT),
+    **dict.fromkeys(("n", "failed"), COUNT),
+    **numbers(columns.STATE_METRIC_KEYS),
+    "intervals": INTERVALS,
+}
+_TOP = {
+    "flow": TEXT,
+    "state": TEXT,
+    "calls": COUNT,
+    "blast": list_of(_BLASTED),
+    "blast_basis": or_null(TEXT),
+    "reach": by_name(NUMBER),
+    "metrics": or_null(record({**_METRICS, **columns.STEP}, sometimes=columns.STEP)),
+    "typed": FLAG,
+    "step": record(columns.STEP),
+    "pooled_latency_p95": or_null(NUMBER),
+    "pooled_latency": or_null(
+        record(
+            {
+                **numbers(("p50", "p95", "p99")),
+                **dict.fromkeys(("turns", "calls", "kept"), COUNT),
+                "buckets": list_of(_BUCKET),
+            }
+        )
+    ),
+}
+
+
 SPEC = ViewSpec(
     name="neighbors",
     title="Neighbours of a state",
@@ -380,6 +412,9 @@ SPEC = ViewSpec(
     order=170,
     aliases=("neighbours",),
     show=show,
+    rows={"outcome": TEXT, "stop_reasons": COUNTS, "n": or_null(COUNT), "state": or_null(TEXT)},
+    top=_TOP,
+    sometimes=("outcome", "stop_reasons", "step", "typed"),
     columns=_COLUMNS,
     # The filter names the state in the middle, and its metrics choose calls.
     filters=Filters(call_fields=("state", "stall")),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import UsageError
 from riff_tui.filters.parser import parse
+from riff_tui.shapes import COUNT, COUNTS, INTERVALS, TEXT, TIME, list_of, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import counted, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
@@ -201,6 +202,28 @@ SAMPLE = ViewSpec(
     ),
     order=55,
     show=show_sample,
+    rows={"codes": or_null(list_of(TEXT)), "noted_by": or_null(list_of(TEXT))},
+    top={
+        **dict.fromkeys(("n", "seed", "calls", "read", "gone", "codes"), COUNT),
+        "since_new_code": or_null(COUNT),
+        "drawn_from": TEXT,
+        "drawn_at": TIME,
+        **dict.fromkeys(("mix", "strata", "readers"), COUNTS),
+    },
+    sometimes=(
+        "n",
+        "seed",
+        "calls",
+        "read",
+        "gone",
+        "codes",
+        "since_new_code",
+        "drawn_from",
+        "drawn_at",
+        "mix",
+        "strata",
+        "readers",
+    ),
     columns=_COLUMNS,
     filters=Filters(fields=("position", "why", "stratum", "read"), calls=True),
     order_by="position",
@@ -341,6 +364,8 @@ CODES = ViewSpec(
     order=97,
     show=show_codes,
     keys=("code",),
+    rows={**dict.fromkeys(("states", "agents", "authors", "flows"), COUNTS), "intervals": INTERVALS},
+    top={**dict.fromkeys(("read", "failed", "uncoded", "errored"), COUNT), "since_new_code": or_null(COUNT)},
     columns=_OF_CODES,
     words=Words(nouns=("code", "codes"), empty=NO_CODE, empty_store=""),
     screen=Screen(

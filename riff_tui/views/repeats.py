@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_tui.shapes import COUNT, INTERVALS, NUMBER, TEXT, by_name, list_of, or_null, record
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import counted, percent
 from riff_tui.views.parts import cells, columns
@@ -180,6 +181,12 @@ SPEC = ViewSpec(
     order=130,
     show=show,
     keys=("flow", "agent"),
+    rows={"pass_all": by_name(NUMBER), "pass_any": by_name(NUMBER), "intervals": INTERVALS},
+    top={
+        "overall": list_of(
+            record({"agent": or_null(TEXT), "groups": COUNT, "trials": COUNT, "pass_all": by_name(NUMBER)})
+        )
+    },
     columns=(*columns.keys(("flow", "agent")), *_FOUND),
     order_by="-flaky",
     comparable=True,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_tui.shapes import COUNT, INTERVALS, NUMBER, TEXT, list_of, numbers, or_null, record
 from riff_tui.table import BOUNDS, Bounds, Column, Folded, Row, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import counted, percent
 from riff_tui.views.funnel import LISTED, RARE
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
+from riff_tui.views.spec import BY, Filters, Screen, ViewSpec, Words
 from riff_tui.views.states import NO_STATES, with_excluded
 
 if TYPE_CHECKING:
@@ -238,6 +239,20 @@ def _joined_states(states: Sequence[str], outcomes: Mapping[str, str]) -> str:
     )
 
 
+_BY = dict.fromkeys(BY, or_null(TEXT))
+_OF_FLOW = {
+    **dict.fromkeys(("routes", "calls", "failed", "followed"), COUNT),
+    "off": or_null(COUNT),
+    "conformance": or_null(NUMBER),
+}
+_OF_BEGINNING = {
+    "route": or_null(list_of(TEXT)),
+    **dict.fromkeys(("n", "failed"), COUNT),
+    **numbers(("share", "success_rate")),
+    "off": or_null(COUNT),
+}
+
+
 SPEC = ViewSpec(
     name="routes",
     title="Routes",
@@ -249,6 +264,11 @@ SPEC = ViewSpec(
     order=46,
     show=show,
     keys=("flow", "route"),
+    rows={"route": list_of(TEXT), "intervals": INTERVALS, "off": or_null(COUNT), "example": TEXT},
+    top={
+        "flows": list_of(record({**_OF_FLOW, **_BY}, sometimes=BY)),
+        "beginnings": list_of(record({**_OF_BEGINNING, **_BY}, sometimes=BY)),
+    },
     columns=(columns.FLOW, *_OF_ROUTES),
     filters=Filters(calls=True, fields=("n", "share", "success_rate", "off", "new")),
     first=ROUTES_FIRST,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from riff_tui.shapes import COUNT, or_null
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -54,6 +55,7 @@ SPEC = ViewSpec(
     ),
     order=150,
     show=show,
+    rows={"line": or_null(COUNT)},
     columns=_COLUMNS,
     filters=Filters(refusal="what was skipped belongs to no flow, agent or run"),
     order_by="path",

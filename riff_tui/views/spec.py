@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from riff_store.vocabulary import FIELDS
+from riff_tui.shapes import ANY, COUNT, FLAG, NUMBER, TEXT, TIME, Shape, or_null
 from riff_tui.table import Column, Row, Table
 
 if TYPE_CHECKING:
@@ -23,6 +24,23 @@ def _counts_calls(column: Column) -> bool:
     """Return whether a column counts the calls of which a flag is true: its name asks for these calls."""
     field = FIELDS.get(column.key)
     return column.kind == "count" and field is not None and field.kind == "flag"
+
+
+_OF_KIND: Mapping[str, Shape] = {
+    "name": or_null(TEXT),
+    "text": or_null(TEXT),
+    "number": or_null(NUMBER),
+    "count": COUNT,
+    "flag": or_null(FLAG),
+    "time": or_null(TIME),
+    "object": ANY,
+}
+
+
+def shapes_of(columns: Sequence[Column], further: Mapping[str, Shape], named: Collection[str] = ()) -> dict[str, Shape]:
+    """Return what JSON has of a row by its keys: what columns are of, or what is `further` said; `named` always is."""
+    found = {column.key: _OF_KIND[column.kind] for column in columns if column.kind in _OF_KIND and not column.path}
+    return found | dict.fromkeys((key for key in named if key in found), TEXT) | dict(further)
 
 
 class Filters(NamedTuple):
@@ -99,6 +117,9 @@ class ViewSpec(NamedTuple):
     view's own order begins with, if there is one. On a screen columns in `first` stand behind the names, those in
     `last` at the right. `row_kind` says what a row stands for, `comparable` that two rows can be put side by side.
 
+    What its JSON holds: a key for each column, of what its kind says. `rows` are further keys of a row, and those of
+    which that is not the whole truth; `top` those of the whole. `sometimes` names the keys that may be missing.
+
     What can be asked of it: `splits` by `--by`, which names further keys of its rows, or `regroups` them, where it
     names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, holds the `text` of
     calls, can add a `trend` to each row, `draws` as many calls as `--k` says.
@@ -119,6 +140,9 @@ class ViewSpec(NamedTuple):
     judges: Literal["", "columns", "rows"] = ""
 
     columns: Sequence[Column] = ()
+    rows: Mapping[str, Shape] = {}
+    top: Mapping[str, Shape] = {}
+    sometimes: Collection[str] = ()
     filters: Filters = Filters()
     order_by: str = ""
     first: tuple[str, ...] = ()

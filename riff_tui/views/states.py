@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin, mean
+from riff_tui.shapes import COUNT, COUNTS, INTERVALS, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.views.parts import cells, columns
@@ -187,6 +188,8 @@ SPEC = ViewSpec(
     aliases=("state-matrix",),
     show=show,
     keys=("flow", "state"),
+    rows={"to_states": COUNTS, "intervals": INTERVALS, "lost": or_null(COUNT), **columns.STEP},
+    sometimes=tuple(columns.STEP),
     columns=(
         *columns.keys(("flow", "state")),
         columns.HIDDEN_SEGMENT,
@@ -205,7 +208,7 @@ SPEC = ViewSpec(
         key="3",
         help="The states of this flow or segment; press again for more.",
         depth=2,
-        below=lambda row: "conversations" if row.leads else "neighbors",
+        below=lambda row: "conversations" if row.leads else "neighbors" if row.record["n"] else "",
         walk=("flow", "agent", "segment"),
     ),
 )
@@ -267,7 +270,11 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         "most_state": cell.most.keys.get("state"),
         "intervals": cells.intervals(cell.measures),
     }
-    where = cells.where(names)
+    where, leads = cells.where(names), ""
+    if not cell.n and cell.failed:
+        # Calls are blamed on a step that they never came to: no state of the phase has a row, and the calls prove it.
+        others = {key: name for key, name in names.items() if key != "segment"}
+        leads = cells.where({**others, "first_failed": worst})
     return Row(
         where,
         record,
@@ -275,8 +282,9 @@ def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         posted={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
         severity=segment_marks(cell, record),
         thin=is_thin(cell),
-        where=where,
+        where=where if cell.n or cell.failed else "",
         counts=cells.counts_of(cell.n, cell.measures),
+        leads=leads,
     )
 
 
@@ -292,6 +300,7 @@ SEGMENTS = ViewSpec(
     aliases=("segment-matrix",),
     show=show_segments,
     keys=("flow", "segment"),
+    rows={"intervals": INTERVALS, "lost": or_null(COUNT)},
     columns=(*columns.keys(("flow", "segment")), columns.FAILED_HERE, _N, *columns.STATE_METRICS, *_WORST),
     order_by="-stall",
     # A phase's worst member stands where it is seen, whatever else has no room.
@@ -302,7 +311,7 @@ SEGMENTS = ViewSpec(
     screen=Screen(
         key="2",
         help="The segments of this flow; press again for more.",
-        below="states",
+        below=lambda row: "conversations" if row.leads else "states",
         walk=("flow", "agent"),
     ),
 )

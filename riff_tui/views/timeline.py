@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
+from riff_tui.shapes import COUNT, COUNTS, INTERVALS, NUMBER, by_name, list_of, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -153,6 +154,17 @@ SPEC = ViewSpec(
     order=60,
     show=show,
     judges="columns",
+    rows={
+        "quality": by_name(or_null(NUMBER)),
+        "quality_n": COUNTS,
+        "changes": list_of(changes.CHANGE_OF_FLOW),
+        "intervals": INTERVALS,
+        "edit": or_null(changes.EDIT),
+        "trend": list_of(or_null(NUMBER)),
+        "n_before": or_null(COUNT),
+        "n_after": or_null(COUNT),
+    },
+    sometimes=("trend",),
     columns=(*_COLUMNS, *_CHANGES, EDIT),
     filters=Filters(fields=("quality",)),
     order_by="started_at",
@@ -232,6 +244,7 @@ RUNS = ViewSpec(
     ),
     order=90,
     show=show_runs,
+    rows={"intervals": INTERVALS, "failed": or_null(COUNT)},
     columns=_RUN_COLUMNS,
     order_by="-started_at",
     last=("excluded", "label", "commit", "branch", "written_by"),

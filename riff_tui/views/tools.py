@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import NONE_FOUND
+from riff_tui.shapes import COUNT, INTERVALS, TEXT, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
@@ -143,6 +144,7 @@ SPEC = ViewSpec(
     order=98,
     show=show,
     keys=_KEYS,
+    rows={"intervals": INTERVALS, "bad_arguments": or_null(COUNT), "state": or_null(TEXT)},
     columns=(*columns.keys(_KEYS), *_MEASURES),
     # A tool is looked for where it was called, as STATE/TOOL too.
     filters=Filters(call_fields=("tool",)),

@@ -23,6 +23,7 @@ from riff_store.measure import (
 )
 from riff_store.vocabulary import NONE_FOUND
 from riff_tui.filters.filter import render
+from riff_tui.shapes import TEXT, list_of
 from riff_tui.table import BOUNDS, DRILL, NOT_MEASURED, Bounds, Column, Row, Section, Severity, Table, in_one_step
 from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.view_query import FilterParts, ViewQuery
@@ -396,6 +397,10 @@ def _more(named: Sequence[str]) -> str:
 
 
 _BELOW = {"flows": "segments", "segments": "states", "states": "neighbors"}
+_ALWAYS = {"list", "rank", "flow", "agent", "segment", "state", "failed", "n", "share", "reasons"}
+"""What every row has; the figures behind its reasons come with them."""
+
+
 SPEC = ViewSpec(
     name="worklist",
     title="What to work on",
@@ -408,6 +413,9 @@ SPEC = ViewSpec(
     aliases=("analyze",),
     show=show,
     limit=10,
+    rows={"reasons": list_of(TEXT), **dict.fromkeys(("list", "flow"), TEXT), **columns.STEP},
+    top={"first": cells.FIRST_TO_FIX},
+    sometimes=tuple({column.key for column in _COLUMNS} - _ALWAYS),
     columns=_COLUMNS,
     filters=Filters(fields=tuple(column.key for column in columns.STEPS), calls=True),
     words=Words(

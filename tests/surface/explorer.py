@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from riff_tui.descent import about_calls, fixed_fields, keep_steps, narrow
 from riff_tui.tui.actions import copying
 from riff_tui.tui.actions.action import KINDS, Action, Controls, ControlsHost, action_for, textual_keys
 from riff_tui.tui.actions.copying import FILE_NAME, CopyMenu, copy, markdown
@@ -47,17 +48,13 @@ from riff_tui.tui.navigation.location import (
     START,
     Location,
     Stack,
-    about_calls,
     below,
     calls_of_step,
     center_on,
     crumbs,
     descend,
-    fixed_fields,
     fixed_value,
     is_within,
-    keep_steps,
-    narrow,
     recentred,
     scope_of,
     sides_of,

@@ -28,6 +28,8 @@ from riff_tui.commands.calls.watch import LiveLines
 from riff_tui.commands.gate import SUMMARY_VARIABLE
 from riff_tui.commands.ingest import LEFT_OUT, LISTED_FILES, written_by
 from riff_tui.commands.notes import PARTS
+from riff_tui.commands.schema import named as schema_of
+from riff_tui.commands.schema import whole as schema_of_all
 from riff_tui.errors import ExitCode, FilterError, OutputError, OutputFull, UsageError, ViewFailed, describe, trace
 from riff_tui.filters import Filter, parser, quote, split, take_judges
 from riff_tui.filters import render as filters_render

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -57,7 +58,7 @@ def test_help_of_the_whole_names_every_command(capsys: Captured) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [name for name in COMMANDS if name not in ("simulate", "judge", "notes", "eva", "copy")]
+    "command", [name for name in COMMANDS if name not in ("simulate", "judge", "notes", "eva", "copy", "schema")]
 )
 def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captured) -> None:
     run([command, "--help"])
@@ -98,6 +99,29 @@ def test_what_makes_no_sense_is_answered_in_a_line_with_exit_2(
     assert code == ExitCode.USAGE
     assert complaint in message
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "hint", "code"),
+    [
+        ("dump flws --format json", "no view is called 'flws' (did you mean flows?)", "there are worklist", 2),
+        ("dump flows --format=jsonl --where (", "filter, character 2: something to look for is missing here", "", 2),
+        ("dump flows --format json --where nope=3", "filter, character 1: ", "", 2),
+        ("dump flows --format json --store none.db", "none.db: there is no store", "make one with `riff-tui ingest", 4),
+        ("gate --json --nope", "No such option '--nope'.", "ee `riff-tui gate --help`", 2),
+        ("search x --json --where", "Option '--where' requires an argument", "see `riff-tui --help`", 2),
+    ],
+)
+def test_who_asks_for_json_gets_errors_as_json(
+    line: str, error: str, hint: str, code: int, tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("RIFF_TUI_STORE", str(tiny))
+    assert run(line.split()) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    found = json.loads(said.err.splitlines()[-1])
+    assert found.keys() == {"error", "hint", "exit"}
+    assert (error in found["error"], hint in found["hint"], found["exit"]) == (True, True, code)
 
 
 def test_reading_never_makes_a_store(tmp_path: Path, capsys: Captured) -> None:
@@ -201,10 +225,12 @@ def closing(redirections: str, *arguments: str) -> subprocess.CompletedProcess[b
 
 
 def test_a_closed_stdout_is_named_unless_a_file_takes_the_dump(tiny: Path, tmp_path: Path) -> None:
-    for command in (["dump", "flows"], ["doctor"], ["dump", "runs", "--format", "json"]):
+    complaint = "stdout: cannot be written (Bad file descriptor)"
+    for command in (["dump", "flows"], ["doctor"]):
         ended = closing(">&-", *command, "--store", str(tiny))
-        complaint = b"riff-tui: error: stdout: cannot be written (Bad file descriptor)\n"
-        assert (ended.returncode, ended.stderr) == (ExitCode.UNEXPECTED, complaint)
+        assert (ended.returncode, ended.stderr.decode()) == (ExitCode.UNEXPECTED, f"riff-tui: error: {complaint}\n")
+    ended = closing(">&-", "dump", "runs", "--format", "json", "--store", str(tiny))
+    assert json.loads(ended.stderr) == {"error": complaint, "hint": "", "exit": ExitCode.UNEXPECTED}
     ended = closing("<&- >&-", "dump", "flows", "--store", str(tiny), "-o", str(tmp_path / "flows.md"))
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert (tmp_path / "flows.md").read_text(encoding="utf-8").startswith("# Evaluation matrix")

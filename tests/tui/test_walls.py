@@ -48,7 +48,8 @@ def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: 
 def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     found = loaded(_RUN, "dump", "flows", "--format", "json", "--store", str(tiny))
     others = {view.name for view in views()} - {"flows"}
-    assert not found & {f"riff_tui.views.{name}" for name in others}
+    # Its rows lead to segments, which are beside states.
+    assert not found & {f"riff_tui.views.{name}" for name in others - {"states"}}
     # What to fix first is a state of the worklist.
     assert not found & {f"riff_store.queries.{name}" for name in others - {"states", "worklist"}}
     sinks = {name.rpartition(".")[2] for name in found if name.startswith("riff_tui.output.sinks.")}

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from riff_tui.commands.options import CallOption, DebugOption, OutputOption, StoreOption, flag, option, settings_for
+from riff_tui.commands.options import (
+    CallOption,
+    DebugOption,
+    JsonOption,
+    OutputOption,
+    StoreOption,
+    flag,
+    option,
+    print_json,
+    printed,
+    settings_for,
+)
+from riff_tui.shapes import TEXT, or_null
 
 EXAMPLES = (
     "riff-tui case --where 'run=nightly-2026-06-22 conversation=c-000029' -o cases/stuck.toml",
@@ -20,6 +32,10 @@ RedactOption = Annotated[
 ]
 
 
+JSON = printed({"flow": TEXT, "file": or_null(TEXT), "case": or_null(TEXT)})
+"""`case` is the text of the file, unless it is written into one."""
+
+
 def case(
     where: CallOption = "",
     output: OutputOption = None,
@@ -27,6 +43,7 @@ def case(
     name: NameOption = None,
     flows: FlowOption = None,
     redact: RedactOption = True,
+    json: JsonOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -47,7 +64,11 @@ def case(
     with open_store(store_location(settings_for(store))) as opened, opened.snapshot():
         made = case_where(opened, where, until=until, name=name, redact=redact, flow_file=flows)
     text = case_text(made)
-    write_output(output, lambda file: file.write(text))
+    written = names_file(output)
+    if written or not json:
+        write_output(output, lambda file: file.write(text))
+    if json:
+        print_json({"flow": made.flow, "file": str(output) if written else None, "case": None if written else text})
     if names_file(output):
         say(f"Next: {_next(str(output), made.flow, flows)}")
 

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
     DebugOption,
+    JsonOption,
     NextStoreOption,
     apply_limits,
     argument,
     flag,
     next_ingest,
     option,
+    print_json,
+    printed,
     time_of,
 )
+from riff_tui.shapes import COUNT, FLAG, TEXT, by_name
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -45,6 +49,11 @@ RetryUnscoredOption = Annotated[bool, flag("--retry-unscored", "Ask again where 
 DryRunOption = Annotated[bool, flag("--dry-run", "Only say how many calls and tokens it would be.")]
 
 
+_PASSED_OVER = ("scored_before", "unscored_before", "unrecorded", "beyond_limit")
+_ASKED = ("due", "scored", "unscored", "not_asked", *_PASSED_OVER)
+JSON = printed({"judge": TEXT, "out": TEXT, "dry_run": FLAG, **dict.fromkeys(_ASKED, COUNT), "reasons": by_name(COUNT)})
+
+
 def judge(
     paths: PathsArgument,
     name: NameOption,
@@ -54,6 +63,7 @@ def judge(
     concurrency: ConcurrencyOption = None,
     retry_unscored: RetryUnscoredOption = False,
     dry_run: DryRunOption = False,
+    json: JsonOption = False,
     store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -64,7 +74,25 @@ def judge(
     """  # fmt: skip
     from riff_tui.output.streams import say
 
-    judge_calls(paths, name, out, judged_at, limit, concurrency, retry_unscored=retry_unscored, dry_run=dry_run)
+    plan, ended = judge_calls(
+        paths, name, out, judged_at, limit, concurrency, retry_unscored=retry_unscored, dry_run=dry_run
+    )
+    if json:
+        progress = ended.progress if ended else None
+        done, scored = (progress.done, progress.scored) if progress else (0, 0)
+        print_json(
+            {
+                "judge": name,
+                "out": str(out),
+                "dry_run": dry_run,
+                "due": len(plan.due),
+                "scored": scored,
+                "unscored": done - scored,
+                "not_asked": len(plan.due) - done,
+                **{key: getattr(plan, key) for key in _PASSED_OVER},
+                "reasons": dict(ended.unscored) if ended else {},
+            }
+        )
     if not dry_run:
         say(f"Next: {next_ingest(out, store)}")
 
@@ -79,8 +107,8 @@ def judge_calls(
     *,
     retry_unscored: bool = False,
     dry_run: bool = False,
-) -> None:
-    """Have calls judged and say what came of it; raises what a run of a judge ends with where it does not end well."""
+) -> tuple[JudgingPlan, RunEnd | None]:
+    """Have calls judged and return what came of it, which is said; raises what ends a run of a judge early."""
     from riff_runner.judge.conversations import find_conversations
     from riff_runner.judge.ledger import Ledger
     from riff_runner.judge.session import Session
@@ -108,7 +136,7 @@ def judge_calls(
             plan = session.plan(limit=limit, retry_unscored=retry_unscored)
             for line in report_plan(plan, found, config, session.estimate(plan)):
                 say(line)
-            return
+            return plan, None
         with writing(str(out)), session.ledger:
             session.ledger.hold(session.runs())
             plan = session.plan(limit=limit, retry_unscored=retry_unscored)
@@ -119,6 +147,7 @@ def judge_calls(
         say(line)
     if ended is not None and ended.signal is not None:
         end_by(ended.signal)
+    return plan, ended
 
 
 def configured(name: str) -> JudgeSettings:

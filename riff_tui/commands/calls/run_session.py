@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.commands.options import next_command, next_ingest, store_to_write
+from riff_tui.output.sinks.json import SCHEMA_VERSION
 from riff_tui.output.streams import SAID_BEFORE_ERRORS
 from riff_tui.text.numbers import LISTED, counted
 
@@ -253,6 +254,7 @@ def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
     """Return what `--json` says when a run begins."""
     document = plan.document
     return {
+        "schema_version": SCHEMA_VERSION,
         "event": "launch",
         "run": document.run_id,
         "out": out,
@@ -270,6 +272,7 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
     tally, tokens = end.tally, end.tally.tokens.items()
     ended = end.plan.document.invocations[-1].ended if end.plan.due else None
     return {
+        "schema_version": SCHEMA_VERSION,
         "event": "done",
         "run": end.plan.document.run_id,
         "calls": tally.total.calls,

@@ -138,12 +138,13 @@ class _Watched:
         """Return what was found as one line of JSON for programs."""
         import json
 
+        from riff_tui.output.sinks.json import SCHEMA_VERSION
         from riff_tui.text.safe_text import escaped_hidden
         from riff_tui.watching.report import envelope
 
         since, text = self._since, self._text
         found = envelope(self.status, self._reader, self.verdict, since=since, cost=self.cost, text=text)
-        return escaped_hidden(json.dumps(found, ensure_ascii=False))
+        return escaped_hidden(json.dumps({"schema_version": SCHEMA_VERSION, **found}, ensure_ascii=False))
 
 
 def _directory(run: str, location: str) -> Path:

@@ -35,7 +35,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     out.write('  "rows": [')
     separator = "\n"
     for row in table.rows:
-        out.write(f"{separator}    {dumped(row.record, options)}")
+        out.write(f"{separator}    {dumped(table.record_of(row), options)}")
         separator = ",\n"
     out.write("\n  ]" if separator != "\n" else "]")
     for key, value in tail.items():
@@ -45,7 +45,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
 
 def write_lines(table: Table, out: TextIO, options: Options) -> None:
     """Print JSON lines: each record alone on a line, for programs that read a stream."""
-    write_records((row.record for row in table.rows), out, options)
+    write_records(map(table.record_of, table.rows), out, options)
 
 
 def write_records(records: Iterable[Mapping[str, Any]], out: TextIO, options: Options) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from riff_tui.browser import is_in_browser
+from riff_tui.descent import Scope, conjunction, narrow
 from riff_tui.filters import Filter
 from riff_tui.table import Table
 from riff_tui.tui.actions.action import NOT_READ, Action, Controls, Run, always, needs_rows
@@ -16,13 +17,10 @@ from riff_tui.tui.data.loader import is_voice, pair_of_sides
 from riff_tui.tui.navigation.history import History, fold, is_folded, is_same, unfold_all
 from riff_tui.tui.navigation.location import (
     Location,
-    Scope,
     about_calls_or_names,
     below,
-    conjunction,
     descend,
     name_term,
-    narrow,
     noun,
     recentred,
     split_by_sides,

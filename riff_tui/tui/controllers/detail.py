@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from riff_tui.catalog import Request
+from riff_tui.descent import keep_steps
 from riff_tui.errors import describe
 from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.loader import is_voice
-from riff_tui.tui.navigation.location import Location, descend, keep_steps
+from riff_tui.tui.navigation.location import Location, descend
 from riff_tui.tui.navigation.stacks import begins_at
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import Line

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from riff_tui.descent import keep_steps
 from riff_tui.errors import FilterError, describe
 from riff_tui.filters import Filter
 from riff_tui.filters.parser import parse
@@ -15,7 +16,7 @@ from riff_tui.table import Table, run_steps
 from riff_tui.tui.controllers.search import count_matches, moment_test
 from riff_tui.tui.data.lists import PagedRows
 from riff_tui.tui.data.loader import load_all_rows
-from riff_tui.tui.navigation.location import Location, keep_steps
+from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import nouns
 from riff_tui.tui.widgets.menu import Menu, MenuItem, MenuRequest
 from riff_tui.view_registry import spec_of

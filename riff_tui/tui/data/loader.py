@@ -8,22 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from riff_tui.catalog import Request
+from riff_tui.descent import about_calls, narrow, without_bare_words
 from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
 from riff_tui.table import Deferred, Row, Table, as_read, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
 from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_indices
 from riff_tui.tui.navigation.history import folded_by, wants_folding
-from riff_tui.tui.navigation.location import (
-    CacheKey,
-    Location,
-    Stack,
-    about_calls,
-    narrow,
-    scope_of,
-    sides_of,
-    without_bare_words,
-)
+from riff_tui.tui.navigation.location import CacheKey, Location, Stack, scope_of, sides_of
 from riff_tui.tui.navigation.stacks import place_name
 from riff_tui.view_query import ordered
 from riff_tui.view_registry import spec_of

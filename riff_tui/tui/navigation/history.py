@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from riff_tui.descent import fixed_fields, narrow
 from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.location import START, Location, Stack, fixed_fields, name_term, narrow
+from riff_tui.tui.navigation.location import START, Location, Stack, name_term
 from riff_tui.view_registry import spec_of
 
 MOST_STEPS = 200

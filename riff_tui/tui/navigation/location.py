@@ -5,17 +5,30 @@ Nothing here knows the screen; every step gives a new value.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-from riff_store.filters.predicates import And, Or, Predicate, Term, asks_states, conjuncts, terms
+from riff_store.filters.predicates import And, Or, Term, conjuncts
+from riff_tui import descent
 from riff_tui.catalog import Request
-from riff_tui.errors import FilterError
-from riff_tui.filters import Filter, split
+from riff_tui.descent import (
+    Scope,
+    about_calls,
+    fixed_field,
+    fixed_fields,
+    keep_steps,
+    named_sides,
+    narrow,
+    parsed,
+    parts_about_calls,
+    split_by_field,
+    step_below,
+    way_below,
+)
+from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
-from riff_tui.view_registry import find, spec_of
+from riff_tui.view_registry import spec_of
 from riff_tui.views import compare
 from riff_tui.views.failures import side_argument
 from riff_tui.views.spec import ScreenKind
@@ -139,8 +152,7 @@ def below(table: Table, row: Row | None) -> str:
     """Return the view that Enter opens from a row, empty if nothing lies below or no view is called so."""
     if row is not None and table.view == SIDE_BY_SIDE:
         return "compare" if sides_of(table) else ""
-    view = spec_of(table.view).view_below(row) if row is not None and row.where else ""
-    return view if view and find(view) is not None else ""
+    return "" if row is None else descent.below(table, row)
 
 
 def descend(location: Location, table: Table, row: Row) -> Location | None:
@@ -148,7 +160,7 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     view = below(table, row)
     if not view:
         return None
-    spec, scope, way = spec_of(view), location.scope.predicate, _parsed(row.leads or row.where)
+    spec, scope, way = spec_of(view), location.scope.predicate, parsed(row.leads or row.where)
     if spec.screen.kind == "conversation":
         name = row.record.get("conversation") or fixed_value(way.predicate, "conversation")
         return Location(view, crumb=str(name or ""), scope=way)
@@ -157,10 +169,7 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     sides = named_sides(table) if spec.sides else ()
     names = (row_crumb(row.record, scope), *_other_names(table, row, scope))
     crumb = " › ".join(filter(None, names)) or noun(view if sides else table.view)
-    if row.leads:
-        # What leads elsewhere says of these calls all that the names of the row say of its own.
-        _, scope = split_by_field(scope, fixed_fields(_parsed(row.where).predicate))
-    scope = narrow(narrow(scope, about_calls(location.filter.predicate, table)), way.predicate)
+    scope = way_below(row, scope, about_calls(location.filter.predicate, table))
     # A row that names one of its calls leads to the list of all with the cursor on that one.
     example = str(row.record.get("example") or "")
     return Location(view, crumb, Filter.of(scope), sides=sides, reason=row.order or location.reason, row=example)
@@ -170,7 +179,7 @@ def state_of(location: Location, table: Table | None, row: Row | None) -> Locati
     """Return the location of the state that a row is about, with its graph, if it is about one."""
     if row is None or not row.record.get("flow") or not row.record.get("state"):
         return None
-    way = _parsed(row.where).predicate
+    way = parsed(row.where).predicate
     if "state" not in fixed_fields(way):
         return None
     typed = None if table is None else about_calls(location.filter.predicate, table)
@@ -191,15 +200,8 @@ def recentred(stack: Stack, location: Location) -> Stack:
 
 def calls_of_step(location: Location, row: Row) -> Location:
     """Return the list of the calls that took the step that a row of a neighbour graph is about."""
-    way = conjuncts(_parsed(row.leads).predicate)
-    typed = without_bare_words(location.filter.predicate)
-    rest = [*conjuncts(keep_steps(location.scope.predicate, ("flow", "agent"))), *conjuncts(typed)]
-    # What is said of rows of states is said of that of the state in the middle.
-    of_rows = [part for part in rest if asks_states(part) and not isinstance(part, And)]
-    (step,) = (part for part in way if isinstance(part, And))
-    kept = conjunction([part for part in rest if part not in of_rows])
-    names_of_calls = conjunction([part for part in way if part is not step])
-    scope = narrow(narrow(kept, names_of_calls), And((And((*step.parts, *of_rows)),)))
+    scope = step_below(row, location.scope.predicate, location.filter.predicate)
+    (step,) = (part for part in conjuncts(parsed(row.leads).predicate) if isinstance(part, And))
     here, other = fixed_value(step, "state"), row.record["state"]
     names = (other or "(start)", here) if row.record["direction"] == "in" else (here, other or "end")
     return Location("conversations", " → ".join(map(str, names)), Filter.of(scope))
@@ -255,11 +257,6 @@ def sides_of(table: Table) -> Sides:
     a, b = _side_names(table)
     kind = _side_kind(a, b)
     return tuple(side_argument(kind, str(side[kind])) for side in (a, b)) if kind else ()
-
-
-def named_sides(table: Table) -> Sides:
-    """Return both sides of a comparison by the names that `latest` and `previous` stood for when it was made."""
-    return tuple(side_argument(str(side["kind"]), str(side["name"])) for side in (table.extras["a"], table.extras["b"]))
 
 
 def scope_of(table: Table, scope: Scope) -> Scope:
@@ -318,51 +315,9 @@ def _side_kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
     return kind if kind and a[kind] is not None and b[kind] is not None else ""
 
 
-STEPS = frozenset({"flow", "agent", "segment", "state", "conversation"})
-"""The fields that say where in the walk a location is; everything else in a scope is a condition on calls."""
-_NAME_FIELDS = STEPS | {"run", "persona", "scenario", "archetype", "tool"}
-
-Scope = Predicate | None
-
-
-@lru_cache(maxsize=1024)
-def _parsed(text: str) -> Filter:
-    return Filter(text)
-
-
 def name_term(field: str, name: str) -> Term:
     """Return the term that holds a field to a name; a name that is no text is spelled as `quote` spells it."""
     return Term(field, "=", name.encode("utf-8", "backslashreplace").decode())
-
-
-def narrow(scope: Scope, by: Scope) -> Scope:
-    """Return a scope with the parts of another one put in.
-
-    A name takes the place of the name of the same field. Judges take the place of all other judges.
-    """
-    parts = list(conjuncts(scope))
-    for part in conjuncts(by):
-        if is_about_judges(part):
-            parts = [each for each in parts if not is_about_judges(each)]
-        fields = [_fixed_field(each) for each in parts]
-        field = _fixed_field(part)
-        if field is not None and field in fields:
-            parts[fields.index(field)] = part
-        elif part not in parts:
-            parts.append(part)
-    return conjunction(parts)
-
-
-def keep_steps(scope: Scope, steps: Collection[str]) -> Scope:
-    """Return a scope with only these steps of the walk, and with all its conditions on calls."""
-    dropped = STEPS - frozenset(steps)
-    return conjunction([part for part in conjuncts(scope) if _fixed_field(part) not in dropped])
-
-
-def split_by_field(scope: Scope, fields: Collection[str]) -> tuple[Scope, Scope]:
-    """Return the part of a scope that fixes these fields, and everything else that it says."""
-    fixing = [part for part in conjuncts(scope) if _fixed_field(part) in fields]
-    return conjunction(fixing), conjunction([part for part in conjuncts(scope) if part not in fixing])
 
 
 def is_within(inner: Scope, outer: Scope) -> bool:
@@ -370,15 +325,10 @@ def is_within(inner: Scope, outer: Scope) -> bool:
     return set(conjuncts(outer)) <= set(conjuncts(inner))
 
 
-def fixed_fields(scope: Scope) -> frozenset[str]:
-    """Return the fields that a scope holds to one name: a column of them says the same in every row."""
-    return frozenset(field for part in conjuncts(scope) if (field := _fixed_field(part)) is not None)
-
-
 def fixed_value(scope: Scope, field: str) -> str | None:
     """Return the name that a scope holds a field to."""
     for part in conjuncts(scope):
-        if _fixed_field(part) == field and isinstance(part, Term):
+        if fixed_field(part) == field and isinstance(part, Term):
             return None if part.value is None else str(part.value)
     return None
 
@@ -389,44 +339,6 @@ def named_judges(scope: Scope) -> frozenset[str]:
     return frozenset(str(part.value) for part in named if part.operator == "=")
 
 
-def without_bare_words(predicate: Scope) -> Scope:
-    """Return the parts of a filter whose terms all have a field; bare words are looked for in rows alone."""
-    return conjunction([part for part in conjuncts(predicate) if all(term.field is not None for term in terms(part))])
-
-
-def about_calls(predicate: Scope, table: Table) -> Scope:
-    """Return the part of a filter typed over a table that speaks of calls, and so holds below its rows as well."""
-    spec = find(table.view)
-    if spec is not None and spec.filters.calls:
-        return _about_calls(predicate, spec.row_fields)
-    return _about_calls(predicate, {column.key for column in table.columns})
-
-
 def about_calls_or_names(predicate: Scope, table: Table) -> Scope:
     """Return the part of a filter typed over a table that narrows other views: what it says of calls or by name."""
-    return _about_calls(predicate, {column.key for column in table.columns if column.kind != "name"} | {"n"})
-
-
-def _about_calls(predicate: Scope, row_fields: Collection[str]) -> Scope:
-    try:
-        return split(predicate, row_fields)[0]
-    except FilterError:
-        return None
-
-
-def conjunction(parts: Sequence[Predicate]) -> Scope:
-    """Return the scope in which all parts hold."""
-    # A group that is left alone stays one: its terms speak of the same state.
-    is_whole = len(parts) == 1 and not isinstance(parts[0], And)
-    return None if not parts else parts[0] if is_whole else And(tuple(parts))
-
-
-def _fixed_field(part: Predicate) -> str | None:
-    if isinstance(part, Term) and part.operator in ("=", "missing") and part.field in _NAME_FIELDS:
-        return part.field
-    return None
-
-
-def is_about_judges(part: Predicate) -> bool:
-    """Return whether a part of a filter says nothing but which judges are meant."""
-    return all(term.field == "judge" for term in terms(part))
+    return parts_about_calls(predicate, {column.key for column in table.columns if column.kind != "name"} | {"n"})

@@ -8,27 +8,29 @@ from dataclasses import replace
 from riff_store.filters.predicates import Not, Or, Predicate, Term, conjuncts, terms
 from riff_tui.browser import link_address
 from riff_tui.catalog import ui_command
+from riff_tui.descent import (
+    Scope,
+    about_calls,
+    conjunction,
+    fixed_fields,
+    is_about_judges,
+    keep_steps,
+    narrow,
+    split_by_field,
+)
 from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.navigation.location import (
     START,
     Location,
-    Scope,
     Stack,
-    about_calls,
-    conjunction,
-    fixed_fields,
     fixed_value,
-    is_about_judges,
     is_within,
-    keep_steps,
     locations_above,
     name_term,
-    narrow,
     noun,
     row_crumb,
-    split_by_field,
 )
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import ViewSpec

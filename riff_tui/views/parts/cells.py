@@ -12,6 +12,7 @@ from riff_store.metrics import OF_STATES, metric_of
 from riff_store.scoring import FULL
 from riff_store.vocabulary import COMPUTED, MARKED
 from riff_tui.filters import quote
+from riff_tui.shapes import COUNT, NUMBER, TEXT, Shape, list_of, or_null, record
 from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, OwnCount, Row, Severity, Table
 from riff_tui.text.numbers import ends_text, listed, percent, utc
 from riff_tui.views.parts import columns
@@ -402,6 +403,21 @@ def calls_text(n: int, which: str = "") -> str:
 FIRST = "(first)"
 """The id of the row that stands for the sentence to read first."""
 _OF_FIRST = "flow state failed n success success_at_most agents failing"
+
+
+FIRST_TO_FIX: Shape = or_null(
+    record(
+        {
+            **dict.fromkeys(("flow", "state"), TEXT),
+            **dict.fromkeys(("failed", "n"), COUNT),
+            **dict.fromkeys(("success", "success_at_most"), or_null(NUMBER)),
+            **dict.fromkeys(("agents", "failing"), list_of(TEXT)),
+            **columns.STEP,
+        },
+        sometimes=columns.STEP,
+    )
+)
+"""What JSON has of it."""
 
 
 def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> dict[str, Any]:

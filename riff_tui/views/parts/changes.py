@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_tui.shapes import COUNT, TEXT, TIME, numbers, or_null, record
 from riff_tui.table import Severity
 from riff_tui.text.numbers import signed, utc
 from riff_tui.views.parts import cells
@@ -31,6 +32,17 @@ def change_record(change: SuccessChange | None) -> dict[str, Any]:
         "n_after": None if change is None else change.n_after,
         **tested(change),
     }
+
+
+CHANGE_OF_FLOW = record(
+    {
+        "flow": TEXT,
+        **numbers(("success_before", "success_after", "change", "p", "p_adjusted")),
+        **dict.fromkeys(("n_before", "n_after"), or_null(COUNT)),
+        "verdict": or_null(TEXT),
+    }
+)
+"""What JSON has of the change of a flow."""
 
 
 def flow_record(moved: FlowChange) -> dict[str, Any]:
@@ -63,6 +75,10 @@ BY_TIME = (
     "Edits with ? go by time: the run's commit is in no history that riff-tui edits has read;"
     " fetch it and run that again."
 )
+
+
+EDIT = record({**dict.fromkeys(("flow", "commit", "author", "subject", "basis"), TEXT), "time": TIME})
+"""What JSON has of an edit within another row."""
 
 
 def edit_record(last: LastEdit | None) -> dict[str, Any] | None:

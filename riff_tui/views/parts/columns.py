@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.interaction import FEW_EVENTS, SUMS, Interaction, panel
 from riff_store.metrics import COMPUTED, OF_CALLS, OF_STATES, POOLED, Metric, metric_of
+from riff_tui.shapes import COUNT, NUMBER, TEXT, Shape, numbers, or_null, record
 from riff_tui.table import NOT_MEASURED, Column
 from riff_tui.text.numbers import counted, fixed, screen_text
 
@@ -129,6 +130,14 @@ TO_STATES = Column(
 )
 
 
+STEP: Mapping[str, Shape] = {
+    **numbers(("missed", "wrong_args", "missed_failed", "wrong_failed")),
+    **dict.fromkeys(("expected", "expected_failed"), or_null(COUNT)),
+    "by": or_null(TEXT),
+}
+"""What JSON has of a step, by the keys of its columns."""
+
+
 def judge(name: str) -> Column:
     """Return the column of one judge's mean."""
     metric = OF_CALLS["humanness"]
@@ -171,6 +180,15 @@ def keys(names: Iterable[str]) -> list[Column]:
 
 _SOUNDS = {"backchannel": "backchannels", "vocal_tic": "vocal tics", "non_directed": "words to others"}
 _INTERACTION: Mapping[str, Column] = {key: column_of(OF_CALLS[key]) for key in POOLED}
+
+
+_COUNTED = (
+    "n_simulations response_total yield_total backchannel_total vocal_tic_total non_directed_total"
+    " agent_interrupts_count"
+)
+PANEL: Mapping[str, Shape] = {**numbers(POOLED), "counts": record(dict.fromkeys(_COUNTED.split(), COUNT))}
+"""What JSON has of a panel of how the sides shared the line."""
+INTERACTION_OF_CALL = or_null(record({**PANEL, "sums": record(dict.fromkeys(SUMS, NUMBER))}))
 
 
 def interaction_columns(answers: Sequence[FlowCell]) -> list[Column]:

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from riff_tui.shapes import COUNT, NUMBER, TEXT, list_of, or_null, record
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import counted, fixed
 from riff_tui.views.parts import cells
@@ -22,6 +23,11 @@ Words: TypeAlias = Callable[[Any], Any]
 COLUMN = Column("notes", "Notes", kind="text", said=True, help="What people noted on this moment; there where any did.")
 _LONGEST = 200
 """So much of a note stands at its moment; all of it stands with the facts of the call."""
+
+
+_TEXTS = ("author", "at", "state", "verdict", "code", "note")
+NOTE = record({"id": TEXT, **dict.fromkeys(_TEXTS, or_null(TEXT)), "turn": or_null(COUNT), "labels": list_of(TEXT)})
+"""What JSON has of a note."""
 
 
 def note_record(note: Note, words: Words) -> dict[str, Any]:
@@ -119,6 +125,18 @@ def note_line(note: Note, words: Words) -> str:
     text += f" ({', '.join(known)})" if known else ""
     said = words(note.text)
     return f"{text}: {said}" if said else text
+
+
+_MAY_BE_MISSING = ("judged_at", "model", "prompt_hash", "prompt_version", "rationale")
+VERDICT = record(
+    {
+        **dict.fromkeys(("aspect", "judge"), TEXT),
+        **dict.fromkeys(_MAY_BE_MISSING, or_null(TEXT)),
+        "score": or_null(NUMBER),
+        "evidence": or_null(list_of(COUNT)),
+    }
+)
+"""What JSON has of a verdict."""
 
 
 def verdict_record(verdict: Verdict, words: Words) -> dict[str, Any]:

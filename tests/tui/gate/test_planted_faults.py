@@ -136,6 +136,12 @@ def test_calls_that_errored_fail_a_gate_that_is_not_strict_and_are_counted_every
         "errored", "errored", 0.0, 0.375, 30,
     )  # fmt: skip
     assert "errored=true" in because["command"]
+    assert (because["argv"][:3], because["open"][:3]) == (
+        ["riff-tui", "dump", "conversations"],
+        ["riff-tui", "ui", "conversations"],
+    )
+    assert run(because["argv"][1:]) == ExitCode.OK
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == because["n"]
     assert gated(store, "--max-errored", "40%") == ExitCode.OK
     assert gated(store, "--max-errored", "nothing") == ExitCode.USAGE
 
