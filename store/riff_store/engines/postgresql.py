@@ -199,6 +199,10 @@ class PostgresqlEngine(Engine):
         for model in models.ALL:
             self.connection.execute(f'ANALYZE "{model._meta.table_name}"')
 
+    def compact(self) -> None:
+        for model in models.ALL:
+            self.connection.execute(f'VACUUM (FULL, ANALYZE) "{model._meta.table_name}"')
+
     def discard_if(self, statement: str) -> bool:
         with self._locked():
             if self.connection.execute(statement).fetchone() is not None:
