@@ -54,6 +54,7 @@ def forget(
     """
     from riff_store.write.forgetting import forget as take_out
     from riff_store.write.forgetting import going_with, prepare
+    from riff_store.write.writer import Writer
     from riff_tui.errors import StoreError, UsageError
     from riff_tui.filters import split
     from riff_tui.filters.parser import parse
@@ -87,14 +88,16 @@ def forget(
                         raise StoreError(f"{opened.location}: other calls match by now than were told", "run it again")
                     report = _report(progress, "compressed")
                     take_out(opened, keys, keep_notes=keep_notes, renew=vacuum, report=report)
+                tell = progress.telling if progress else lambda doing: None
+                Writer(opened).pack(lambda done, groups: tell(f"packing columns {done}/{groups}"))
                 if vacuum:
-                    if progress:
-                        progress.telling("writing the store anew")
+                    tell("writing the store anew")
                     opened.compact()
+        is_left = bool(opened.execute_sql("SELECT 1 FROM text_dictionary LIMIT 1"))
     if json:
         _print_json(where, going, stay, done=is_wanted, keep_notes=keep_notes, vacuum=vacuum and is_wanted)
         return
-    for line in _ended(going, store, done=is_wanted, dry_run=dry_run, vacuum=vacuum):
+    for line in _ended(going, store, done=is_wanted, dry_run=dry_run, vacuum=vacuum, is_left=is_left):
         say(line)
 
 
@@ -147,7 +150,9 @@ def _named(names: Any, noun: str) -> str:
     return f"{noun} {', '.join(names)}" if len(names) <= _NAMED else counted(len(names), noun)
 
 
-def _ended(going: Forgotten, store: str | None, *, done: bool, dry_run: bool, vacuum: bool) -> Iterator[str]:
+def _ended(
+    going: Forgotten, store: str | None, *, done: bool, dry_run: bool, vacuum: bool, is_left: bool
+) -> Iterator[str]:
     from riff_tui.text.numbers import counted
 
     if going.calls and dry_run:
@@ -157,8 +162,8 @@ def _ended(going: Forgotten, store: str | None, *, done: bool, dry_run: bool, va
     elif going.calls:
         again = next_command("ingest", "--again", "PATH", store=store)
         yield f"{counted(going.calls, 'call')} forgotten. To have them back: {again}"
-        if not vacuum:
-            yield "Pieces of what was said may be left in what the store compresses by: forget --vacuum drops these."
+        if not vacuum and is_left:
+            yield "Pieces of what was said may be left in what the store compresses by; --vacuum makes that anew."
     if vacuum and done:
         yield "The store was written anew."
 
