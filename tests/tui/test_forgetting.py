@@ -15,6 +15,7 @@ from tests.support import mixed_folder, random_stores, spoken_calls, tau_runs, t
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, verdict
 from tests.support.golden import printed
 from tests.support.postgresql_server import Server
+from tests.support.store_works import few_are_many
 from tests.surface.ingest import IngestSummary, Turn, ingest
 from tests.surface.store import (
     Annotation,
@@ -199,6 +200,24 @@ def assert_forgotten(fill: Fill, where: str, folder: Path) -> None:
         # Notes that stay whatever becomes of their file are not told apart from those written here.
         of_others = [[row for row in found if "notes" not in row] for found in (rows, pictures[1][table])]
         assert of_others[0] == of_others[1], table
+
+
+def test_columns_that_are_packed_follow(tmp_path: Path) -> None:
+    with few_are_many(), fresh(tmp_path / "calls.db") as store, fresh(tmp_path / "never.db") as never:
+        writer, fill = Writer(store), _by_chance(3)
+        fill(tmp_path, writer)
+        writer.pack()
+        gone, stay = forget_where(store, "agent:g | failed=1")
+        fill(tmp_path, Without(never, gone, stay))
+        wanted = {name: printed(show(never, name, Request(where="errored=false")), "json") for name in PACKED}
+        for _ in range(2):
+            found = {name: printed(show(store, name, Request(where="errored=false")), "json") for name in PACKED}
+            assert found == wanted
+            writer.pack()
+        assert examine(store).wrong == []
+
+
+PACKED = ("flows", "states", "worklist", "causes", "tools", "conversations")
 
 
 def test_a_store_on_a_server_forgets_as_one_in_a_file_does(fill: Fill, postgresql: Server, tmp_path: Path) -> None:
