@@ -30,6 +30,7 @@ COMMANDS = {
     "gate": "gate",
     "case": "calls.case",
     "sample": "sample",
+    "forget": "forget",
     "simulate": "calls.simulate",
     "run": "calls.run",
     "watch": "calls.watch",

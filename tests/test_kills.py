@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.faults import Fault
 from tests.support.file_works import file_works
 from tests.support.judge_endpoint import serving, well
 from tests.support.judged_calls import KEY, KEY_VARIABLE, settings
-from tests.support.kills import Killable, KilledCommand, KilledStoreWork, kill_at_a_step
+from tests.support.kills import Killable, KilledCommand, KilledStoreWork, forked, kill_at_a_step, was_killed
 from tests.support.postgresql_server import Server
 from tests.support.store_places import InFiles, OnServer
 from tests.support.store_works import few_are_many, migration, store_works
 
-IN_STORES, ON_SERVER, COMMANDS = 16, 4, 10
+IN_STORES, ON_SERVER, COMMANDS, FORGETTING = 16, 4, 10, 20
 """How many kills there are of each kind; `python -m benchmarks.kills` makes hundreds, at random moments."""
 
 
@@ -38,6 +39,20 @@ def test_what_is_done_to_a_store_on_a_server_can_be_killed(postgresql: Server, t
     place = OnServer(postgresql, tmp_path)
     works = random.Random().sample(store_works(tmp_path), 2)
     kill_some([KilledStoreWork(place, work) for work in works], ON_SERVER)
+
+
+@pytest.mark.usefixtures("_small")
+def test_forgetting_that_is_killed_leaves_before_or_after(tmp_path: Path) -> None:
+    (work,) = (each for each in store_works(tmp_path) if each.name == "forgetting")
+    of, chance = KilledStoreWork(InFiles(tmp_path), work), random.Random()
+    of.begin()
+    before = of.picture()
+    for _ in range(FORGETTING):
+        at = chance.randint(1, of.steps)
+        of.begin()
+        was_killed(forked(lambda at=at: of.work(Fault(at, kills=True))))  # type: ignore[misc]
+        assert of.picture() in (before, of.whole), at
+        of.check_and_finish(f"killed at step {at}")
 
 
 def test_commands_that_write_files_can_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,12 +38,14 @@ _VERSION = 1
 class StoredConversations:
     """Count what became of conversations: new in the store, in place of an earlier form, or there as they are.
 
-    `notes` says what was wrong with them, such as defects of their event streams.
+    `forgotten` were taken out of the store (`riff-tui forget`) and stay out. `notes` says what was wrong with them,
+    such as defects of their event streams.
     """
 
     added: int = 0
     replaced: int = 0
     unchanged: int = 0
+    forgotten: int = 0
     notes: list[Skipped] = field(default_factory=list)
 
 
@@ -140,6 +142,9 @@ def _put(writer: Writer, given: Conversation, summary: StoredConversations, run:
     file = SourceFile(path, _KIND, hashlib.sha256(content).hexdigest(), len(content), _VERSION, with_text)
     writer.order([path])
     result = writer.put_file(file, [facts, *notes])
+    if result.forgotten:
+        summary.forgotten += 1
+        return
     summary.notes += notes
     if result.status == "unchanged":
         summary.unchanged += 1

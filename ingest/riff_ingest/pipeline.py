@@ -124,6 +124,11 @@ class IngestSummary:
         return sum(result.updated for result in self.results)
 
     @property
+    def forgotten(self) -> int:
+        """Count the conversations of these files that were taken out of the store, and stay out."""
+        return sum(result.forgotten for result in self.results)
+
+    @property
     def winners(self) -> list[str]:
         """Return the files in which conversations stand that count instead of others."""
         return sorted({path for result in self.results for path in result.winners})
@@ -137,6 +142,7 @@ class IngestSummary:
             or result.flows
             or result.annotations
             or result.superseded
+            or result.forgotten
             or (result.status == "unchanged" and not result.skipped)
             for result in self.results
         )

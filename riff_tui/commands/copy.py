@@ -42,7 +42,7 @@ def copy(
     Both are paths or URLs. TO is new or empty, unless --replace is given, and stays as it is until the copy is whole.
     """
     from riff_store.database import open_store
-    from riff_store.write.writer import copy_store, row_count
+    from riff_store.write.copying import copy_store, row_count
     from riff_tui.errors import UsageError
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say

@@ -84,6 +84,7 @@ StrictOption = Annotated[
     bool, flag("--strict", "Exit 5 where anything was skipped, a call stands twice, or nothing was taken.")
 ]
 RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
+AgainOption = Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")]
 
 
 _COUNTED = (
@@ -109,12 +110,13 @@ def ingest(
     strict: StrictOption = False,
     rebuild: RebuildOption = False,
     json: JsonOption = False,
+    again: AgainOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Read, score and store calls, scores and flow files.
 
-    What is unchanged is left alone.
+    What is unchanged is left alone, and calls that were forgotten stay out.
     """
     from riff_ingest.sources.registry import registry
     from riff_store.metrics import plugins
@@ -135,7 +137,8 @@ def ingest(
         agent=agent,
         jobs=settings.jobs or 1,
         with_text=not no_text,
-        rebuild=rebuild,
+        rebuild=rebuild or again,
+        takes_back=again,
         writer=settings.writer,
     )
     for line in (*registry().problems, *plugins().problems, *report(summary, kind)):
@@ -186,6 +189,7 @@ def run(
     jobs: int = 1,
     with_text: bool = True,
     rebuild: bool = False,
+    takes_back: bool = False,
     writer: str | None = None,
 ) -> IngestSummary:
     """Ingest with progress on a terminal into the store at a location, made if it is missing and something is taken."""
@@ -204,7 +208,7 @@ def run(
     with store_to_write(location, create=True) as opened, terminal_progress() as progress:
         summary = read_and_store(
             paths,
-            Writer(opened, written_by(writer)),
+            Writer(opened, written_by(writer), takes_back=takes_back),
             kind=kind,
             flow_files=flow_files,
             run_inputs=run_inputs,
@@ -263,6 +267,9 @@ def report(summary: IngestSummary, kind: str | None = None) -> Iterator[str]:
     for path, inputs in sorted(summary.run_inputs.items()):
         yield f"{'used':9}  {'with eva':11}  {_shown(path)}: for {counted(inputs, 'conversation')}"
     yield from _replaced(summary)
+    if summary.forgotten:
+        are = "was" if summary.forgotten == 1 else "were"
+        yield f"{counted(summary.forgotten, 'conversation')} left out that {are} forgotten (ingest --again takes them)."
     if not summary.is_empty:
         yield _sum(summary)
     else:

@@ -161,7 +161,11 @@ def rename(
 
 _LEFT_OUT = record({"line": or_null(COUNT), "reason": TEXT})
 _MERGED = record(
-    {"file": TEXT, **dict.fromkeys(("new", "known", "changed", "skipped"), COUNT), "left_out": list_of(_LEFT_OUT)}
+    {
+        "file": TEXT,
+        **dict.fromkeys(("new", "known", "changed", "skipped", "forgotten"), COUNT),
+        "left_out": list_of(_LEFT_OUT),
+    }
 )
 JSON = {"import": printed({"files": list_of(_MERGED)})}
 
@@ -201,9 +205,10 @@ def import_notes(
                 with path.open("rb") as pipe:
                     found = merge_stream(opened, pipe)
             skipped += found.skipped
-            new, known, changed = found.written
+            new, known, changed, forgotten = found.written
             left_out = [{"line": each.line, "reason": each.reason} for each in found.left_out]
             counts = {"new": new, "known": known, "changed": changed, "skipped": found.skipped}
+            counts["forgotten"] = forgotten
             merged.append({"file": str(path), **counts, "left_out": left_out})
             for line in found.told("stdin" if str(path) == "-" else str(path)):
                 say(line)

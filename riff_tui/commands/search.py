@@ -147,7 +147,7 @@ def _found(store: Store, calls: Predicate | None, term: Term, counts: _Counts) -
         for searched, keys in searching.found():
             counts.searched = searched
             if progress is not None:
-                progress.searching(searched, searching.calls)
+                progress.doing("searched", searched, searching.calls)
             for call in calls_of(store, keys):
                 try:
                     turns = said_in(transcript_of(store, call.id) or {})

@@ -185,8 +185,13 @@ class Merged:
 
     def told(self, name: str) -> Iterator[str]:
         """Yield what became of the file, and why the first lines were left out."""
-        new, known, changed = self.written
-        rest = [f"{count} {word}" for count, word in ((changed, "changed"), (self.skipped, "skipped")) if count]
+        new, known, changed, forgotten = self.written
+        others = (
+            (changed, "changed"),
+            (self.skipped, "skipped"),
+            (forgotten, "left out, on calls that were forgotten"),
+        )
+        rest = [f"{count} {word}" for count, word in others if count]
         yield f"{name}: {', '.join([f'{new} new', f'{known} known', *rest])}"
         for each in self.left_out[:LISTED]:
             yield f"  {'' if each.line is None else f'line {each.line}: '}{each.reason}"

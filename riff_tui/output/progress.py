@@ -45,9 +45,9 @@ class ProgressLine:
         """Show how many conversations are made."""
         self._show(lambda seconds: counting_text(done, total, seconds))
 
-    def searching(self, done: int, total: int) -> None:
-        """Show how many calls were searched."""
-        self._show(lambda seconds: " · ".join([f"searched {done:,} of {total:,} calls", *_left(done, total, seconds)]))
+    def doing(self, what: str, done: int, total: int) -> None:
+        """Show of how many calls something is done."""
+        self._show(lambda seconds: " · ".join([f"{what} {done:,} of {total:,} calls", *_left(done, total, seconds)]))
 
     def copying(self, done: int, total: int) -> None:
         """Show how many rows are copied."""

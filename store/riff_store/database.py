@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from riff_store.facts import Annotation, WriteNotice
 
 Made = TypeVar("Made")
-_HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation")
+_HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation", "forgotten_call")
 
 
 class Store:
@@ -191,8 +191,18 @@ class Store:
             if self._listens:
                 self.listen()
 
+    def wipe_deleted(self) -> None:
+        """Overwrite from here on what is deleted, where it would lie in free space otherwise."""
+        with self._lock, _translating(self.engine):
+            self.engine.wipe_deleted()
+
+    def compact(self) -> None:
+        """Write the store anew without its free space."""
+        with self._lock, _translating(self.engine):
+            self.engine.compact()
+
     def discard_empty(self) -> bool:
-        """Delete a store that holds no call, verdict, flow, edit or note, and close it; say whether it was so."""
+        """Delete a store that holds nothing and forgot no call, and close it; say whether it was so."""
         with self._lock, _translating(self.engine):
             held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HOLDINGS)
             return self.engine.discard_if(f"{held} LIMIT 1")

@@ -437,8 +437,8 @@ class FileResult(msgspec.Struct, gc=False):
 
     `replaced` are calls that stand again further down or in another file, and count there: in one of `winners`.
     `updated` are those among them of files that were not read along, `rerun` errored calls that were run again further
-    down in the file. `superseded` is what others tell more of, so that nothing of it is missing. `reason` is why the
-    first of `skipped` was.
+    down in the file. `superseded` is what others tell more of, so that nothing of it is missing. `forgotten` are calls
+    that were taken out of the store and stay out. `reason` is why the first of `skipped` was.
     """
 
     path: str
@@ -454,6 +454,7 @@ class FileResult(msgspec.Struct, gc=False):
     updated: int = 0
     rerun: int = 0
     superseded: int = 0
+    forgotten: int = 0
     winners: list[str] = []
     reason: str = ""
 

@@ -19,7 +19,18 @@ from riff_store.write import quality, rollups, verdicts
 
 Step = Callable[[Connection], None]
 
-STEPS: Mapping[int, Step] = {}
+
+def _remember_forgotten(connection: Connection) -> None:
+    """Add the ledger of the calls that were forgotten."""
+    names = ", ".join(f'"{name}" BLOB NOT NULL' for name in ("conversation", "run", "flow", "agent"))
+    key = ", ".join(f'"{name}"' for name in ("conversation", "run", "flow", "agent", "trial"))
+    connection.execute(
+        f'CREATE TABLE "forgotten_call" ({names}, "trial" INTEGER NOT NULL, "keeps_notes" INTEGER NOT NULL,'
+        f" PRIMARY KEY ({key})) WITHOUT ROWID"
+    )
+
+
+STEPS: Mapping[int, Step] = {9: _remember_forgotten}
 """From a schema version to the step that leads to the next one; no release wrote a store of a schema below 7."""
 
 

@@ -30,7 +30,7 @@ from tests.support import tau_runs, tau_ticks
 from tests.support.eva_runs import files, make_run
 from tests.support.facts import broken_rows, contents
 from tests.surface.ingest import ingest
-from tests.surface.store import Skipped, Transcripts, UsageError, Writer, call_interaction, open_store, schema
+from tests.surface.store import Skipped, Transcripts, UsageError, Writer, call_interaction, forget, open_store, schema
 
 
 def recorded(name: str = "c-1", *, completed: bool = True, **given: object) -> Conversation:
@@ -84,6 +84,17 @@ def test_storing_a_conversation_again_replaces_it(tmp_path: Path) -> None:
     assert sorted(row[5] for row in contents(store)["aspect"] if row[2] == "completion") == [0.0, 10.0]
     assert contents(store)["note"] == []
     assert broken_rows(store) == []
+
+
+def test_a_conversation_that_was_forgotten_is_counted_and_stays_out(tmp_path: Path) -> None:
+    store = tmp_path / "calls.db"
+    store_conversations(store, [recorded(), recorded("c-2")])
+    with open_store(store, write=True) as opened, opened.writing():
+        forget(opened, [key for (key,) in opened.execute_sql("SELECT id FROM conversation WHERE name = 'c-2'")])
+    again = store_conversations(store, [recorded(), recorded("c-2"), recorded("c-3")])
+    assert (again.added, again.unchanged, again.forgotten) == (1, 1, 1)
+    assert [row[1] for row in contents(store)["conversation"]] == ["c-1", "c-3"]
+    assert len(contents(store)["source"]) == 2
 
 
 def test_a_conversation_that_came_from_a_file_is_replaced_as_well(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_copy_of_a_store_has_its_notes_and_merges_back(tmp_path: Path) -> None
         add_notes(other, [Annotation("n-2", "c-1", "bob", code="slow")])
         carried = read_notes(other)
     with open_store(path, write=True) as store:
-        assert add_notes(store, carried) == (1, 1, 0)
+        assert add_notes(store, carried)[:3] == (1, 1, 0)
         assert read_notes(store) == carried
 
 

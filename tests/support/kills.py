@@ -80,7 +80,7 @@ class KilledStoreWork:
         self.begin()
         fault = Fault(NEVER)
         self.work(fault)
-        self.steps, self.whole = fault.steps, self._picture()
+        self.steps, self.whole = fault.steps, self.picture()
 
     @property
     def name(self) -> str:
@@ -96,9 +96,10 @@ class KilledStoreWork:
     def check_and_finish(self, what: str) -> None:
         assert_whole(self.location, what)
         self.of.work(self.location)
-        assert self._picture() == self.whole, what
+        assert self.picture() == self.whole, what
 
-    def _picture(self) -> Any:
+    def picture(self) -> Any:
+        """Return every row that is there."""
         return self.place.picture(self.location, with_keys=self.of.keeps_keys)
 
 

@@ -28,6 +28,7 @@ from tests.surface.store import (
     add_notes,
     chunks,
     copy_store,
+    forget,
     keep_list,
     open_store,
 )
@@ -78,6 +79,7 @@ def store_works(folder: Path) -> list[StoreWork]:
         StoreWork("edits of flows", ingested, _put_edits),
         StoreWork("notes", ingested, _note),
         StoreWork("reading list", ingested, _draw),
+        StoreWork("forgetting", ingested, _forget),
         StoreWork("copy", None, partial(_copy, ingested)),
     ]
 
@@ -134,6 +136,12 @@ def _draw(location: str) -> None:
     ]
     with open_store(location, write=True) as opened:
         keep_list(opened, KeptList(Sample(3, {"random": 3}, 1, "", 5), calls))
+
+
+def _forget(location: str) -> None:
+    with open_store(location, write=True) as opened, opened.writing():
+        lost = "SELECT id FROM conversation WHERE success = ? OR name = ?"
+        forget(opened, [key for (key,) in opened.execute_sql(lost, (False, tiny_store.name(4)))])
 
 
 def _copy(source: Path, location: str) -> None:

@@ -81,7 +81,7 @@ from riff_store.queries import calls as call_list
 from riff_store.queries import latencies, scores
 from riff_store.queries.agreement import Dispute, Disputes, FoundDisputes, PairAgreement, disputes
 from riff_store.queries.agreement import agreement as agreement_agreement
-from riff_store.queries.calls import CallList, Example, told_by
+from riff_store.queries.calls import CallList, Example, names_of_calls, told_by
 from riff_store.queries.causes import Cause, Causes, Lift, causes
 from riff_store.queries.comparison import Comparison, Difference, FlowPairs, compare
 from riff_store.queries.contents import RunSummary, SkippedEntry, counted_names, known_names, runs, skipped
@@ -204,8 +204,10 @@ from riff_store.vocabulary import (
 from riff_store.vocabulary import COMPUTED as VOCABULARY_COMPUTED
 from riff_store.voice import NOISES, SOUNDS, Mark, Span, Task, TraceEntry, Voice, VoiceTurn, voice_of
 from riff_store.write import rollups, writer
+from riff_store.write.copying import copy_store
+from riff_store.write.forgetting import forget, going_with, prepare
 from riff_store.write.names import CallNames, encodable
 from riff_store.write.notes import add_notes, encoded, notes_of_no_call, read_notes
 from riff_store.write.rows import CHUNK, CHUNK_BYTES
 from riff_store.write.text_compression import SAMPLES
-from riff_store.write.writer import Item, Writer, copy_store
+from riff_store.write.writer import Item, Writer

@@ -150,6 +150,13 @@ class Engine(ABC):
     def settle(self) -> None:
         """Take note of rows that brought their keys along, at the end of a transaction that inserted many."""
 
+    def wipe_deleted(self) -> None:  # noqa: B027  # not every kind of store can
+        """Overwrite from here on what is deleted, where it would lie in free space otherwise."""
+
+    @abstractmethod
+    def compact(self) -> None:
+        """Write the store anew without its free space; call it outside a transaction."""
+
     @abstractmethod
     def discard_if(self, statement: str) -> bool:
         """Delete the store where a statement returns no row, while nobody else uses it; say whether it was so."""

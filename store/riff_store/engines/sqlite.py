@@ -196,6 +196,12 @@ class SqliteEngine(Engine):
     def settle(self) -> None:
         """Do nothing: a new key follows the largest that is there."""
 
+    def wipe_deleted(self) -> None:
+        self.connection.execute("PRAGMA secure_delete = ON")
+
+    def compact(self) -> None:
+        self.connection.execute("VACUUM")
+
     def discard_if(self, statement: str) -> bool:
         with self._transaction("EXCLUSIVE"):
             if self.connection.execute(statement).fetchone() is not None:

@@ -24,7 +24,7 @@ from riff_store.schema.names import (
     State,
 )
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 COMPUTED_JUDGE = 1
 
 
@@ -247,6 +247,24 @@ class Transcript(BaseModel):
     dictionary = pw.ForeignKeyField(TextDictionary, null=True, index=False)
 
 
+class ForgottenCall(BaseModel):
+    """Remember a call that was taken out of the store, by digests of what names it, so that no file brings it back.
+
+    `keeps_notes` says whether what people wrote on it stayed.
+    """
+
+    conversation = pw.BlobField()
+    run = pw.BlobField()
+    flow = pw.BlobField()
+    agent = pw.BlobField()
+    trial = pw.IntegerField()
+    keeps_notes = pw.BooleanField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "run", "flow", "agent", "trial")
+        without_rowid = True
+
+
 # Define what people wrote on calls, and the calls that were drawn for them to read.
 class Annotation(BaseModel):
     """Hold what a person wrote on a call or a place in it.
@@ -416,7 +434,7 @@ class ColumnChunk(BaseModel):
 
 
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State, Path)
-SOURCES = (SourceFile, SkippedInput)
+SOURCES = (SourceFile, SkippedInput, ForgottenCall)
 OF_CALLS = (
     AspectScore, StateScore, ToolScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
 )  # fmt: skip

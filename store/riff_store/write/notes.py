@@ -12,6 +12,7 @@ from riff_store import schema as m
 from riff_store.annotations import decisive, merged, standing
 from riff_store.engines.engine import Connection
 from riff_store.facts import Annotation, Unjoined
+from riff_store.write.ledger import WithoutForgotten
 from riff_store.write.names import encodable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _CHUNK = 500
 _NO_LABELS = "[]"
 
-_MATCHING = """
+MATCHING = """
 FROM run r CROSS JOIN conversation c ON c.run_id = r.id AND c.name = a.conversation_name
   JOIN flow f ON f.id = c.flow_id JOIN agent g ON g.id = c.agent_id
 WHERE r.id IN (SELECT id FROM run WHERE a.run_name IS NULL UNION ALL SELECT id FROM run WHERE name = a.run_name)
@@ -28,9 +29,9 @@ WHERE r.id IN (SELECT id FROM run WHERE a.run_name IS NULL UNION ALL SELECT id F
   AND c.trial = coalesce(a.trial, c.trial)"""
 
 _UNJOINED = f"""
-SELECT a.id, coalesce(s.path, '(written here)') AS path, a.conversation_name, (SELECT COUNT(*) {_MATCHING}) AS calls
+SELECT a.id, coalesce(s.path, '(written here)') AS path, a.conversation_name, (SELECT COUNT(*) {MATCHING}) AS calls
 FROM annotation a LEFT JOIN source_file s ON s.id = a.source_file_id
-WHERE NOT a.deleted AND (SELECT COUNT(*) {_MATCHING}) <> 1
+WHERE NOT a.deleted AND (SELECT COUNT(*) {MATCHING}) <> 1
 ORDER BY path, a.conversation_name, a.id"""
 
 _ACROSS_CALLS = """
@@ -52,20 +53,27 @@ class NoteOfNoCall(NamedTuple):
 
 
 class Written(NamedTuple):
-    """Count notes that were to be written: those that are new, those known as they are, those that changed."""
+    """Count notes that were to be written: those that are new, those known as they are, those that changed.
+
+    `forgotten` are on calls that were taken out of the store, and were left out.
+    """
 
     new: int
     known: int
     changed: int
+    forgotten: int = 0
 
 
 def add_notes(store: Store, notes: Iterable[Annotation]) -> Written:
     """Write notes into a store, all of them or none.
 
-    Of two with the same id the decisive one stays; what a file has brought is left to that file.
+    Of two with the same id the decisive one stays; what a file has brought is left to that file. Those on calls that
+    were forgotten are left out.
     """
+    given = list(notes)
     with store.writing():
-        return merge_notes(store.connection, notes)
+        kept = list(WithoutForgotten(store.connection, given))
+        return merge_notes(store.connection, kept)._replace(forgotten=len(given) - len(kept))
 
 
 def merge_notes(connection: Connection, notes: Iterable[Annotation]) -> Written:

@@ -38,13 +38,13 @@ _values_of = attrgetter(*(name if name in ConversationFacts.__struct_fields__ el
 """Return what the facts of a call have by the names of its columns; there is something in each place to be replaced."""
 
 
-def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
+def forget_calls(connection: Connection, where: str, *values: int) -> None:
     """Delete the calls that match and all that hangs on them."""
-    drop_calls(connection, f"conversation WHERE {where}", (value,))
+    drop_calls(connection, f"conversation WHERE {where}", values)
     calls = f"SELECT id FROM conversation WHERE {where}"
     for model in m.OF_CALLS:
-        connection.execute(f"DELETE FROM {model._meta.table_name} WHERE conversation_id IN ({calls})", (value,))
-    connection.execute(f"DELETE FROM conversation WHERE {where}", (value,))
+        connection.execute(f"DELETE FROM {model._meta.table_name} WHERE conversation_id IN ({calls})", values)
+    connection.execute(f"DELETE FROM conversation WHERE {where}", values)
 
 
 class Identity(NamedTuple):

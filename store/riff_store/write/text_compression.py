@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 
 import zstandard
@@ -73,6 +75,34 @@ class TextCompressor:
             self._look()
         if self._key is None and not self._cannot_learn:
             self._train()
+
+    def renew(self, report: Callable[[int, int], None]) -> None:
+        """Compress every transcript by a dictionary that is trained on those there are now, and drop all others.
+
+        `report` is told how many are done, and of how many.
+        """
+        of_older = "SELECT conversation_id FROM transcript WHERE dictionary_id IS NOT NULL ORDER BY conversation_id"
+        calls = [call for (call,) in self._connection.execute(of_older).fetchall()]
+        if not calls:
+            return
+        self.forget()
+        self._is_known = True
+        for done, call in enumerate(calls):
+            body, dictionary = self._connection.execute(_KEPT, (call,)).fetchone()
+            with suppress(ValueError, zstandard.ZstdError):
+                known = zstandard.ZstdCompressionDict(dictionary)
+                plain = self._plain.compress(unpack_transcript(body, dictionary=known))
+                self._connection.execute(_CHANGE, (plain, None, call))
+            if done % SAMPLES == 0:
+                report(done, 2 * len(calls))
+        used = "SELECT dictionary_id FROM transcript WHERE dictionary_id IS NOT NULL"
+        self._connection.execute(f"DELETE FROM text_dictionary WHERE id NOT IN ({used})")
+        self._train()
+        if self._key is not None:
+            for done, call in enumerate(calls, len(calls)):
+                self._compress_again(call)
+                if done % SAMPLES == 0:
+                    report(done, 2 * len(calls))
 
     def _look(self) -> None:
         query = "SELECT id, body FROM text_dictionary ORDER BY id DESC LIMIT 1"

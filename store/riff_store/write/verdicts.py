@@ -8,14 +8,17 @@ judge on one aspect of a call the latest `judged_at` counts; ties go to the late
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from riff_store.chunks import drop_calls
+from riff_store.chunks import drop_calls, drop_keys
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.schema import COMPUTED_JUDGE
 from riff_store.write.quality import settle_quality
-from riff_store.write.rollups import Cell, Changes
+from riff_store.write.rollups import Cell, Changes, add_calls, judge_anew
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
 
 _TOUCHED = """
 CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID"""
@@ -46,15 +49,15 @@ _VERDICTS = "touched_name t CROSS JOIN judged_score j ON j.run_id = t.run_id AND
 _WITHDRAW = f"""
 DELETE FROM aspect_score WHERE judge_id <> {COMPUTED_JUDGE} AND conversation_id IN (SELECT c.id FROM {_CALLS})"""
 
-_MATCHING = """
+MATCHING = """
 FROM conversation c WHERE c.run_id = j.run_id AND c.name = j.conversation_name
   AND (j.flow_name IS NULL OR c.flow_id = (SELECT id FROM flow WHERE name = j.flow_name))
   AND (j.agent_name IS NULL OR c.agent_id = (SELECT id FROM agent WHERE name = j.agent_name))
   AND (j.trial IS NULL OR c.trial = j.trial)"""
 UNJOINED = f"""
-SELECT s.path, j.line, j.conversation_name, r.name, (SELECT COUNT(*) {_MATCHING}),
-  (SELECT COUNT(DISTINCT c.flow_id) {_MATCHING}), (SELECT COUNT(DISTINCT c.agent_id) {_MATCHING}),
-  (SELECT COUNT(DISTINCT c.trial) {_MATCHING}),
+SELECT s.path, j.line, j.conversation_name, r.name, (SELECT COUNT(*) {MATCHING}),
+  (SELECT COUNT(DISTINCT c.flow_id) {MATCHING}), (SELECT COUNT(DISTINCT c.agent_id) {MATCHING}),
+  (SELECT COUNT(DISTINCT c.trial) {MATCHING}),
   EXISTS (SELECT 1 FROM conversation c WHERE c.run_id = j.run_id AND c.name = j.conversation_name)
 FROM judged_score j JOIN source_file s ON s.id = j.source_file_id JOIN run r ON r.id = j.run_id
 WHERE j.conversation_id IS NULL ORDER BY s.path, j.line"""
@@ -66,12 +69,12 @@ any call of that id.
 
 _STRAYS = f"""
 SELECT COUNT(CASE WHEN NOT known THEN 1 END), COUNT(CASE WHEN known THEN 1 END) FROM (
-  SELECT EXISTS (SELECT 1 {_MATCHING}) AS known FROM judged_score j WHERE j.conversation_id IS NULL) stray"""
+  SELECT EXISTS (SELECT 1 {MATCHING}) AS known FROM judged_score j WHERE j.conversation_id IS NULL) stray"""
 
 _CHANGED = f"""
 SELECT found, source_file_id, line FROM (
   SELECT j.source_file_id, j.line, j.conversation_id AS held,
-    (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {_MATCHING}) AS found FROM {_VERDICTS}) joined
+    (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {MATCHING}) AS found FROM {_VERDICTS}) joined
 WHERE found IS DISTINCT FROM held"""
 
 _JOIN = "UPDATE judged_score SET conversation_id = ? WHERE source_file_id = ? AND line = ?"
@@ -131,6 +134,24 @@ def touch(connection: Connection, source_file: int) -> None:
     if _any_verdict(connection):
         connection.execute(_OF_SCORES, (source_file,))
         connection.execute(_OF_CALLS, (source_file,))
+
+
+def touch_calls(connection: Connection, calls: str) -> None:
+    """Note the names of those of some calls that are judged, given as what follows FROM, where they are called `c`."""
+    connection.execute(
+        f"INSERT INTO touched_name SELECT DISTINCT c.run_id, c.name FROM {calls} WHERE EXISTS"
+        " (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"
+        " ON CONFLICT DO NOTHING"
+    )
+
+
+def settle(store: Store, changed: Changes) -> None:
+    """Choose the verdicts that count and bring all sums and columns up to date with what a batch changed."""
+    connection, one_by_one = store.connection, store.engine.adds_twice
+    judged = choose_verdicts(connection, changed)
+    add_calls(connection, changed.first, changed.last, changed.shrunk, one_by_one=one_by_one)
+    judge_anew(connection, judged - changed.shrunk, one_by_one=one_by_one)
+    drop_keys(connection, changed.first, changed.last + 1)
 
 
 def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:

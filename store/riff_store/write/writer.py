@@ -1,4 +1,4 @@
-"""Insert scored facts, file by file, and keep sums true; no other module inserts.
+"""Insert scored facts, file by file, and keep sums true.
 
 A batch is one transaction, a file in it one savepoint, so that a file is in the store wholly or
 not at all, together with its `source_file` row.
@@ -10,14 +10,13 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import TypeAlias
 
 from riff_store import chunks, schema
 from riff_store.database import Store
 from riff_store.edit_graph import EditGraph, edit_graph
 from riff_store.engines.engine import BulkConnection
-from riff_store.errors import UsageError
 from riff_store.facts import (
     Annotation,
     Commit,
@@ -35,7 +34,8 @@ from riff_store.facts import (
     Unjoined,
     WriteNotice,
 )
-from riff_store.write import notes, rollups, verdicts
+from riff_store.write import notes, verdicts
+from riff_store.write.ledger import WithoutForgotten
 from riff_store.write.names import Names, encodable
 from riff_store.write.rollups import Changes, no_changes
 from riff_store.write.rows import FIRST_REASON, NOTES, Rows, forget_calls, runs_of, settle_unended
@@ -62,14 +62,16 @@ def stored_path(path: str | os.PathLike[str]) -> str:
 class Writer:
     """Write to one store; `order` names paths so that of two calls that are the same the later file's stays.
 
-    `written_by` is who stores calls, as it is kept with their run and told to those who look at the store.
+    `written_by` is who stores calls, as it is kept with their run and told to those who look at the store. Calls that
+    were forgotten stay out, unless it `takes_back` what it reads.
     """
 
-    def __init__(self, store: Store, written_by: str = "") -> None:
+    def __init__(self, store: Store, written_by: str = "", *, takes_back: bool = False) -> None:
         self._store = store
         self._connection: BulkConnection = store.connection
         self._names = Names(self._connection, written_by)
         self._written_by = written_by
+        self._takes_back = takes_back
         self._texts = TextCompressor(self._connection)
         self._changed = Changes(1, 1)
         self._rank: Mapping[str, int] = {}
@@ -117,21 +119,12 @@ class Writer:
                 self._changed = no_changes(self._connection)
                 verdicts.begin(self._connection)
                 yield
-                self._settle()
+                verdicts.settle(self._store, self._changed)
+                if self._store.engine.tells:
+                    self._store.tell(self._written(self._changed.first))
         except BaseException:
             self._forget()
             raise
-
-    def _settle(self) -> None:
-        """Choose the verdicts that count and bring all sums up to date with what the batch changed."""
-        changed = self._changed
-        judged = verdicts.choose_verdicts(self._connection, changed)
-        one_by_one = self._store.engine.adds_twice
-        rollups.add_calls(self._connection, changed.first, changed.last, changed.shrunk, one_by_one=one_by_one)
-        rollups.judge_anew(self._connection, judged - changed.shrunk, one_by_one=one_by_one)
-        chunks.drop_keys(self._connection, changed.first, changed.last + 1)
-        if self._store.engine.tells:
-            self._store.tell(self._written(changed.first))
 
     def _written(self, first: int) -> WriteNotice:
         runs = self._connection.execute(
@@ -203,7 +196,8 @@ class Writer:
         key, known = self._source_file(file, path)
         result = FileResult(path, file.kind, "changed" if known else "taken")
         rows = Rows(self._connection, self._names, key, path, self._rank, self._changed, self._texts)
-        for item in items:
+        remembered = WithoutForgotten(self._connection, items, take_back=self._takes_back)
+        for item in remembered:
             if isinstance(item, ConversationFacts):
                 rows.add_call(item)
                 if rows.is_full:
@@ -228,6 +222,11 @@ class Writer:
         rows.flush()
         result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
         result.rerun, result.winners = rows.rerun, sorted(rows.winners)
+        result.forgotten = remembered.calls
+        if result.forgotten and not remembered.others:
+            # A path may name a call, and so it goes with the last one.
+            self._connection.execute("DELETE FROM source_file WHERE id = ?", (key,))
+            return result
         self._connection.execute(
             "UPDATE source_file SET conversations = ?, scores = ?, skipped = ? WHERE id = ?",
             (rows.taken, result.scores, result.skipped, key),
@@ -309,58 +308,6 @@ class Writer:
         """Count the verdicts in the store that are joined to no call."""
         with self._store.snapshot():
             return verdicts.unjoined(self._connection)
-
-
-AT_ONCE = 5000
-BODIES_AT_ONCE = 100
-"""How many rows are held at once: of tables with packed bodies, each of which may be large, far fewer."""
-_HELD = ("conversation", "judged_score", "flow", "flow_edit", "annotation", "source_file")
-
-
-def copy_store(
-    source: Store, target: Store, *, replace: bool = False, progress: Callable[[int], None] = lambda rows: None
-) -> int:
-    """Copy all rows of a store, keys and all, in one transaction; return how many there are.
-
-    What the target held before goes. Raises `UsageError` where it holds anything, unless `replace` is true. `progress`
-    is called with the number of rows that were copied since it was called last.
-    """
-    copied = 0
-    with source.snapshot(), target.writing():
-        if not replace and _holds_anything(target):
-            raise UsageError(f"{target.location}: the store is not empty", "add --replace, and what it holds is lost")
-        for model in reversed(schema.ALL):
-            target.connection.execute(f'DELETE FROM "{model._meta.table_name}"')
-        for model in schema.ALL:
-            for rows in _chunks(source, model):
-                target.connection.insert(model, list(chain.from_iterable(rows)))
-                copied += len(rows)
-                progress(len(rows))
-        target.engine.settle()
-    return copied
-
-
-def row_count(store: Store) -> int:
-    """Count all rows of a store."""
-    with store.snapshot():
-        # SQLite counts a table without a condition in one step, which nothing ends.
-        counting = 'SELECT COUNT(*) FROM "{}" WHERE TRUE'
-        counts = (store.execute_sql(counting.format(model._meta.table_name)) for model in schema.ALL)
-        return sum(int(count) for ((count,),) in counts)
-
-
-def _chunks(store: Store, model: type[schema.BaseModel]) -> Iterator[list[Sequence[Any]]]:
-    fields = ", ".join(f'"{field.column_name}"' for field in model._meta.sorted_fields)
-    keys = ", ".join(f'"{field.column_name}"' for field in model._meta.get_primary_keys())
-    at_once = BODIES_AT_ONCE if any(each.field_type == "BLOB" for each in model._meta.sorted_fields) else AT_ONCE
-    rows = store.engine.stream(f'SELECT {fields} FROM "{model._meta.table_name}" ORDER BY {keys}', at_once)
-    while chunk := list(islice(rows, at_once)):
-        yield chunk
-
-
-def _holds_anything(store: Store) -> bool:
-    held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HELD)
-    return bool(store.execute_sql(f"SELECT 1 FROM ({held}) held LIMIT 1"))
 
 
 _Row = tuple[object, ...]

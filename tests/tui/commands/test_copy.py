@@ -61,7 +61,7 @@ def test_a_copy_that_fails_leaves_no_new_store(few: Path, tmp_path: Path, monkey
     def fail(*given: object, **options: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("riff_store.write.writer.copy_store", fail)
+    monkeypatch.setattr("riff_store.write.copying.copy_store", fail)
     assert run(["copy", str(few), str(tmp_path / "new.db")]) == ExitCode.INTERRUPTED
     assert run(["copy", str(tmp_path / "missing.db"), str(tmp_path / "new.db")]) == ExitCode.STORE
     assert sorted(os.listdir(tmp_path)) == ["few.db"]
@@ -70,10 +70,10 @@ def test_a_copy_that_fails_leaves_no_new_store(few: Path, tmp_path: Path, monkey
 def test_a_copy_that_is_killed_leaves_what_was_there(few: Path, tiny: Path, tmp_path: Path) -> None:
     full = tmp_path / "full.db"
     assert run(["copy", str(few), str(full)]) == ExitCode.OK
-    killed = "import os, signal, sys; from riff_store.write import writer; from riff_tui.cli import run\n"
-    killed += "copy = writer.copy_store\n"
+    killed = "import os, signal, sys; from riff_store.write import copying; from riff_tui.cli import run\n"
+    killed += "copy = copying.copy_store\n"
     killed += "kill = lambda rows: os.kill(os.getpid(), signal.SIGKILL)\n"
-    killed += "writer.copy_store = lambda a, b, replace, progress: copy(a, b, replace=replace, progress=kill)\n"
+    killed += "copying.copy_store = lambda a, b, replace, progress: copy(a, b, replace=replace, progress=kill)\n"
     killed += "run(['copy', sys.argv[1], sys.argv[2], '--replace'])"
     ended = subprocess.run([sys.executable, "-c", killed, str(tiny), str(full)], check=False)
     assert ended.returncode == -signal.SIGKILL
