@@ -345,8 +345,7 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
 
 
 def _behind(row: Row) -> str:
-    n = row.record.get("n")
-    return "" if n is None else f"   n {n}{'~' if row.thin else ''}"
+    return "" if (n := row.record.get("n")) is None else f"   n {n}{'~' if row.thin else ''}"
 
 
 def _number(column: Column, row: Row) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -19,7 +18,7 @@ from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, 
 from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.conversations import BLAME, CALL_ROW, COLUMNS, caller_texts, failure_text, record_of
 from riff_tui.views.parts import cells, columns, moment_details, notes
-from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
+from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed, tell_repeats
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words, shapes_of
 
 if TYPE_CHECKING:
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from riff_store.queries.conversation import CallDetail, VisitedState
     from riff_store.queries.conversations import Call
 
-FEWEST_WORDS = 3
-"""Sentences of fewer words say little that could be said again."""
-_SENTENCE, _WORD = re.compile(r"[.!?。！？]+"), re.compile(r"\w+")
 NAMED = 3
 NAMED_ALIKE = 8
 _MOST = 200
@@ -252,7 +248,7 @@ def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list
     for number_, moment in enumerate(found, 1):
         turns += moment.kind == "turn"
         rows.append(_row(number_, moment, words, named.get(turns), typed=detail.typed))
-    _tell_repeats(rows)
+    tell_repeats(rows)
     if rows:
         rows[-1] = _with_end(rows[-1], detail.call)
     return rows
@@ -266,21 +262,6 @@ def _with_end(row: Row, call: Call) -> Row:
     status = f" · status {call.final_status}" if call.final_status else ""
     marks = row.severity if call.success is not False else {**row.severity, "ended": "bad"}
     return row._replace(record={**row.record, "ended": f"ended: {call.stop_reason}{where}{status}"}, severity=marks)
-
-
-def _tell_repeats(rows: list[Row]) -> None:
-    """Say of each turn that brings nothing but sentences that its side has said before when it first said the last."""
-    said: dict[tuple[str | None, str], float | None] = {}
-    for at, row in enumerate(rows):
-        if row.record["kind"] != "turn" or not row.record["text"]:
-            continue
-        role, t = row.record["role"], row.record["t"]
-        sentences = [" ".join(_WORD.findall(each.casefold())) for each in _SENTENCE.split(row.record["text"])]
-        telling = [each for each in sentences if each.count(" ") >= FEWEST_WORDS - 1]
-        if telling and all((role, each) in said for each in telling) and (first := said[role, telling[-1]]) is not None:
-            rows[at] = row._replace(record={**row.record, "as_at": first})
-        for each in telling:
-            said.setdefault((role, each), t)
 
 
 def _row(number_: int, moment: Moment, words: CallWords, named: str | None, *, typed: bool) -> Row:

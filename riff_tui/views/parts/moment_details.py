@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -233,3 +234,23 @@ def _agreement(asked: object, given: object) -> tuple[int, int]:
         return int(asked == given), 0
     same = sum(key in given and given[key] == value for key, value in asked.items())
     return same, same - len({**asked, **given})
+
+
+FEWEST_WORDS = 3
+"""Sentences of fewer words say little that could be said again."""
+_SENTENCE, _WORD = re.compile(r"[.!?。！？]+"), re.compile(r"\w+")
+
+
+def tell_repeats(rows: list[Row]) -> None:
+    """Say of each turn that brings nothing but sentences that its side has said before when it first said the last."""
+    said: dict[tuple[str | None, str], float | None] = {}
+    for at, row in enumerate(rows):
+        if row.record["kind"] != "turn" or not row.record["text"]:
+            continue
+        role, t = row.record["role"], row.record["t"]
+        sentences = [" ".join(_WORD.findall(each.casefold())) for each in _SENTENCE.split(row.record["text"])]
+        telling = [each for each in sentences if each.count(" ") >= FEWEST_WORDS - 1]
+        if telling and all((role, each) in said for each in telling) and (first := said[role, telling[-1]]) is not None:
+            rows[at] = row._replace(record={**row.record, "as_at": first})
+        for each in telling:
+            said.setdefault((role, each), t)
