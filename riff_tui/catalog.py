@@ -104,20 +104,26 @@ def _with_names(query: ViewQuery, error: RiffError) -> RiffError:
     return NoCallLeft(error.message, "; ".join(said.rstrip(".") for said in unknown)) if unknown else error
 
 
+class _Below(NamedTuple):
+    """Make what leads below a row of a table of a store that was asked for with a filter."""
+
+    where: str
+    store: str
+
+    def __call__(self, table: Table, row: Row, /) -> dict[str, Any] | None:
+        from riff_tui import descent  # what has no use for it need not load it
+
+        return descent.drill(table, row, self.where, self.store)
+
+
 def _signed(query: ViewQuery, table: Table) -> Table:
     """Add to a table what was asked for, and in front of its notes which names were asked for in vain."""
     spec, request = query.spec, query.request
-
-    def drill(row: Row) -> dict[str, Any] | None:
-        from riff_tui import descent  # what has no use for it need not load it
-
-        return descent.drill(table, row, request)
-
     return table._replace(
         filter=request.where.strip(),
         notes=[*_notes_on_unknown_names(query, table), *table.notes],
         dump=dump_command(spec.name, request),
-        drill=drill,
+        drill=_Below(request.where, request.store),
         first=(*table.first, *spec.first),
         last=table.last or spec.last,
     )

@@ -32,8 +32,8 @@ def below(table: Table, row: Row) -> str:
     return view if view and find(view) is not None else ""
 
 
-def drill(table: Table, row: Row, request: Request) -> dict[str, Any] | None:
-    """Return the view below a row of a dump, its filter and the command that prints it, `None` where none lies below.
+def drill(table: Table, row: Row, filtered: str, store: str) -> dict[str, Any] | None:
+    """Return the view below a row of a `filtered` dump, its filter and the command that prints it, `None` without one.
 
     The command is a list of arguments, of which each stays one whatever names are in it.
     """
@@ -42,7 +42,7 @@ def drill(table: Table, row: Row, request: Request) -> dict[str, Any] | None:
     view = beside or below(table, row)
     if not view:
         return None
-    spec, asked = spec_of(view), parsed(request.where).predicate
+    spec, asked = spec_of(view), parsed(filtered).predicate
     if beside:
         where = Filter.of(step_below(row, asked, None)).text
     else:
@@ -53,7 +53,7 @@ def drill(table: Table, row: Row, request: Request) -> dict[str, Any] | None:
         where=where,
         sort=row.order or None,
         sides=named_sides(table) if spec.sides else None,
-        store=request.store,
+        store=store,
     )
     return {"view": view, "where": where, "argv": [*dump_argv(view, further), "--format", "json"]}
 

@@ -159,6 +159,14 @@ class Prose(Protocol):
         ...
 
 
+class Below(Protocol):
+    """Make what leads below a row of a table."""
+
+    def __call__(self, table: Any, row: Row, /) -> Mapping[str, Any] | None:
+        """Return the view, its filter and the command, `None` where nothing is below the row."""
+        ...
+
+
 LATER = "…"
 """What stands where a figure is still to come."""
 
@@ -259,7 +267,7 @@ class Table(NamedTuple):
     begin: str = ""
     sort: str = ""
     dump: str = ""
-    drill: Callable[[Row], Mapping[str, Any] | None] | None = None
+    drill: Below | None = None
     deferred: Deferred | None = None
 
     @property
@@ -271,7 +279,7 @@ class Table(NamedTuple):
 
     def record_of(self, row: Row) -> Mapping[str, Any]:
         """Return what data formats that are no grid print of a row: its record, and what leads below it."""
-        below = None if self.drill is None else self.drill(row)
+        below = None if self.drill is None else self.drill(self, row)
         return row.record if below is None else {**row.record, "drill": below}
 
     def column(self, key: str) -> Column | None:

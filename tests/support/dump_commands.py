@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,12 @@ def rows_on(at: Walker) -> list[object]:
 def dumped_rows(store: Path, at: Walker) -> list[object]:
     assert at.screen.loaded is not None
     (command,) = at.screen.loaded.dumps
-    rows: list[object] = answer(store, command)["rows"]
-    return rows
+    return own_rows(answer(store, command))
+
+
+def own_rows(document: Mapping[str, Any]) -> list[object]:
+    """Return the rows of a dump without the ways down, which a screen opens and does not show."""
+    return [{key: value for key, value in row.items() if key != "drill"} for row in document["rows"]]
 
 
 def answer(store: Path, command: str) -> dict[str, Any]:

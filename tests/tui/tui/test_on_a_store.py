@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.dump_commands import answer, as_json, dumped_rows, rows_on
+from tests.support.dump_commands import answer, as_json, dumped_rows, own_rows, rows_on
 from tests.support.golden import assert_golden
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.walker import exploring
@@ -177,10 +177,10 @@ async def test_a_state_and_a_conversation_are_what_their_dump_commands_print(tin
         assert [command.split()[2] for command in commands] == ["neighbors", "conversations"]
         assert "persona:p" in commands[0]
         around = answer(tiny, commands[0])
-        assert [row.record for row in reading.neighbors.rows] == around["rows"]
+        assert [row.record for row in reading.neighbors.rows] == own_rows(around)
         for key in ("calls", "reach", "metrics", "pooled_latency_p95", "pooled_latency"):
             assert as_json(reading.neighbors.extras[key]) == around[key]
-        assert rows_on(at) == answer(tiny, commands[1])["rows"]
+        assert rows_on(at) == own_rows(answer(tiny, commands[1]))
         await at.press("enter")
         assert rows_on(at) == dumped_rows(tiny, at)
 
