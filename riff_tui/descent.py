@@ -40,7 +40,7 @@ def drill(table: Table, row: Row, filtered: str, store: str) -> dict[str, Any] |
     # A row that stands beside the list of its screen leads to such a list.
     beside = spec_of(table.view).screen.rows_of
     view = beside or below(table, row)
-    if not view:
+    if not view or not (row.leads or row.where):
         return None
     spec, asked = spec_of(view), parsed(filtered).predicate
     if beside:

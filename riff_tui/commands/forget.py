@@ -67,10 +67,10 @@ def forget(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Take calls out of the store for good, with what was said, scores and notes.
+    """Take calls out of the store for good.
 
-    All of them go in one transaction. The store remembers by digests which they were, so that ingest does not bring
-    them back; ingest --again does.
+    What was said, scores and notes go with them, in one transaction. The store remembers by digests which they were, so
+    that ingest does not bring them back; ingest --again does.
     """
     from riff_store.write.forgetting import forget as take_out
     from riff_store.write.forgetting import going_with, prepare

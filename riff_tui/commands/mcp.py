@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands.options import DebugOption, StoreOption, flag, settings_for
+from riff_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -57,7 +58,7 @@ WordsOption = Annotated[
 ]
 
 
-class _Refused(Exception):
+class _Refused(UsageError):
     """Hold what an answer says that is none."""
 
 

@@ -24,7 +24,7 @@ NameArgument = Annotated[
 
 
 def schema(name: NameArgument = None, debug: DebugOption = False) -> None:
-    """Print the JSON Schema of views and commands, and what can be asked of them.
+    """Print JSON Schemas of what views and commands print.
 
     Of a view: the keys of its JSON, the fields that its filter knows, what its rows can be split and sorted by. Of a
     command: its arguments, its options, and its JSON where it prints some.

@@ -178,7 +178,8 @@ class DetailController:
                 return turn_heading(row, glyphs), turn_lines(table, row, width, glyphs, pane.palette)
             found = None if isinstance(preview, str) else preview
             if found is not None and found.view == "conversation":
-                found = found._replace(begin=begins_at(found, self._host.location.where.predicate))
+                location = self._host.location
+                found = found._replace(begin=begins_at(found, location.where.predicate))
             lines = detail_lines(table, row, width, glyphs, pane.palette, found)
             if isinstance(preview, str):
                 lines += [(), ((f" {shown(preview, glyphs)}", palette.quiet),)]

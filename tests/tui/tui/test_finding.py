@@ -435,7 +435,11 @@ async def test_runs_archetypes_and_judges_lead_on_and_skipped_inputs_do_not() ->
             field = fields.get(view)
             if view in ("agreement", "disputes"):
                 self.asked.append((view, request))
-                record = {"first": "night-1", "second": "x"} if view == "agreement" else {"conversation": "c-1"}
+                record = (
+                    {"first": "night-1", "second": "x", "exact": 0.5}
+                    if view == "agreement"
+                    else {"conversation": "c-1"}
+                )
                 where = "judge=night-1 | judge=x" if view == "agreement" else "run=r conversation=c-1"
                 return Table(view, view, columns, [Row("x", record, where=where)])
             if field is None:
