@@ -11,7 +11,7 @@ from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_tui.gate.decision import Check, CheckStatus, Decision
+    from riff_tui.gate.decision import Check, CheckStatus, Decision, Quarantined
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"
@@ -78,6 +78,7 @@ def gate(decision: Decision) -> Table:
             "added": list(decision.added),
             "min_n": decision.min_n,
             "unmeasured": list(decision.unmeasured),
+            "quarantined": [_apart(each) for each in decision.quarantined],
         },
     )
 
@@ -96,6 +97,20 @@ def _told(check: Check) -> dict[str, Any]:
         **cells.values_of(check, "n_baseline n_candidate p_adjusted since command"),
         "argv": list(check.argv),
         "open": list(check.opens),
+    }
+
+
+def _apart(each: Quarantined) -> dict[str, Any]:
+    """Return what is in quarantine as scripts read it."""
+    (before, n_baseline), (after, n_candidate) = each.baseline, each.candidate
+    return {
+        **cells.values_of(each, "flow scenario owner reason until ended"),
+        "n_baseline": n_baseline,
+        "n_candidate": n_candidate,
+        "before": before / n_baseline if n_baseline else None,
+        "after": after / n_candidate if n_candidate else None,
+        "matched": each.calls,
+        **cells.values_of(each, "nights recovered"),
     }
 
 

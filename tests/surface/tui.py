@@ -37,6 +37,7 @@ from riff_tui.filters.completion import NAMED, CompletionTarget, fields, named, 
 from riff_tui.filters.parser import parse
 from riff_tui.gate import messages, reports
 from riff_tui.gate.decision import Check, Decision, MissingFlow
+from riff_tui.gate.quarantine import read as read_quarantine
 from riff_tui.gate.query import decision_with_commands
 from riff_tui.gate.reports import MOST_CHARACTERS, append_summary, commands, short_summary, summary
 from riff_tui.gate.rules import ALWAYS, DEFAULTS, Tolerance, configured, decide, read
