@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui, several
+from tests.surface.tui import FORMATS
 
 TITLE = "Add a view"
 IN_EXPLORER = """
