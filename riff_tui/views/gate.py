@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
 from riff_tui.gate import messages
+from riff_tui.shapes import COUNT, FLAG, NUMBER, TEXT, list_of, numbers, or_null, record
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
@@ -152,6 +153,28 @@ def _row(check: Check, decision: Decision) -> Row:
     )
 
 
+_INTERVAL = or_null(list_of(NUMBER))
+_TOLD = record(
+    {
+        **dict.fromkeys(("flow", "aspect", "check", "command"), TEXT),
+        **dict.fromkeys(("agent", "judge", "since"), or_null(TEXT)),
+        **numbers(("before", "after", "change", "p_adjusted")),
+        **dict.fromkeys(("n", "n_baseline", "n_candidate"), COUNT),
+        **dict.fromkeys(("missing", "argv", "open"), list_of(TEXT)),
+        "interval": _INTERVAL,
+    },
+    sometimes=("missing",),
+)
+_APART = record(
+    {
+        **dict.fromkeys(("flow", "scenario"), or_null(TEXT)),
+        **dict.fromkeys(("owner", "reason", "until"), TEXT),
+        **dict.fromkeys(("ended", "recovered"), FLAG),
+        **dict.fromkeys(("n_baseline", "n_candidate", "matched", "nights"), COUNT),
+        **numbers(("before", "after")),
+    }
+)
+
 SPEC = ViewSpec(
     name="gate",
     title="Gate",
@@ -164,4 +187,14 @@ SPEC = ViewSpec(
     listed=False,
     command="riff-tui gate --baseline A --candidate B",
     columns=_COLUMNS,
+    rows={"pairs": or_null(COUNT), "better": TEXT, "interval": _INTERVAL},
+    top={
+        **dict.fromkeys(("baseline", "candidate"), TEXT),
+        "passed": FLAG,
+        "min_n": COUNT,
+        **dict.fromkeys(("failing", "added", "unmeasured"), list_of(TEXT)),
+        **dict.fromkeys(("because", "recovered"), list_of(_TOLD)),
+        "missing": list_of(record({"flow": TEXT, "errored": COUNT})),
+        "quarantined": list_of(_APART),
+    },
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.support import hostile_store
 from tests.support.gate_decisions import check, decision
@@ -26,6 +27,7 @@ from tests.surface.tui import (
     messages,
     reports,
     run,
+    schema_of,
     short_summary,
     summary,
 )
@@ -93,7 +95,7 @@ def test_no_name_acts_in_any_report(name: str, strict: bool) -> None:
     }
     for report, text in texts.items():
         assert unsafe(text.replace("\n", "")) == [], report
-    json.loads(texts["json"])
+    assert list(Draft202012Validator(schema_of("gate")).iter_errors(json.loads(texts["json"]))) == []
     ElementTree.fromstring(texts["junit"].encode())
     assert all(re.match("::(error|warning|notice) title=riff-tui gate", line) for line in texts["github"].split("\n"))
     assert len(texts["line"].splitlines()) == 1
