@@ -85,7 +85,7 @@ class MissingFlow:
 
 
 MOST_ENTRIES = 100
-"""As many entries of a quarantine as a filter takes, which the commands of a gate hold."""
+"""As many entries a quarantine may have: one filter has to leave out their calls."""
 
 
 @dataclass(frozen=True, slots=True)

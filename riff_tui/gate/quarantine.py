@@ -57,9 +57,10 @@ class Quarantine:
         """Return the filter that leaves the calls of all entries, `None` where there are none."""
         return Or(tuple(entry.calls for entry in self.entries)) if self.entries else None
 
-    def others(self, calls: Predicate | None) -> Predicate | None:
-        """Return a filter without the calls of the entries."""
-        return both(calls, Not(self.calls)) if self.calls is not None else calls
+    def others(self, calls: Predicate | None, flow: str | None = None) -> Predicate | None:
+        """Return a filter without the calls of the entries; of those that can be of a flow, if one is given."""
+        meant = [entry.calls for entry in self.entries if flow is None or entry.flow in (None, flow)]
+        return both(calls, Not(meant[0] if len(meant) == 1 else Or(tuple(meant)))) if meant else calls
 
 
 def read(path: Path, day: str | None = None) -> Quarantine:

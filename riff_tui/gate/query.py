@@ -48,7 +48,7 @@ def decision_with_commands(
         decision, comparison = _decided(store, baseline, candidate, others, rules)
         decision = with_first_runs(store, decision, comparison, others, rules)
         decision = replace(decision, quarantined=tuple(_quarantined(store, comparison, calls, rules.quarantine)))
-        return with_commands(store, decision, comparison, others, store_name)
+        return with_commands(store, decision, comparison, calls, rules.quarantine, store_name)
 
 
 def _decided(
@@ -162,24 +162,31 @@ _TOLD_APART_BY = ("trial", "agent", "scenario", "persona")
 
 
 def with_commands(
-    store: Store, decision: Decision, comparison: Comparison, calls: Predicate | None, store_name: str
+    store: Store,
+    decision: Decision,
+    comparison: Comparison,
+    calls: Predicate | None,
+    quarantine: Quarantine,
+    store_name: str,
 ) -> Decision:
     """Return the decision with the command of each check that failed or recovered, and the agent of its calls.
 
-    `calls` is the filter of the gate; `store_name` is put into the commands if it is not empty.
+    `calls` is the filter of the gate; `store_name` is put into the commands if it is not empty. They leave out what of
+    their flow is in quarantine.
     """
     told = [check for check in decision.checks if check.status == "failed" or check.recovered]
     if not told:
         return decision
-    agents = _agents(store, comparison, calls)
-    paired = _paired(store, comparison, calls, [check for check in told if check.kind == "aspect"])
+    others = quarantine.others(calls)
+    agents = _agents(store, comparison, others)
+    paired = _paired(store, comparison, others, [check for check in told if check.kind == "aspect"])
     found = {
         check: replace(
             check,
             agent=agents.get(check.flow),
             **_commands(
                 check,
-                _where(check, comparison, calls),
+                _where(check, comparison, quarantine.others(calls, check.flow)),
                 paired.get(_key(check)) if check.kind == "aspect" else None,
                 store_name,
             ),
