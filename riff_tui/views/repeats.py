@@ -79,7 +79,7 @@ def show(query: ViewQuery) -> Table:
     )
     if query.request.proposal:
         cells = asked(query.store, query.parts().calls, ("flow", "scenario"))
-        table = table._replace(files={"quarantine": proposal(cells, _last_start(query.store))})
+        table = table._replace(files={"quarantine": proposal(cells, _last_start(query.store), query.request.limit)})
     if table.counts.total:
         return table
     left_out = list(table.notes[2:])
@@ -92,10 +92,11 @@ def _last_start(store: Store) -> int | None:
     return max((start for start in run_starts(store).values() if start is not None), default=None)
 
 
-def proposal(answers: Sequence[RepeatCell], last_start: int | None) -> str:
+def proposal(answers: Sequence[RepeatCell], last_start: int | None, limit: int | None = None) -> str:
     """Return a file of quarantine with what passes only sometimes, by flow and scenario, for some days.
 
-    These begin with the last run, so that the same store gives the same bytes.
+    These begin with the last run, so that the same store gives the same bytes. No more than a quarantine has room for,
+    or the `limit`, are in it.
     """
     until = "" if last_start is None else utc(last_start + DAYS * 86_400_000_000)[:10]
     told = [cell for cell in answers if cell.flaky.mean and cell.keys["flow"] and cell.keys["scenario"]]
@@ -103,7 +104,8 @@ def proposal(answers: Sequence[RepeatCell], last_start: int | None) -> str:
         "# What passes only sometimes when it is called again, flakiest first. Take out what has to decide builds,",
         "# and say who mends the rest: riff-tui gate --quarantine FILE",
     ]
-    for cell in told[:MOST_ENTRIES]:
+    most = MOST_ENTRIES if limit is None else min(limit, MOST_ENTRIES)
+    for cell in told[:most]:
         flaky = f"{round((cell.flaky.mean or 0.0) * cell.groups)} of {counted(cell.groups, 'group')}"
         lines += [
             "",
@@ -113,8 +115,11 @@ def proposal(answers: Sequence[RepeatCell], last_start: int | None) -> str:
             f'reason = "flaky: {flaky} passed only sometimes, in {cell.trials} trials"',
             f"until = {until}" if until else "# until = (no call has a time: put a day here)",
         ]
-    if len(told) > MOST_ENTRIES:
-        lines += ["", f"# {len(told) - MOST_ENTRIES:,} more are left out, which a quarantine has no room for."]
+    if len(told) > most:
+        lines += [
+            "",
+            f"# Left out: {len(told) - most:,} more; --limit says how many are listed, {MOST_ENTRIES} at most.",
+        ]
     return "\n".join([*lines, *([] if told else ["", "# Nothing is flaky."])]) + "\n"
 
 

@@ -250,6 +250,9 @@ def test_what_repeats_propose_is_taken_as_it_is(tmp_path: Path, capsys: Captured
     found = read_quarantine(path, "1970-01-17")
     assert {(entry.flow, entry.scenario) for entry in found.entries} == {("dental", "rebook"), ("dental", odd)}
     assert {entry.until for entry in found.entries} == {date(1970, 1, 17)}
+    assert run([*command, "--limit", "1"]) == ExitCode.OK
+    fewer = capsys.readouterr().out
+    assert (fewer.count("[[quarantine]]"), "\n# Left out: 1 more; " in fewer) == (1, True)
     assert gate(tmp_path / "n.db", "--quarantine", str(path), "--day", "1970-01-17") == ExitCode.OK
 
 
