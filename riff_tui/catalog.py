@@ -33,8 +33,9 @@ class Request(NamedTuple):
     `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
     `store` is the one that commands name, empty where it goes without saying. `aspect` is explained instead of quality,
     `k` repeats of a call are drawn at a time. In an `outline`, which people read, what too many rows have in common
-    may stand for them. `predicate` is what `where` says, if that is parsed already. A `wordless` table has nothing of
-    what people, models and programs said; of a call no more than so many rows `around` what is blamed are shown.
+    may stand for them. With `proposal` a view adds the file that it can propose. `predicate` is what `where` says, if
+    that is parsed already. A `wordless` table has nothing of what people, models and programs said; of a call no more
+    than so many rows `around` what is blamed are shown.
     """
 
     where: str = ""
@@ -49,6 +50,7 @@ class Request(NamedTuple):
     aspect: str | None = None
     k: int | None = None
     outline: bool = False
+    proposal: bool = False
     store: str = ""
     predicate: Predicate | None = None
     wordless: bool = False

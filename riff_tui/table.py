@@ -237,7 +237,8 @@ class Table(NamedTuple):
     Rows that are `folded` are one where people read.
     `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
     first one. `sort` is the column that rows are sorted by where that was asked
-    for, with `-` downwards. `dump` is the command that prints the same, `drill` makes what leads below a row.
+    for, with `-` downwards. `files` are the texts that it alone has, by the names of their formats, where they were
+    asked for. `dump` is the command that prints the same, `drill` makes what leads below a row.
     `deferred` begins the load of what was left for later because it takes long.
     """
 
@@ -266,6 +267,7 @@ class Table(NamedTuple):
     folded: Folded | None = None
     begin: str = ""
     sort: str = ""
+    files: Mapping[str, str] = {}
     dump: str = ""
     drill: Below | None = None
     deferred: Deferred | None = None

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -20,7 +21,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.surface.runner import custom_run
 from tests.surface.runner import simulate_simulate as simulate
-from tests.surface.tui import COMMANDS, ExitCode, build, configured
+from tests.surface.tui import COMMANDS, ExitCode, Table, build, comment, configured, read_quarantine
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
@@ -96,12 +97,67 @@ def test_the_steps_gate_a_build(tmp_path: Path, weaken: dict[str, float], code: 
 
 
 def test_the_settings_that_are_shown_are_taken(tmp_path: Path) -> None:
-    (block,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    block, _ = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     path = tmp_path / "settings.toml"
     path.write_text(block, encoding="utf-8")
     found = configured([], environ={"RIFF_TUI_CONFIG": str(path)})
     assert found.min_n == tomllib.loads(block)["gate"]["min_n"]
     assert {"success_rate", "latency_p95", "humanness:codex"} <= {each.name for each in found.tolerances}
+
+
+def test_the_quarantine_that_is_shown_is_taken(tmp_path: Path) -> None:
+    _, block = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "flaky.toml"
+    path.write_text(block, encoding="utf-8")
+    (entry,) = read_quarantine(path).entries
+    assert (entry.flow, entry.scenario) == ("dental_clinic", "matted-coat")
+
+
+SITE = """#!{python}
+import json, os, sys, urllib.parse
+name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
+site = json.load(open("site.json"))
+bodies = [word.split("@", 1)[1] for word in words if word.startswith(("body=@", "body@"))]
+places = [word for word in words if word.startswith(("repos/", "https://"))]
+method = words[words.index("--method" if name == "gh" else "--request") + 1] if bodies else "GET"
+place = places[0].partition("?")[0]
+assert (place.startswith("repos/me/it/issues/") if name == "gh" else place.startswith(
+    "https://git.example/api/v4/projects/9/merge_requests/7/notes")), place
+if method == "GET":
+    print(json.dumps(site))
+elif method == "POST":
+    author = "github-actions[bot]" if name == "gh" else "gate"
+    site.append({{"id": 100 + len(site), "user": {{"login": author}}, "body": open(bodies[0]).read()}})
+else:
+    (comment,) = [each for each in site if str(each["id"]) == place.rpartition("/")[2]]
+    comment["body"] = open(bodies[0]).read()
+json.dump(site, open("site.json", "w"))
+"""
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="the commands take jq, which runners of builds have")
+@pytest.mark.parametrize(("number", "tool"), [(0, "gh"), (1, "curl")])
+def test_the_comment_of_the_build_before_is_written_anew(tmp_path: Path, number: int, tool: str) -> None:
+    script = [
+        block for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if "marker=" in block
+    ]
+    program = tmp_path / tool
+    program.write_text(SITE.format(python=sys.executable), encoding="utf-8")
+    program.chmod(0o700)
+    others = [{"id": 1, "user": {"login": "someone"}, "body": "Looks good. <!-- riff-tui gate all-calls -->"}]
+    (tmp_path / "site.json").write_text(json.dumps(others), encoding="utf-8")
+    surroundings = os.environ | {
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "GITHUB_REPOSITORY": "me/it", "PULL_REQUEST": "7",
+        "CI_API_V4_URL": "https://git.example/api/v4", "CI_PROJECT_ID": "9", "CI_MERGE_REQUEST_IID": "7",
+        "GATE_TOKEN": "t",
+    }  # fmt: skip
+    for where, text in (("", "one"), ("", "two"), ("agent:gemini", "three"), ("", "four")):
+        table = Table("gate", text, [], [])
+        (tmp_path / "comment.md").write_text(comment(table, where), encoding="utf-8")
+        subprocess.run(["bash", "-e", "-c", script[number]], cwd=tmp_path, env=surroundings, check=True)
+    found = [each["body"] for each in json.loads((tmp_path / "site.json").read_text(encoding="utf-8"))]
+    assert found[0] == others[0]["body"]
+    assert ["# " + text in body for text, body in zip(("four", "three"), found[1:], strict=True)] == [True, True]
 
 
 def test_the_example_ends_as_shown(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ EXAMPLES = (
     "riff-tui dump states --where 'flow=apartment_viewing stall>0.3' --sort -escalation --limit 10",
     "riff-tui dump flows --by run --format json",
     "riff-tui dump effects --aspect humanness",
+    "riff-tui dump repeats --format quarantine -o flaky.toml",
     "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'",
     "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details' -o around.svg",
 )
@@ -79,7 +80,12 @@ AspectOption = Annotated[
 KOption = Annotated[int | None, option("--k", "N", "Ask for N passes in a row ({draws}); else 3.", min=1)]
 FormatOption = Annotated[
     Format | None,
-    option("--format", None, "Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors."),
+    option(
+        "--format",
+        None,
+        "Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors; quarantine: a file"
+        " for the gate, of repeats.",
+    ),
 ]
 TextOption = Annotated[
     bool | None,
@@ -140,6 +146,7 @@ def dump(
         aspect=aspect,
         k=k,
         outline=posted or form is Format.TEXT,
+        proposal=form.is_of_one_view,
     )
     with reading(store_location(settings)) as opened:
         table = show(opened, view, request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,7 @@ EXAMPLES = (
     "riff-tui gate --baseline main --candidate branch --github --junit gate.xml",
     "riff-tui gate --baseline main --candidate branch --json | jq -r '.because[].command'",
     "riff-tui gate --baseline main --candidate branch --summary-md message.md || ./notify.sh message.md",
+    "riff-tui gate --baseline main --candidate branch --quarantine flaky.toml --comment comment.md",
     "riff-tui gate --baseline main --candidate branch --where 'agent:gemini' -o gate.md",
 )
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -78,6 +80,19 @@ JunitOption = Annotated[Path | None, option("--junit", "F", "Write the checks as
 GithubOption = Annotated[
     bool, flag("--github", f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}.")
 ]
+QuarantineOption = Annotated[
+    Path | None,
+    option(
+        "--quarantine",
+        "F",
+        "Have the flows and scenarios of this file (TOML) decide nothing until their day, and fail after it.",
+    ),
+]
+DayOption = Annotated[str | None, option("--day", "DAY", "The day on which the quarantine is read, else today (UTC).")]
+CommentOption = Annotated[
+    Path | None,
+    option("--comment", "F", "Write the table as Markdown as well, below a line by which its comment is found again."),
+]
 JsonOption = Annotated[
     bool, flag("--json", "As --format json: because, for each check that failed, with a command to open it.")
 ]
@@ -107,6 +122,9 @@ def gate(
     junit: JunitOption = None,
     github: GithubOption = False,
     summary_md: SummaryOption = None,
+    quarantine: QuarantineOption = None,
+    day: DayOption = None,
+    comment: CommentOption = None,
     json: JsonOption = False,
     format: FormatOption = None,
     output: OutputOption = None,
@@ -126,6 +144,7 @@ def gate(
     from riff_tui.filters import split
     from riff_tui.filters.parser import parse
     from riff_tui.gate import messages, reports
+    from riff_tui.gate.quarantine import read as read_quarantine
     from riff_tui.gate.query import decision_with_commands
     from riff_tui.gate.rules import configured
     from riff_tui.output.files import names_file, write_whole
@@ -140,6 +159,10 @@ def gate(
         raise UsageError(f"{named} needs -o FILE with --github: stdout is for the annotations then")
     form = _form(Format.JSON if json else format, output)
     rules = configured(max_drop or (), min_n, strict=strict, max_errored=max_errored, min_coverage=min_coverage or ())
+    if quarantine is not None:
+        rules = replace(rules, quarantine=read_quarantine(quarantine, day))
+    elif day is not None:
+        raise UsageError("--day says when a quarantine is read", "give its file with --quarantine")
     calls, _ = split(parse(where), ())
     location = store_location(settings)
     with reading(location) as opened:
@@ -150,6 +173,8 @@ def gate(
             write_whole(junit, lambda file: reports.write(decision, file))
         if summary_md is not None:
             _write_message(decision, summary_md)
+        if comment is not None:
+            _write_comment(decision, where, comment, ascii_only=bool(settings.ascii))
         _report(decision, form, output, github=github, ascii_only=bool(settings.ascii), csv_raw=csv_raw)
     except OutputError as error:
         if decision.passed:
@@ -179,9 +204,9 @@ def _form(chosen: Format | None, output: Path | None) -> Format:
     from riff_tui.errors import UsageError
 
     form = form_of(chosen, output)
-    if form.is_graph:
+    if form not in FORMATS:
         named = f"--format {chosen}" if chosen else output
-        raise UsageError(f"{named}: a gate is no graph; it has {', '.join(FORMATS)}")
+        raise UsageError(f"{named}: a gate is no {'graph' if form.is_graph else form}; it has {', '.join(FORMATS)}")
     return form
 
 
@@ -208,6 +233,16 @@ def _write_message(decision: Decision, path: Path) -> None:
         append_summary(path, text)
     else:
         write_whole(path, lambda file: file.writelines([text]))
+
+
+def _write_comment(decision: Decision, where: str, path: Path, *, ascii_only: bool) -> None:
+    """Write the table into a file for a comment that the next build writes anew."""
+    from riff_tui.gate.reports import comment
+    from riff_tui.output.files import write_whole
+    from riff_tui.views.gate import gate as table_of
+
+    text = comment(table_of(decision), where, ascii_only=ascii_only)
+    write_whole(path, lambda file: file.writelines([text]))
 
 
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:

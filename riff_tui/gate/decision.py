@@ -84,13 +84,39 @@ class MissingFlow:
     errored: int = 0
 
 
+MOST_ENTRIES = 100
+"""As many entries a quarantine may have: one filter has to leave out their calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """Describe calls that decide nothing, whose `owner` mends them up to and with the day `until`, for a `reason`.
+
+    `baseline` and `candidate` say how many of their calls succeeded, of so many; `calls` counts errored ones of both as
+    well. In the last `nights` with calls of it all of them succeeded, as far as is looked.
+    """
+
+    flow: str | None
+    scenario: str | None
+    owner: str
+    reason: str
+    until: str
+    ended: bool
+    baseline: tuple[int, int] = (0, 0)
+    candidate: tuple[int, int] = (0, 0)
+    calls: int = 0
+    nights: int = 0
+    recovered: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Describe the checks, gravest first, and the flows that only one of the two has.
 
     A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects
     were measured in no flow. Of the two, `excluded` calls were errored, and `alone` ones of flows that were
-    compared in pairs have no partner; `called` is what played their callers, where that is known.
+    compared in pairs have no partner; `called` is what played their callers, where that is known. What is
+    `quarantined` is in none of these, and fails the gate once its day is over.
     """
 
     baseline: str
@@ -104,6 +130,7 @@ class Decision:
     alone: tuple[int, int] = (0, 0)
     called: tuple[Sequence[str], Sequence[str]] = ((), ())
     strict: bool = False
+    quarantined: tuple[Quarantined, ...] = ()
 
     def of(self, status: CheckStatus) -> list[Check]:
         """Return the checks of a status."""
@@ -133,4 +160,9 @@ class Decision:
     @property
     def passed(self) -> bool:
         """Return whether the candidate may take the baseline's place."""
-        return not self.failing and not (self.strict and self.undecided)
+        return not self.failing and not self.ended and not (self.strict and self.undecided)
+
+    @property
+    def ended(self) -> list[Quarantined]:
+        """Return what has been in quarantine for longer than it may be."""
+        return [each for each in self.quarantined if each.ended]

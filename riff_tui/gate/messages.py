@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from riff_store.metrics import unit_of
-from riff_tui.gate.decision import Check, Decision, MissingFlow
+from riff_tui.gate.decision import Check, Decision, MissingFlow, Quarantined
 from riff_tui.text.numbers import counted, fixed, percent
 from riff_tui.text.safe_text import fit, one_line
 
@@ -120,10 +120,10 @@ def outcome(decision: Decision) -> str:
     """Return the decision in one line, with the flows that fail it."""
     if decision.passed:
         return f"gate passed: {against(decision)}; {counts(decision)}"
-    if not decision.failing:
+    if not decision.failing and not decision.ended:
         return f"gate failed: {against(decision)}; {counts(decision)}"
-    parts = [_of_flow(decision, flow) for flow in decision.failing[:LISTED]]
-    return f"gate failed: {_joined(parts, len(decision.failing), '; ')}; {against(decision)}"
+    parts = [_of_flow(decision, flow) for flow in decision.failing] + [ended(each) for each in decision.ended]
+    return f"gate failed: {_joined(parts[:LISTED], len(parts), '; ')}; {against(decision)}"
 
 
 def against(decision: Decision) -> str:
@@ -168,6 +168,7 @@ def notes(decision: Decision) -> list[str]:
             f"Without a partner, so left out of paired checks: {of_baseline} of the baseline's calls"
             f" and {of_candidate} of the candidate's."
         )
+    found += of_quarantine(decision)
     found += _smallest_falls(decision)
     if decision.unmeasured:
         found.append(f"Not measured in any flow, so not checked: {', '.join(decision.unmeasured)}.")
@@ -184,6 +185,46 @@ def notes(decision: Decision) -> list[str]:
             " are not counted in averages."
         )
     return found
+
+
+def of_quarantine(decision: Decision, most: int = LISTED) -> Iterator[str]:
+    """Yield what is in quarantine, a sentence each: what has ended, what decides nothing, and what should leave."""
+    if over := decision.ended:
+        yield f"Fails this gate: {_joined(map(ended, over[:most]), len(over), '; ')}."
+    for each in decision.quarantined[:most]:
+        yield f"In quarantine, decides nothing: {quarantined(each)}."
+    if len(decision.quarantined) > most:
+        yield f"In quarantine as well: {len(decision.quarantined) - most} more."
+    told = [f"{whose(each)} {found}" for each in decision.quarantined if (found := advice(each))]
+    if told:
+        yield f"Take out of the quarantine: {_joined(told[:most], len(told), '; ')}."
+
+
+def whose(each: Quarantined) -> str:
+    """Return whose calls are in quarantine."""
+    if each.scenario is None or each.flow is None:
+        return short(each.flow or each.scenario or "")
+    return f"{short(each.flow)} / {short(each.scenario)}"
+
+
+def quarantined(each: Quarantined) -> str:
+    """Return what became of calls in quarantine, who mends them until when, and why they are there."""
+    (was, of), (now, n) = each.baseline, each.candidate
+    found = f"{now} of {n} succeeded, {was} of {of} before" if each.calls else "no call of either side"
+    return f"{whose(each)}, {found} ({short(each.owner)}, until {each.until}: {short(each.reason)})"
+
+
+def ended(each: Quarantined) -> str:
+    """Return that an entry is past its day."""
+    why = f"{short(each.owner)}: {short(each.reason)}"
+    return f"the quarantine of {whose(each)} ({why}) ended on {each.until}, so mend it or give it another day"
+
+
+def advice(each: Quarantined) -> str:
+    """Return why an entry should be taken out, an empty text where it should not."""
+    if not each.calls:
+        return "matches no call of either side"
+    return f"passed {each.nights} nights in a row" if each.recovered else ""
 
 
 def _smallest_falls(decision: Decision) -> Iterator[str]:
@@ -242,6 +283,7 @@ def counts(decision: Decision) -> str:
         return f"{checks}, none of which could be decided with fewer than {decision.min_n} calls on a side"
     extra = [f"{few} too few to decide"] if few else []
     extra += [f"{counted(len(decision.missing), 'flow')} not called"] if decision.missing else []
+    extra += [f"{len(decision.quarantined)} in quarantine"] if decision.quarantined else []
     return ", ".join([checks, *extra])
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import And, Not, Or, Predicate, Term, all_of
+from riff_store.filters.predicates import And, Not, Or, Predicate, Term, all_of, both
 from riff_store.metrics import metric_of
 from riff_tui.errors import FilterError, UsageError
 from riff_tui.filters import render
 from riff_tui.filters.parser import parse
-from riff_tui.gate.decision import Check, Decision
+from riff_tui.gate.decision import Check, Decision, Quarantined
 from riff_tui.gate.floors import KINDS, checks
+from riff_tui.gate.quarantine import NIGHTS, Quarantine
 from riff_tui.gate.rules import Rules, by_gravity, decide
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from riff_store.queries.comparison import Comparison
     from riff_store.queries.conversations import Call
     from riff_store.queries.sides import ComparedCalls, Side
+    from riff_store.schema.sums import CallSums
 
 
 LATELY = ("latest", "previous")
@@ -39,11 +41,14 @@ def decision_with_commands(
     """Decide as `decision_on` does, and tell of each check that failed or recovered which command opens its calls.
 
     Of one that failed it tells since which run as well. Commands name the store by `store_name`, if that is not empty.
+    What is in quarantine decides nothing, and is told beside it.
     """
+    others = rules.quarantine.others(calls)
     with store.snapshot():
-        decision, comparison = _decided(store, baseline, candidate, calls, rules)
-        decision = with_first_runs(store, decision, comparison, calls, rules)
-        return with_commands(store, decision, comparison, calls, store_name)
+        decision, comparison = _decided(store, baseline, candidate, others, rules)
+        decision = with_first_runs(store, decision, comparison, others, rules)
+        decision = replace(decision, quarantined=tuple(_quarantined(store, comparison, calls, rules.quarantine)))
+        return with_commands(store, decision, comparison, calls, rules.quarantine, store_name)
 
 
 def _decided(
@@ -52,7 +57,7 @@ def _decided(
     comparison = _compared(store, baseline, candidate, calls, rules)
     _refuse_beginning("--baseline", baseline, comparison.a)
     _refuse_beginning("--candidate", candidate, comparison.b)
-    _refuse_empty(comparison, calls)
+    _refuse_empty(comparison, calls, "--where and --quarantine leave" if rules.quarantine.entries else "--where leaves")
     return _with_coverage(store, _decide(comparison, rules), comparison, calls, rules), comparison
 
 
@@ -91,38 +96,97 @@ def _refuse_beginning(option: str, name: str, side: Side) -> None:
         )
 
 
-def _refuse_empty(comparison: Comparison, calls: Predicate | None) -> None:
+def _refuse_empty(comparison: Comparison, calls: Predicate | None, filters: str) -> None:
     """Refuse a filter that leaves nothing of a side."""
     empty = next((side for side in (comparison.a, comparison.b) if not side.n + side.excluded), None)
     if empty is not None and calls is not None:
         raise UsageError(
             f"nothing to compare in {comparison.a.name} and {comparison.b.name}:"
-            f" --where leaves no call that counts of the {empty.kind} {empty.name}"
+            f" {filters} no call that counts of the {empty.kind} {empty.name}"
         )
+
+
+def _quarantined(
+    store: Store, comparison: Comparison, calls: Predicate | None, quarantine: Quarantine
+) -> Iterator[Quarantined]:
+    """Yield what became of the calls of each entry of a quarantine."""
+    from riff_store.filters.dimensions import Grouping
+    from riff_store.queries.sides import calls_of_side
+    from riff_store.queries.sums import call_sums
+
+    if not quarantine.entries:
+        return
+    meant, group = both(calls, quarantine.calls), Grouping(("flow", "scenario"))
+    sides = [call_sums(store, calls_of_side(side, meant), group) for side in (comparison.a, comparison.b)]
+    nights = _nights(store, comparison.b, meant)
+    for entry in quarantine.entries:
+        found = [[sums for names, sums in side.items() if entry.covers(*names)] for side in sides]
+        baseline, candidate = (
+            (sum(sums.success for sums in side), sum(sums.success_n for sums in side)) for side in found
+        )
+        passed = 0
+        for night in nights:
+            of_night = [sums for names, sums in night.items() if entry.covers(*names)]
+            measured = sum(sums.success_n for sums in of_night)
+            if sum(sums.success for sums in of_night) < measured or passed == NIGHTS:
+                break
+            passed += bool(measured)
+        yield Quarantined(
+            flow=entry.flow, scenario=entry.scenario, owner=entry.owner, reason=entry.reason,
+            until=entry.until.isoformat(), ended=quarantine.day > entry.until, baseline=baseline, candidate=candidate,
+            calls=sum(sums.n + sums.excluded for side in found for sums in side),
+            nights=passed, recovered=passed == NIGHTS,
+        )  # fmt: skip
+
+
+def _nights(store: Store, side: Side, calls: Predicate | None) -> list[Mapping[tuple[str | None, ...], CallSums]]:
+    """Return how calls went in each night up to the candidate, the last first: its branch's, or those of an agent."""
+    from riff_store.filters.dimensions import Grouping, run_branches, run_order
+    from riff_store.queries.sides import calls_of_side
+    from riff_store.queries.sums import call_sums
+
+    order, branches = run_order(store), run_branches(store)
+    if side.kind == "run":
+        order = {
+            run: at for run, at in order.items() if at <= order[side.name] and branches[run] == branches[side.name]
+        }
+    else:
+        calls = calls_of_side(side, calls)
+    found: dict[str, dict[tuple[str | None, ...], CallSums]] = {}
+    for (run, *names), sums in call_sums(store, calls, Grouping(("run", "flow", "scenario"))).items():
+        found.setdefault(run or "", {})[tuple(names)] = sums
+    return [found[run] for run in sorted(order, key=order.__getitem__, reverse=True) if run in found]
 
 
 _TOLD_APART_BY = ("trial", "agent", "scenario", "persona")
 
 
 def with_commands(
-    store: Store, decision: Decision, comparison: Comparison, calls: Predicate | None, store_name: str
+    store: Store,
+    decision: Decision,
+    comparison: Comparison,
+    calls: Predicate | None,
+    quarantine: Quarantine,
+    store_name: str,
 ) -> Decision:
     """Return the decision with the command of each check that failed or recovered, and the agent of its calls.
 
-    `calls` is the filter of the gate; `store_name` is put into the commands if it is not empty.
+    `calls` is the filter of the gate; `store_name` is put into the commands if it is not empty. They leave out what of
+    their flow is in quarantine.
     """
     told = [check for check in decision.checks if check.status == "failed" or check.recovered]
     if not told:
         return decision
-    agents = _agents(store, comparison, calls)
-    paired = _paired(store, comparison, calls, [check for check in told if check.kind == "aspect"])
+    others = quarantine.others(calls)
+    agents = _agents(store, comparison, others)
+    paired = _paired(store, comparison, others, [check for check in told if check.kind == "aspect"])
     found = {
         check: replace(
             check,
             agent=agents.get(check.flow),
             **_commands(
                 check,
-                _where(check, comparison, calls),
+                _where(check, comparison, quarantine.others(calls, check.flow)),
                 paired.get(_key(check)) if check.kind == "aspect" else None,
                 store_name,
             ),

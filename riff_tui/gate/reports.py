@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -13,16 +14,17 @@ from xml.etree import ElementTree
 
 from riff_tui.errors import OutputError, writing
 from riff_tui.gate import messages
-from riff_tui.gate.decision import Check, Decision, MissingFlow
+from riff_tui.gate.decision import Check, Decision, MissingFlow, Quarantined
 from riff_tui.output.sinks import markdown
 from riff_tui.output.sinks.markdown import code_span, escape
 from riff_tui.output.sinks.parts import Options
 from riff_tui.table import Table
 from riff_tui.text.numbers import counted
-from riff_tui.text.safe_text import one_line
+from riff_tui.text.safe_text import file_name, one_line
 
 MOST = 10
 """As many of one level as GitHub shows of a step."""
+QUARANTINE = "riff-tui gate: quarantine"
 MOST_CHARACTERS = 60_000
 """GitHub takes 65,536 in a comment."""
 
@@ -33,9 +35,15 @@ def commands(decision: Decision) -> list[str]:
     if not decision.strict:
         warnings = [("warning", _title(each.flow), [_not_called(decision, each.flow)]) for each in decision.missing]
         lines += [_command(*each) for each in _most(warnings, "flows were not called either")]
+    told = [("notice", QUARANTINE, _told(each)) for each in decision.quarantined if not each.ended]
+    lines += [_command(*each) for each in _most(told, "entries of the quarantine decide nothing either")]
     if decision.passed:
         lines.append(_command("notice", "riff-tui gate", [messages.outcome(decision)]))
     return lines
+
+
+def _told(each: Quarantined) -> list[str]:
+    return [f"decides nothing: {messages.quarantined(each)}", *filter(None, [messages.advice(each)])]
 
 
 def _errors(decision: Decision) -> Iterator[str]:
@@ -46,6 +54,7 @@ def _errors(decision: Decision) -> Iterator[str]:
         found = (line for check in failed for line in (messages.figures(check), check.command) if line)
         message = list(found) or [_not_called(decision, flow)]
         annotations.append(("error", _title(flow), message))
+    annotations += [("error", QUARANTINE, [messages.ended(each)]) for each in decision.ended]
     if not annotations and not decision.passed:
         annotations.append(("error", "riff-tui gate", [messages.outcome(decision)]))
     return (_command(*each) for each in _most(annotations, "flows fail as well"))
@@ -95,6 +104,17 @@ def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTE
     return _printed(table, low, options)
 
 
+def comment(table: Table, where: str = "", *, ascii_only: bool = False) -> str:
+    """Return the table as Markdown below a line that is the same in every build of a gate with this filter.
+
+    What posts it finds the comment of the build before by this line.
+    """
+    name = file_name(where.strip()) if where.strip() else "all-calls"
+    # Two hyphens end what is hidden.
+    marker = f"<!-- riff-tui gate {re.sub('-+', '-', name)} -->\n\n"
+    return marker + summary(table, ascii_only=ascii_only, most=MOST_CHARACTERS - len(marker))
+
+
 def _printed(table: Table, count: int, options: Options) -> str:
     left_out = len(table.rows) - count
     notes = list(table.notes)
@@ -140,6 +160,7 @@ def write(decision: Decision, out: TextIO) -> None:
     """Write one test suite: a failed check with figures and command, one of too few calls skipped."""
     cases = [_case(check, decision) for check in decision.checks]
     cases += [_missing_case(missing, decision) for missing in decision.missing]
+    cases += map(_quarantined_case, decision.quarantined)
     if decision.strict and decision.undecided:
         cases.append(_failure("gate", "decided", messages.outcome(decision)))
     suite = ElementTree.Element(
@@ -177,6 +198,15 @@ def _missing_case(missing: MissingFlow, decision: Decision) -> ElementTree.Eleme
         return _failure(missing.flow, "called", said)
     case = _bare(missing.flow, "called")
     ElementTree.SubElement(case, "skipped", message=one_line(said))
+    return case
+
+
+def _quarantined_case(each: Quarantined) -> ElementTree.Element:
+    flow, name = each.flow or "(any flow)", f"quarantine of {each.scenario or 'all scenarios'}"
+    if each.ended:
+        return _failure(flow, name, messages.ended(each))
+    case = _bare(flow, name)
+    ElementTree.SubElement(case, "skipped", message=one_line("; ".join(_told(each))))
     return case
 
 
@@ -223,6 +253,7 @@ def short_summary(decision: Decision) -> str:
 def _more(decision: Decision, failed: Sequence[Check]) -> Iterator[str]:
     if len(failed) > LISTED:
         yield f"{counted(len(failed) - LISTED, 'more check')} failed."
+    yield from messages.of_quarantine(decision, LISTED)
     if decision.recovered:
         yield messages.recovered(decision, LISTED)
     if decision.missing:

@@ -15,6 +15,7 @@ from riff_tui.errors import UsageError
 from riff_tui.gate import floors
 from riff_tui.gate.decision import GRAVEST_FIRST, Check, CheckKind, CheckStatus, Decision, MissingFlow
 from riff_tui.gate.floors import Floors, share
+from riff_tui.gate.quarantine import Quarantine
 
 if TYPE_CHECKING:
     from riff_store.queries.comparison import Comparison, Difference
@@ -399,7 +400,7 @@ class Rules:
     """Describe what is checked with its tolerance, the calls that a check takes, and whether the gate is strict.
 
     `max_errored` is by how much the share of errored calls may rise, `min_coverage` how much of the items of a flow has
-    to be touched, by kind.
+    to be touched, by kind. Calls in `quarantine` are in no check.
     """
 
     tolerances: tuple[Tolerance, ...]
@@ -407,6 +408,7 @@ class Rules:
     strict: bool = False
     max_errored: float = MAX_ERRORED
     min_coverage: Floors = field(default_factory=dict)
+    quarantine: Quarantine = field(default_factory=Quarantine)
 
     def allowed(self, aspect: str, judge: str | None) -> float:
         """Return how far an aspect, by a judge, may fall."""

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
 from riff_tui.gate import messages
+from riff_tui.shapes import COUNT, FLAG, NUMBER, TEXT, list_of, numbers, or_null, record
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_tui.gate.decision import Check, CheckStatus, Decision
+    from riff_tui.gate.decision import Check, CheckStatus, Decision, Quarantined
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"
@@ -78,6 +79,7 @@ def gate(decision: Decision) -> Table:
             "added": list(decision.added),
             "min_n": decision.min_n,
             "unmeasured": list(decision.unmeasured),
+            "quarantined": [_apart(each) for each in decision.quarantined],
         },
     )
 
@@ -96,6 +98,20 @@ def _told(check: Check) -> dict[str, Any]:
         **cells.values_of(check, "n_baseline n_candidate p_adjusted since command"),
         "argv": list(check.argv),
         "open": list(check.opens),
+    }
+
+
+def _apart(each: Quarantined) -> dict[str, Any]:
+    """Return what is in quarantine as scripts read it."""
+    (before, n_baseline), (after, n_candidate) = each.baseline, each.candidate
+    return {
+        **cells.values_of(each, "flow scenario owner reason until ended"),
+        "n_baseline": n_baseline,
+        "n_candidate": n_candidate,
+        "before": before / n_baseline if n_baseline else None,
+        "after": after / n_candidate if n_candidate else None,
+        "matched": each.calls,
+        **cells.values_of(each, "nights recovered"),
     }
 
 
@@ -137,6 +153,28 @@ def _row(check: Check, decision: Decision) -> Row:
     )
 
 
+_INTERVAL = or_null(list_of(NUMBER))
+_TOLD = record(
+    {
+        **dict.fromkeys(("flow", "aspect", "check", "command"), TEXT),
+        **dict.fromkeys(("agent", "judge", "since"), or_null(TEXT)),
+        **numbers(("before", "after", "change", "p_adjusted")),
+        **dict.fromkeys(("n", "n_baseline", "n_candidate"), COUNT),
+        **dict.fromkeys(("missing", "argv", "open"), list_of(TEXT)),
+        "interval": _INTERVAL,
+    },
+    sometimes=("missing",),
+)
+_APART = record(
+    {
+        **dict.fromkeys(("flow", "scenario"), or_null(TEXT)),
+        **dict.fromkeys(("owner", "reason", "until"), TEXT),
+        **dict.fromkeys(("ended", "recovered"), FLAG),
+        **dict.fromkeys(("n_baseline", "n_candidate", "matched", "nights"), COUNT),
+        **numbers(("before", "after")),
+    }
+)
+
 SPEC = ViewSpec(
     name="gate",
     title="Gate",
@@ -149,4 +187,14 @@ SPEC = ViewSpec(
     listed=False,
     command="riff-tui gate --baseline A --candidate B",
     columns=_COLUMNS,
+    rows={"pairs": or_null(COUNT), "better": TEXT, "interval": _INTERVAL},
+    top={
+        **dict.fromkeys(("baseline", "candidate"), TEXT),
+        "passed": FLAG,
+        "min_n": COUNT,
+        **dict.fromkeys(("failing", "added", "unmeasured"), list_of(TEXT)),
+        **dict.fromkeys(("because", "recovered"), list_of(_TOLD)),
+        "missing": list_of(record({"flow": TEXT, "errored": COUNT})),
+        "quarantined": list_of(_APART),
+    },
 )

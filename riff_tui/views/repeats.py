@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_tui.gate.decision import MOST_ENTRIES
 from riff_tui.shapes import COUNT, INTERVALS, NUMBER, TEXT, by_name, list_of, or_null, record
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.numbers import counted, percent
+from riff_tui.text.numbers import counted, percent, utc
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
+    from riff_store.database import Store
     from riff_store.measure import Measure
     from riff_store.queries.repeats import RepeatCell
     from riff_tui.view_query import ViewQuery
@@ -24,6 +26,8 @@ WHAT = (
     "A group is the calls of one flow, agent, scenario and persona; a trial passes with correctness 10."
     " Errored calls and those without correctness are no trials."
 )
+DAYS = 14
+"""For so many days after the last run a quarantine is proposed."""
 MOST_DRAWN = 5
 """Values of k that a sentence lists."""
 NO_REPEATS = "Nothing repeats: that takes two measured calls of the same flow, agent, scenario and persona."
@@ -73,10 +77,57 @@ def show(query: ViewQuery) -> Table:
     table = query.result(
         query.parts(), lambda parts: repeats(asked(query.store, parts.calls, query.keys, k), query.keys)
     )
+    if query.request.proposal:
+        cells = asked(query.store, query.parts().calls, ("flow", "scenario"))
+        table = table._replace(files={"quarantine": proposal(cells, _last_start(query.store), query.request.limit)})
     if table.counts.total:
         return table
     left_out = list(table.notes[2:])
     return table._replace(notes=[NO_REPEATS, *left_out] if left_out or query.predicate is not None else [EMPTY_STORE])
+
+
+def _last_start(store: Store) -> int | None:
+    from riff_store.filters.dimensions import run_starts
+
+    return max((start for start in run_starts(store).values() if start is not None), default=None)
+
+
+def proposal(answers: Sequence[RepeatCell], last_start: int | None, limit: int | None = None) -> str:
+    """Return a file of quarantine with what passes only sometimes, by flow and scenario, for some days.
+
+    These begin with the last run, so that the same store gives the same bytes. No more than a quarantine has room for,
+    or the `limit`, are in it.
+    """
+    until = "" if last_start is None else utc(last_start + DAYS * 86_400_000_000)[:10]
+    told = [cell for cell in answers if cell.flaky.mean and cell.keys["flow"] and cell.keys["scenario"]]
+    lines = [
+        "# What passes only sometimes when it is called again, flakiest first. Take out what has to decide builds,",
+        "# and say who mends the rest: riff-tui gate --quarantine FILE",
+    ]
+    most = MOST_ENTRIES if limit is None else min(limit, MOST_ENTRIES)
+    for cell in told[:most]:
+        flaky = f"{round((cell.flaky.mean or 0.0) * cell.groups)} of {counted(cell.groups, 'group')}"
+        lines += [
+            "",
+            "[[quarantine]]",
+            *(f"{key} = {_toml(str(cell.keys[key]))}" for key in ("flow", "scenario")),
+            'owner = "nobody yet"',
+            f'reason = "flaky: {flaky} passed only sometimes, in {cell.trials} trials"',
+            f"until = {until}" if until else "# until = (no call has a time: put a day here)",
+        ]
+    if len(told) > most:
+        lines += [
+            "",
+            f"# Left out: {len(told) - most:,} more; --limit says how many are listed, {MOST_ENTRIES} at most.",
+        ]
+    return "\n".join([*lines, *([] if told else ["", "# Nothing is flaky."])]) + "\n"
+
+
+def _toml(text: str) -> str:
+    """Return text as TOML quotes it, with all that does not show spelt out."""
+    plain = text.encode("utf-8", "replace").decode()
+    signs = (f"\\{sign}" if sign in '"\\' else sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in plain)
+    return f'"{"".join(signs)}"'
 
 
 def repeats(answers: Sequence[RepeatCell], by: Sequence[str] = ()) -> Table:

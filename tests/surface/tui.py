@@ -36,9 +36,10 @@ from riff_tui.filters import render as filters_render
 from riff_tui.filters.completion import NAMED, CompletionTarget, fields, named, names, wanted
 from riff_tui.filters.parser import parse
 from riff_tui.gate import messages, reports
-from riff_tui.gate.decision import Check, Decision, MissingFlow
+from riff_tui.gate.decision import Check, Decision, MissingFlow, Quarantined
+from riff_tui.gate.quarantine import read as read_quarantine
 from riff_tui.gate.query import decision_with_commands
-from riff_tui.gate.reports import MOST_CHARACTERS, append_summary, commands, short_summary, summary
+from riff_tui.gate.reports import MOST_CHARACTERS, append_summary, commands, comment, short_summary, summary
 from riff_tui.gate.rules import ALWAYS, DEFAULTS, Tolerance, configured, decide, read
 from riff_tui.gate.rules import merged as rules_merged
 from riff_tui.library import ask

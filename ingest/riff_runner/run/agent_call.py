@@ -11,7 +11,7 @@ import msgspec
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.driver import Driver, SessionFacts
-from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered, TurnComplete
+from riff_ingest.events import Duration, Event, EventBus, SlotFilled, StateEntered, TurnComplete
 from riff_runner.protocol import AgentReply, AgentStopped, CallLimits, CallView
 from riff_runner.run.cases.case import CallCase
 from riff_runner.run.clock import RunClock, as_measured, speaking_s
@@ -21,6 +21,7 @@ from riff_runner.simulate.machine import Machine
 RETRIED = "retried"
 """The kind of an error that an endpoint met and that another try got over; it is no fault of the agent."""
 LARGEST_RESULT = 16 * 1024
+LONGEST_NAME = 200
 
 CallStatus: TypeAlias = Literal["running", "retrying", "done", "errored"]
 
@@ -140,7 +141,11 @@ class AgentCall:
         self.driver.failed(kind, message, t=self.now)
 
     async def use_tool(self, name: str, arguments: Any) -> Any:
-        """Return what a tool of the flow answers, and note the call of it; raises `ToolFailed`."""
+        """Return what a tool of the flow answers, and note the call of it; raises `ToolFailed`.
+
+        A call that makes no sense is a mistake and reaches no tool; too many of them raise `AgentStopped`.
+        """
+        name, arguments = self._sensible(name, arguments)
         asked = self._clock.seconds()
         try:
             result = await self.tools.result(name, arguments)
@@ -150,18 +155,41 @@ class AgentCall:
         self.tool_done(name, arguments, result, latency_ms=self._since(asked))
         return result
 
+    def _sensible(self, name: str, arguments: Any) -> tuple[str, dict[str, Any]]:
+        """Return the name and the arguments of a tool's call as JSON has them; one that makes no sense is noted."""
+        name, tools = str(name)[:LONGEST_NAME], self.flow.tools
+        try:
+            arguments = _plain(arguments)
+        except (TypeError, ValueError, RecursionError) as problem:
+            arguments, error = str(arguments)[:LARGEST_RESULT], f"arguments are not JSON: {problem}"
+        else:
+            if name not in tools:
+                error = f"no such tool {name!r}; there {'are ' + ', '.join(tools) if tools else 'is none in this flow'}"
+            elif not isinstance(arguments, dict):
+                error = "arguments have to be an object"
+            elif wrong := violation(tools[name].parameters, arguments):
+                error = wrong
+            else:
+                return name, arguments
+        self.mistake(name, arguments, error, fits=False if name in tools else None)
+        raise ToolFailed(error)
+
     def tool_done(
         self, name: str, arguments: Any, result: Any = None, error: Any = None, latency_ms: float | None = None
     ) -> None:
-        """Note the call of a tool that the agent made by itself; a large result is cut."""
+        """Note the call of a tool that the agent made by itself; a large result is cut.
+
+        A latency that none can be is left out.
+        """
+        name, arguments = str(name)[:LONGEST_NAME], _plain(arguments, enc_hook=str)
         tool = self.flow.tools.get(name) if arguments is not None else None
         self.driver.called(
             name,
             arguments,
             t=self.now,
-            error=error,
+            error=_plain(error, enc_hook=str),
             result=_bounded(result),
-            latency_ms=latency_ms,
+            latency_ms=_duration(latency_ms),
             fits=None if tool is None else violation(tool.parameters, arguments) is None,
         )
 
@@ -260,9 +288,26 @@ class AgentCall:
             self.tell("running")
 
 
+def _duration(latency_ms: object) -> float | None:
+    """Return how many milliseconds a tool took, `None` where an agent does not say or cannot mean it."""
+    try:
+        return msgspec.convert(latency_ms, Duration | None)
+    except msgspec.ValidationError:
+        return None
+
+
+def _plain(value: Any, enc_hook: Callable[[Any], Any] | None = None) -> Any:
+    """Return what JSON makes of a value: a copy, which whoever gave the value cannot change any more."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=enc_hook))
+
+
 def _bounded(result: Any) -> Any:
-    """Return a result as it is kept: as it stands, or the beginning of its JSON where it is large."""
+    """Return a result as it is kept: as JSON has it, or the beginning of its JSON where it is large."""
     if result is None or isinstance(result, bool | int | float):
         return result
-    text = msgspec.json.encode(result, enc_hook=str).decode(errors="replace")
-    return result if len(text) <= LARGEST_RESULT else f"{text[:LARGEST_RESULT]} (cut)"
+    text = msgspec.json.encode(result, enc_hook=str)
+    if len(text) <= LARGEST_RESULT:
+        return msgspec.json.decode(text)
+    return f"{text.decode(errors='replace')[:LARGEST_RESULT]} (cut)"

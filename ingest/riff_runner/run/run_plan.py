@@ -20,9 +20,14 @@ from riff_runner.run.tools import StubbedTools, Tools
 from riff_store.errors import UsageError
 
 _COMPARED: Mapping[str, str] = {
-    "agent": "the agent", "caller": "the caller", "tools": "what answers tools", "seed": "the seed",
-    "limits": "the limits", "streamed": "how answers are read",
+    "agent": "the agent", "caller": "the caller", "tools": "what answers tools", "answered_by": "what answers tools",
+    "seed": "the seed", "limits": "the limits", "streamed": "how answers are read",
 }  # fmt: skip
+_SIDES = ("agent", "caller", "answered_by")
+_PARTS: Mapping[str, str] = {
+    "kind": "kind", "name": "name", "model": "model", "command": "command", "target": "object", "sha256": "file",
+}  # fmt: skip
+"""What makes a side another one, by the fields of a `RunSide`; one model may be behind several addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class RunRequest:
     """Describe what a run is to be made of; without `out` its calls stay in memory.
 
     With `resume` calls that `out` holds already are not made again, but for errored ones; with `force` also where the
-    file of a flow has changed since. `sync` forces each call to the disk.
+    file of a flow, the agent, the caller or what answers tools has changed since. `sync` forces each call to the disk.
     """
 
     agent: Agent
@@ -95,12 +100,34 @@ def _refuse_foreign(request: RunRequest, known: RunDocument | None) -> None:
         raise UsageError(f"{out} holds a run already", "go on with it with --resume, or choose another directory")
     if request.run_id not in (None, known.run_id):
         raise UsageError(f"{out} holds the run {known.run_id}, not {request.run_id}", "leave --run-id out")
+    hint = "run it into another directory, or mix both in one run with --force"
     changed = [name for name, file in _flow_files(request).items() if known.flows.get(name, file).sha256 != file.sha256]
     if changed and not request.force:
-        raise UsageError(
-            f"{', '.join(changed)}: the file of the flow has changed since this run began",
-            "run it into another directory, or mix both in one run with --force",
-        )
+        raise UsageError(f"{', '.join(changed)}: the file of the flow has changed since this run began", hint)
+    others = _changed_sides(request.settings, known.settings)
+    if others and not request.force:
+        raise UsageError(f"{'; '.join(others)} since this run began", hint)
+
+
+def _changed_sides(asked: RunSettings, known: RunSettings) -> list[str]:
+    """Return the sides that are others than those of the run, with what of them has changed.
+
+    What was not kept of a run, as of one that an earlier version began, is no difference.
+    """
+    found = []
+    for side in _SIDES:
+        now, then = getattr(asked, side), getattr(known, side)
+        if not now or not then:
+            continue
+        parts = [word for part, word in _PARTS.items() if getattr(then, part) not in (None, getattr(now, part))]
+        if parts:
+            # That its file is another one goes without saying where it is another command.
+            parts = [word for word in parts if word != "file"] or parts
+            words = f"{', '.join(parts[:-1])} and {parts[-1]} have" if parts[1:] else f"{parts[0]} has"
+            found.append(f"{_COMPARED[side]} is another one: its {words} changed")
+    if asked.tools != known.tools:
+        found.append(f"{_COMPARED['tools']} has changed from {known.tools} to {asked.tools}")
+    return found
 
 
 def _refuse_another_caller(request: RunRequest, kept: Collection[CaseKey], keys: Sequence[CaseKey]) -> None:
@@ -153,9 +180,10 @@ def _warnings(request: RunRequest, known: RunDocument | None) -> tuple[str, ...]
     unreached = tuple(hint for flow in flows.values() for hint in astray(flow))
     if known is None:
         return unreached
-    changed = [
+    differing = (
         words for name, words in _COMPARED.items() if getattr(known.settings, name) != getattr(request.settings, name)
-    ]
+    )
+    changed = list(dict.fromkeys(differing))
     files = _flow_files(request)
     changed += [f"the flow {name}" for name, file in files.items() if known.flows.get(name, file).sha256 != file.sha256]
     return (*unreached, *(f"{words} differs from what this run was begun with" for words in changed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping
 from random import Random
@@ -56,7 +57,8 @@ class _StubbedSession:
         returns = self._tools[name].returns
         if not returns:
             raise ToolFailed(f"{name} has no result in the flow file")
-        return returns[int(self._random.random() * len(returns))]
+        # A copy: what an agent does to it changes no other call's.
+        return copy.deepcopy(returns[int(self._random.random() * len(returns))])
 
     async def end(self) -> None:
         return None

@@ -81,6 +81,8 @@ def run(
     Each call becomes a line of a transcript as it ends. What was begun goes on with --resume: no call is made twice,
     but for those that were errored.
     """
+    from msgspec import UNSET
+
     from riff_runner.protocol import CallLimits
     from riff_runner.run.callers.frozen import refuse_unrecorded
     from riff_runner.run.cases.plan import plan_cases
@@ -118,6 +120,7 @@ def run(
         agent=side_of(agent_target, called.name),
         caller=side_of(caller_target, calls.name),
         tools=tools_target.kind,
+        answered_by=side_of(tools_target, "tools") if tools_target.command else UNSET,
         flows=tuple(flow.name for flow in loaded),
         scenarios=scenario_names(chosen),
         personas=persona_names(cast),
@@ -324,7 +327,9 @@ MaxTurnsOption = Annotated[int, option("--max-turns", "N", "Turns of the agent a
 MaxCallOption = Annotated[float, option("--max-call-s", "S", "Seconds that an agent may take in one call.", min=0.001)]
 TurnTimeoutOption = Annotated[float, option("--turn-timeout-s", "S", "Seconds that one answer may take.", min=0.001)]
 ResumeOption = Annotated[bool, flag("--resume", "Go on with the run in --out, or begin it.")]
-ForceOption = Annotated[bool, flag("--force", "Go on where the file of a flow has changed, and mix both.")]
+ForceOption = Annotated[
+    bool, flag("--force", "Go on where a flow's file, the agent, the caller or the tools changed, and mix both.")
+]
 DryRunOption = Annotated[bool, flag("--dry-run", "Only print the calls that would be made.")]
 JsonOption = Annotated[bool, flag("--json", "Print one line of JSON at the beginning and one at the end.")]
 IngestOption = Annotated[

@@ -14,8 +14,11 @@ __all__ = ["Options", "formats_of", "render"]
 
 
 def formats_of(table: Table) -> tuple[Format, ...]:
-    """Return every format that a table has: those for graphs only where its figure is one."""
-    return tuple(Format) if isinstance(table.figure, GraphFigure) else FORMATS
+    """Return every format that a table has: those for graphs only where its figure is one, others where it has them."""
+    is_graph = isinstance(table.figure, GraphFigure)
+    return tuple(
+        each for each in Format if each in FORMATS or (each.is_graph and is_graph) or each.value in table.files
+    )
 
 
 def render(
@@ -37,7 +40,8 @@ def render(
     """
     known = formats_of(table)
     if format not in known:
-        raise UsageError(f"--format {format}: there is no graph in {table.view}; it has {', '.join(known)}")
+        what = "graph" if Format(format).is_graph else format
+        raise UsageError(f"--format {format}: there is no {what} in {table.view}; it has {', '.join(known)}")
     _sink_of(Format(format))(table, out, Options(width=width, ascii_only=ascii_only, color=color, csv_raw=csv_raw))
 
 
@@ -58,7 +62,14 @@ def _sink_of(format: Format) -> Sink:
             from riff_tui.output.sinks.svg import write
         case Format.DOT | Format.MERMAID:
             return partial(_write_graph, format)
+        case Format.QUARANTINE:
+            return partial(_write_file, format)
     return write
+
+
+def _write_file(format: Format, table: Table, out: TextIO, options: Options) -> None:
+    """Print what a table alone has in a format."""
+    out.write(table.files[format])
 
 
 def _write_graph(format: Format, table: Table, out: TextIO, options: Options) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from riff_ingest import read_source
@@ -24,6 +25,7 @@ from tests.surface.runner import (
     MadeCall,
     RunFiles,
     RunHooks,
+    RunSide,
     SystemClock,
     Unavailable,
     make_run,
@@ -233,6 +235,39 @@ def test_a_flow_whose_file_has_changed_is_refused_unless_it_is_forced(tmp_path: 
     assert plan_run(replace(changed, force=True)).warnings == (
         "the flow toy differs from what this run was begun with",
     )
+
+
+@pytest.mark.parametrize(
+    ("side", "change", "said"),
+    [
+        ("agent", {"name": "other"}, "the agent is another one: its name has changed since this run began"),
+        ("agent", {"command": ("./b",), "sha256": "cd"}, "the agent is another one: its command has changed"),
+        ("agent", {"sha256": "cd"}, "the agent is another one: its file has changed"),
+        ("caller", {"model": "m2", "sha256": "cd"}, "the caller is another one: its model has changed"),
+        ("answered_by", {"sha256": "cd"}, "what answers tools is another one: its file has changed"),
+    ],
+)
+def test_another_side_is_refused_unless_it_is_forced(
+    tmp_path: Path, side: str, change: dict[str, Any], said: str
+) -> None:
+    began = RunSide(kind="command", name="mine", model="m", command=("./a",), sha256="ab")
+    settings = msgspec.structs.replace(toy_settings(tools="command"), **{side: began})
+    request = replace(toy_request(ToyAgent(walks), tmp_path / "r", resume=True), settings=settings)
+    make_run(request)
+    assert not plan_run(request).warnings
+    other = msgspec.structs.replace(settings, **{side: msgspec.structs.replace(began, **change)})
+    with pytest.raises(UsageError, match=said):
+        plan_run(replace(request, settings=other))
+    assert len(plan_run(replace(request, settings=other, force=True)).warnings) == 1
+
+
+def test_what_an_earlier_version_kept_of_a_run_is_no_difference(tmp_path: Path) -> None:
+    began = RunSide(kind="python", name="mine")
+    settings = msgspec.structs.replace(toy_settings(), agent=began)
+    request = replace(toy_request(ToyAgent(walks), tmp_path / "r", resume=True), settings=settings)
+    make_run(request)
+    now = msgspec.structs.replace(began, target="mine:reply", sha256="ab")
+    assert plan_run(replace(request, settings=msgspec.structs.replace(settings, agent=now)))
 
 
 def test_a_line_that_was_not_finished_is_cut_off_and_its_call_made_again(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_sorting_downwards_and_several_keys_can_be_typed(tiny: Path, capsys: Cap
 
 def test_ascii_reaches_the_data_formats_only_when_asked_for(tiny: Path, capsys: Captured) -> None:
     around = ["--where", "flow=viewing state=collect_details"]
-    for form in Format:
+    for form in (form for form in Format if not form.is_of_one_view):
         arguments = ["dump", "neighbors", *around, "--store", str(tiny), "--format", form.value, "--ascii"]
         assert run(arguments) == ExitCode.OK
         assert capsys.readouterr().out.isascii()

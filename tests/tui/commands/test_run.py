@@ -195,6 +195,46 @@ def test_a_run_that_is_there_is_not_written_over(agent: str, out: Path, capsys: 
     assert set(times_kept(out).values()) == {1}
 
 
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [("python:mine.py:reply", "mine.py"), (f"command:{sys.executable} mine.py", "mine.py"), ("command:./mine", "mine")],
+)
+def test_an_agent_whose_file_has_changed_does_not_go_on_with_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured, target: str, name: str
+) -> None:
+    source = (
+        f"#!{sys.executable}\nimport json\n"
+        "def reply(call, text): return 'Fine.'\n"
+        "if __name__ == '__main__':\n"
+        "    input(); print(json.dumps({'type': 'ready'}), flush=True)\n"
+        "    while json.loads(input())['type'] == 'user':\n"
+        "        print(json.dumps({'type': 'say', 'text': 'Fine.'}), flush=True)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / name
+    file.write_text(source)
+    file.chmod(0o700)
+    out = tmp_path / "out"
+    assert run(options(target, out, "--max-turns", "1")) == ExitCode.OK
+    assert run(options(target, out, "--max-turns", "1", "--resume", "--trials", "2")) == ExitCode.OK
+    file.write_text(source.replace("Fine.", "Sure."))
+    kept = calls_in_whole_lines(out)
+    capsys.readouterr()
+    assert run(options(target, out, "--max-turns", "1", "--resume", "--trials", "3")) == ExitCode.USAGE
+    assert "the agent is another one: its file has changed since this run began" in capsys.readouterr().err
+    assert calls_in_whole_lines(out) == kept
+    assert run(options(target, out, "--max-turns", "1", "--resume", "--trials", "3", "--force")) == ExitCode.OK
+    assert "the agent differs from what this run was begun with" in capsys.readouterr().err
+    assert calls_in_whole_lines(out) > kept
+
+
+def test_other_tools_do_not_answer_the_rest_of_a_run(agent: str, out: Path, capsys: Captured) -> None:
+    assert run(options(agent, out)) == ExitCode.OK
+    capsys.readouterr()
+    assert run(options(agent, out, "--resume", "--trials", "9", "--tools", "command:true")) == ExitCode.USAGE
+    assert "what answers tools has changed from stubbed to command" in capsys.readouterr().err
+
+
 def test_a_side_that_cannot_be_reached_is_a_usage_error_and_nothing_is_written(out: Path, capsys: Captured) -> None:
     assert run(options("command:/nowhere/agent", out)) == ExitCode.USAGE
     assert "/nowhere/agent" in capsys.readouterr().err

@@ -93,7 +93,9 @@ def test_what_was_complete_when_the_credit_ended_is_kept_and_the_rest_is_made_la
     before = kept_lines(out)
     assert before
     assert all(line["completed"] for line in before)
-    assert made(server, "perfect", out, *options) == ExitCode.OK
+    assert made(server, "perfect", out, *options) == ExitCode.USAGE
+    assert "the agent is another one: its model has changed since this run began" in capsys.readouterr().err
+    assert made(server, "perfect", out, *options, "--force") == ExitCode.OK
     after = kept_lines(out)
     assert after[: len(before)] == before
     assert sorted(line.get("trial", 0) for line in after) == [0, 1, 2, 3]

@@ -9,20 +9,19 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.events import Duration, Event
+from riff_ingest.events import Event
 from riff_runner.processes.child_process import told
 from riff_runner.processes.process import BadLine, Program
 from riff_runner.processes.wire import Wire, look_up
 from riff_runner.protocol import AgentReply, AgentStopped, StopReason, Unavailable
-from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.agent_call import LONGEST_NAME, AgentCall
 from riff_runner.run.cases.case import CallCase
-from riff_runner.run.tools import ToolFailed, violation
+from riff_runner.run.tools import ToolFailed
 
 MOST_MESSAGES = 1000
 """Messages within one turn, above which an agent is taken to have lost itself."""
 _GREETING_S = 0.05
 _SENTENCE_ENDS = re.compile(r"[.!?…]$")
-_LONGEST_NAME = 200
 
 
 class CommandAgent:
@@ -81,7 +80,7 @@ class CommandSession:
         )
         model = ready.get("agent_model")
         if isinstance(model, str) and model.strip():
-            self._call.agent_model = model.strip()[:_LONGEST_NAME]
+            self._call.agent_model = model.strip()[:LONGEST_NAME]
         said = ready.get("say")
         self._speech.add(said.get("text") if isinstance(said, dict) else said)
         if isinstance(greets := ready.get("greets"), bool):
@@ -152,11 +151,11 @@ class CommandSession:
             await self._tool(message)
         elif kind == "tool_done":
             self._call.tool_done(
-                _name_of(message),
+                str(message.get("name") or ""),
                 message.get("arguments"),
                 message.get("result"),
                 message.get("error"),
-                _duration_of(message),
+                message.get("latency_ms"),
             )
         elif str(kind) not in self._not_known:
             self._not_known.add(str(kind))
@@ -173,7 +172,7 @@ class CommandSession:
         try:
             self._call.emit(msgspec.convert(event, Event))
         except (msgspec.ValidationError, RecursionError) as error:
-            self._call.note("bad_event", str(error)[:_LONGEST_NAME])
+            self._call.note("bad_event", str(error)[:LONGEST_NAME])
 
     async def _tool(self, message: dict[str, Any]) -> None:
         answer = {"type": "tool_result", "id": message.get("id")}
@@ -183,24 +182,12 @@ class CommandSession:
             await self._wire.send({**answer, "error": f"the result cannot be sent: {error}"})
 
     async def _result(self, message: dict[str, Any]) -> dict[str, Any]:
-        name, arguments = _name_of(message), message.get("arguments", {})
-        fits: bool | None = False
-        tools = self._call.flow.tools
-        if name not in tools:
-            error = f"no such tool {name!r}; there {'are ' + ', '.join(tools) if tools else 'is none in this flow'}"
-            fits = None
-        elif not isinstance(arguments, dict):
-            error = "arguments have to be an object"
-        elif wrong := violation(tools[name].parameters, arguments):
-            error = wrong
-        else:
-            try:
-                with self._wire.not_counted():
-                    return {"result": await self._call.use_tool(name, arguments)}
-            except ToolFailed as failed:
-                return {"error": str(failed)}
-        self._call.mistake(name, arguments, error, fits=fits)
-        return {"error": error}
+        try:
+            with self._wire.not_counted():
+                name, arguments = str(message.get("name") or ""), message.get("arguments", {})
+                return {"result": await self._call.use_tool(name, arguments)}
+        except ToolFailed as failed:
+            return {"error": str(failed)}
 
     def _reply(self) -> AgentReply:
         return AgentReply(self._speech.taken(), ends=self._bye is not None, status=_status_of(self._bye))
@@ -230,21 +217,9 @@ class Speech:
         return text
 
 
-def _name_of(message: Mapping[str, Any]) -> str:
-    return str(message.get("name") or "")[:_LONGEST_NAME]
-
-
-def _duration_of(message: Mapping[str, Any]) -> float | None:
-    """Return how many milliseconds a tool took, `None` where a program does not say or cannot mean it."""
-    try:
-        return msgspec.convert(message.get("latency_ms"), Duration | None)
-    except msgspec.ValidationError:
-        return None
-
-
 def _status_of(bye: Mapping[str, Any] | None) -> str | None:
     status = bye.get("status") if bye is not None else None
-    return status[:_LONGEST_NAME] if isinstance(status, str) and status else None
+    return status[:LONGEST_NAME] if isinstance(status, str) and status else None
 
 
 class CommandTools:

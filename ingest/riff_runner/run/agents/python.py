@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from riff_runner.processes.child_process import told
 from riff_runner.protocol import Agent, AgentReply, AgentStopped, CallProblem, EndpointRefused, StopReason, Unavailable
 from riff_runner.run.agent_call import AgentCall
+from riff_runner.run.tools import ToolFailed
 from riff_store.errors import UsageError
 
 _OURS = "riff_runner."
@@ -105,8 +106,20 @@ class PythonSession:
         return None if said is None else _reply(said)
 
     async def reply(self, text: str) -> AgentReply:
-        """Return what the object answers: text, nothing, or an `AgentReply`."""
-        return _reply(await self._asked(self._part.reply, text))
+        """Return what the object answers: text, nothing, or an `AgentReply`.
+
+        One that does not catch that a tool has no result says nothing in this turn: that is its own doing.
+        """
+        try:
+            reply = _reply(await self._asked(self._part.reply, text))
+        except Unavailable as problem:
+            if not isinstance(failed := problem.__cause__, ToolFailed):
+                raise
+            self._call.note("tool_failed", str(failed))
+            reply = AgentReply("")
+        if self._call.errors > self._call.limits.agent_errors:  # which it caught itself
+            raise AgentStopped("too_many_errors")
+        return reply
 
     async def end(self, reason: StopReason) -> str | None:
         """Tell an object that wants to know, and return the status that it reports; raises nothing."""

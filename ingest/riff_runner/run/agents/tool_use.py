@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from riff_runner.chat.protocol import ChatToolCall, Tool
-from riff_runner.run.agent_call import LARGEST_RESULT, AgentCall
+from riff_runner.run.agent_call import LARGEST_RESULT, LONGEST_NAME, AgentCall
 from riff_runner.run.flows.flow import FlowEdge, FlowState, RunnableFlow
 from riff_runner.run.tools import ToolFailed, violation
 from riff_runner.simulate.machine import NoSuchTransition
-
-_LONGEST_NAME = 200
 
 
 class ToolUse:
@@ -47,7 +45,7 @@ class ToolUse:
             return await self._flow_tool(tool.target, arguments)
         if tool.kind == "end_call":
             self.has_hung_up = True
-            self.status = (arguments.get("status") or "").strip()[:_LONGEST_NAME] or self.status
+            self.status = (arguments.get("status") or "").strip()[:LONGEST_NAME] or self.status
             self._call.made_good(made.name, arguments)
             return {"ok": True}
         return self._go(made, tool.target or arguments["to"], arguments)
@@ -126,7 +124,7 @@ class ToolUse:
         return self._mistake(made, error, f"{error}; there {offered}")
 
     def _mistake(self, made: ChatToolCall, error: str, told: str | None = None, *, fits: bool | None = None) -> Any:
-        name, arguments = made.name[:_LONGEST_NAME] or "(no name)", made.arguments_text[:LARGEST_RESULT]
+        name, arguments = made.name[:LONGEST_NAME] or "(no name)", made.arguments_text[:LARGEST_RESULT]
         self._call.mistake(name, arguments, error, fits=fits)
         return {"error": told or error}
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -25,24 +27,32 @@ InvocationEnd: TypeAlias = Literal["done", "interrupted", "refused", "failed"]
 
 
 class RunSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Describe the agent or the caller of a run; `base_url` is without user, password and query."""
+    """Describe the agent, the caller or the tools of a run; `base_url` is without user, password and query.
+
+    `target` is the module and the name of an object of Python, `sha256` that of the file in which it is, or which a
+    command runs.
+    """
 
     kind: str
     name: str
     model: str | None = None
     base_url: str | None = None
     command: tuple[str, ...] | None = None
+    target: str | None = None
+    sha256: str | None = None
 
 
 class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Describe what a run was asked to do; keys and passwords are not in it.
 
     `scenarios` and `personas` are the names that were asked for, or `all`; no persona means one per scenario.
+    `tools` is of which kind they are, `answered_by` what a command that answers them is.
     """
 
     agent: RunSide
     caller: RunSide
     tools: str = "stubbed"
+    answered_by: RunSide | msgspec.UnsetType = msgspec.UNSET
     flows: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ("all",)
     personas: tuple[str, ...] = ()
@@ -93,9 +103,47 @@ class RunDocument(msgspec.Struct, kw_only=True):
 
 
 def side_of(target: Target, name: str) -> RunSide:
-    """Return how a run describes a part that an option named, without what looks like a secret in its command."""
+    """Return how a run describes a part that an option named, without what looks like a secret in its command.
+
+    The object of Python that it names has to be imported.
+    """
     command = tuple(_without_secrets(target.command)) or None
-    return RunSide(kind=target.kind, name=name, model=target.model, base_url=target.url, command=command)
+    file = _file_of_module(target.module) if target.module else _file_of_command(target.command)
+    return RunSide(
+        kind=target.kind,
+        name=name,
+        model=target.model,
+        base_url=target.url,
+        command=command,
+        target=f"{target.module}:{target.attribute}" if target.module else None,
+        sha256=None if file is None else _digest(file),
+    )
+
+
+def _file_of_module(module: str) -> str | None:
+    return module if module.endswith(".py") else getattr(sys.modules.get(module), "__file__", None)
+
+
+def _file_of_command(argv: Sequence[str]) -> str | None:
+    """Return the file that a command runs: a script, also where the command begins with what interprets it."""
+    words = [word for word in argv if not word.startswith("-") and os.path.isfile(word)]
+    return next(filter(_is_text, words), next(iter(words), None))
+
+
+def _is_text(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"\0" not in file.read(1024)
+    except OSError:
+        return False
+
+
+def _digest(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def _without_secrets(argv: Iterable[str]) -> Iterator[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.toy_calls import ToyAgent, ToyCaller, play, walks
+from tests.support.toy_calls import FLOW, ToyAgent, ToyCaller, play, toy_case, walks
 from tests.surface.ingest import Conversation, SlotFilled, StateEntered
 from tests.surface.runner import (
     AgentCall,
@@ -22,6 +23,8 @@ from tests.surface.runner import (
     EndpointRefused,
     Program,
     StopReason,
+    StubbedTool,
+    ToolFailed,
     Unavailable,
     as_agent,
     import_object,
@@ -135,6 +138,91 @@ async def test_it_may_end_the_call_itself() -> None:
 
     call = await made(gives_up)
     assert (call.stop_reason, call.errored) == ("loop", False)
+
+
+BOOK = StubbedTool(
+    "book",
+    parameters={"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]},
+    returns=({"slots": ["9:00"]},),
+)
+
+
+async def played(reply: Any, **limits: Any) -> Conversation:
+    case = toy_case(replace(FLOW, tools={"book": BOOK}))
+    turns = [CallerTurn("Hello."), CallerTurn("Bye.", ends=True)]
+    return (await play(as_agent(reply), ToyCaller(turns), case=case, limits=CallLimits(**limits))).conversation
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error", "fits"),
+    [
+        ("boook", {"day": "Monday"}, "no such tool 'boook'; there are book", None),
+        ("book", ["Monday"], "arguments have to be an object", False),
+        ("book", None, "arguments have to be an object", False),
+        ("book", {"day": 2}, "day must be string", False),
+        ("book", {}, "day is missing", False),
+        ("book", {"day": object}, "arguments are not JSON", False),
+    ],
+)
+async def test_a_tool_call_that_makes_no_sense_is_told_and_is_the_agents_mistake(
+    name: str, arguments: Any, error: str, fits: bool | None
+) -> None:
+    told = []
+
+    async def reply(call: AgentCall, text: str) -> str:
+        try:
+            await call.use_tool(name, arguments)
+        except ToolFailed as failed:
+            told.append(str(failed))
+        return "And what else?"
+
+    call = await played(reply)
+    assert (call.errored, call.stop_reason) == (False, "hangup")
+    assert [each.error for each in call.tool_calls] == told
+    assert all(said.startswith(error) for said in told)
+    assert [(each.name, each.result, each.fits) for each in call.tool_calls] == [(name, None, fits)] * 2
+
+
+@pytest.mark.parametrize("catches", [True, False])
+async def test_too_many_of_them_end_the_call_whatever_the_agent_catches(catches: bool) -> None:
+    async def reply(call: AgentCall, text: str) -> str:
+        for _ in range(4):
+            try:
+                await call.use_tool("boook", {})
+            except Exception:
+                if not catches:
+                    raise
+        return "And what else?"
+
+    call = await played(reply, agent_errors=3 if catches else 0)
+    assert (call.errored, call.stop_reason) == (False, "too_many_errors")
+
+
+async def test_one_that_does_not_mind_that_a_tool_failed_says_nothing_then() -> None:
+    async def reply(call: AgentCall, text: str) -> str:
+        return str(await call.use_tool("book", {"day": 2}))
+
+    call = await played(reply)
+    assert (call.errored, call.stop_reason) == (False, "hangup")
+    assert [turn.role for turn in call.turns] == ["caller", "caller"]
+    assert isinstance(call.errors, list)
+    assert call.errors[0]["message"] == "day must be string"
+
+
+async def test_what_it_does_to_arguments_and_results_afterwards_changes_nothing() -> None:
+    async def reply(call: AgentCall, text: str) -> str:
+        arguments = {"day": "Monday"}
+        found = await call.use_tool("book", arguments)
+        found["slots"].clear()
+        arguments["day"] = "Tuesday"
+        call.tool_done("own", arguments, found, latency_ms=-1)
+        arguments["day"] = "Wednesday"
+        return "Fine."
+
+    call = await played(reply)
+    assert [each.arguments["day"] for each in call.tool_calls] == ["Monday", "Tuesday"] * 2
+    assert [each.result for each in call.tool_calls] == [{"slots": ["9:00"]}, {"slots": []}] * 2
+    assert call.tool_calls[1].latency_ms is None
 
 
 async def test_one_that_blocks_holds_up_nobody_else() -> None:
