@@ -71,6 +71,9 @@ class Without(Writer):
             elif isinstance(item, JudgedScore | Annotation):
                 if _fits(item, self._gone) and not _fits(item, self._stay):
                     continue
+                # One that names no run is looked for by its call alone, which is gone.
+                if isinstance(item, JudgedScore) and item.conversation in left_out:
+                    continue
             elif isinstance(item, Skipped) and item.conversation in left_out:
                 continue
             kept.append(item)
@@ -174,7 +177,7 @@ def names_held(store: Store) -> dict[str, list[Any]]:
 
 
 def test_what_is_left_is_a_store_that_never_had_the_calls(fill: Fill, tmp_path: Path) -> None:
-    for where in random.Random().sample(FILTERS, 3):
+    for where in FILTERS:
         (tmp_path / where).mkdir()
         assert_forgotten(fill, where, tmp_path / where)
 
