@@ -120,13 +120,15 @@ class ViewQuery(NamedTuple):
     def result(self, parts: FilterParts, build: BuildTable, *, recounts: bool = True) -> Table:
         """Build a table; filter its rows, sort and limit them, and note what was left out.
 
-        Rows that are gone for want of calls, or of judges where these choose rows, count in its total if it `recounts`.
+        One that has made the first of its rows alone says how many it `matched`. Rows that are gone for want of calls,
+        or of judges where these choose rows, count in its total if it `recounts`.
         """
         table = build(parts)
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
-        total = len((build(EVERYTHING) if fewer and recounts else table).rows)
+        total = (build(EVERYTHING) if fewer and recounts else table).counts.matched
         every, table = table, table._replace(rows=matching(table, parts.rows))
-        table = self.arranged(table._replace(total=total, matched=len(table.rows)))
+        matched = every.counts.matched if parts.rows is None else len(table.rows)
+        table = self.arranged(table._replace(total=total, matched=matched))
         table = _with_columns_asked_for(table, parts.rows)
         notes = [*table.notes, *left_out(table, self.keys)]
         if parts.rows is not None and every.rows and not table.matched:
@@ -159,11 +161,16 @@ class ViewQuery(NamedTuple):
             return table(True)
         return begun(first, later)._replace(deferred=partial(in_one_step, doing, partial(table, True)))
 
+    @property
+    def limit(self) -> int | None:
+        """Return how many rows are to be listed at most, in each list where there are several."""
+        return self.spec.limit if self.request.limit is None else self.request.limit
+
     def arranged(self, table: Table) -> Table:
         """Sort and limit the rows of a table."""
         if self.request.sort is not None:
             table = ordered(table, self.request.sort, self.spec.words.ranked)
-        return limited(table, self.spec.limit if self.request.limit is None else self.request.limit)
+        return limited(table, self.limit)
 
 
 def _with_columns_asked_for(table: Table, rows: Predicate | None) -> Table:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 RANKING = "ranking segments and states"
 FLOWS_ALONE = "Segments and states are still being ranked."
-_ALL = 10**9
 _STATES = ("flow", "state")
 _NAMED = 3
 Cell: TypeAlias = "FlowCell | SegmentCell | StateCell"
@@ -80,7 +79,8 @@ def show(query: ViewQuery) -> Table:
 
     def table(whole: bool) -> Table:
         def build(parts: FilterParts) -> Table:
-            answer = asked(query.store, parts.calls, _ALL, whole=whole)
+            # Where rows are chosen by what they say, all have to be made.
+            answer = asked(query.store, parts.calls, query.limit if parts.rows is None else None, whole=whole)
             return worklist(answer, parts.calls, query.request.store, query.bounds)
 
         return query.result(query.parts(), build)
@@ -120,6 +120,7 @@ def worklist(answer: Worklist, scope: Predicate | None = None, store: str = "", 
         **what_is_first(answer.first, totals, render(scope)),
         columns=_COLUMNS,
         rows=[*flows, *segments, *states],
+        matched=None if answer.listed is None else sum(answer.listed) + 2 * len(answer.nowhere),
         notes=[
             *_by_steps(answer),
             *excluded,

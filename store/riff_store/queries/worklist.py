@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import exp, lgamma, log, log1p
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
-from riff_store.filters.predicates import Predicate, of_calls
-from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, at_least, is_thin, more_than, wilson
+from riff_store.filters.predicates import Or, Predicate, Term, both, of_calls
+from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, Measure, at_least, more_than, wilson
 from riff_store.queries.flows import FlowCell, flow_cells
 from riff_store.queries.states import SegmentCell, StateCell, segment_cells, state_cells
 from riff_store.queries.steps import StepCounts, derived_flows, expected_steps, flows_with_steps, is_handover
-from riff_store.queries.sums import Blames, blame_counts, call_sums, state_counts
-from riff_store.schema.sums import CallSums
+from riff_store.queries.sums import Blames, blame_counts, call_sums, state_counts, state_sums, typed_flows
+from riff_store.schema.sums import CallSums, StateSums
 
 LIMIT = 10
 FEW_FAIL = 0.02
@@ -22,7 +23,8 @@ FEW_FAIL = 0.02
 MOST_PAIRS = 40
 """In a store of more pairs of a flow and an agent flows are ranked as a whole."""
 _CHANCE = 0.025
-_FLOW, _STATES, _BY_AGENT = Grouping(("flow",)), Grouping(("flow", "state")), Grouping(("flow", "state", "agent"))
+_FLOW, _BY_PAIR = Grouping(("flow",)), Grouping(("flow", "agent"))
+_STATES, _BY_AGENT = Grouping(("flow", "state")), Grouping(("flow", "state", "agent"))
 
 
 class FirstToFix(NamedTuple):
@@ -61,7 +63,8 @@ class Worklist(NamedTuple):
     `blamed` counts by flow, and by agent too where flows are ranked by pairs, the failed calls of each state, the most
     first; `measured` counts the calls of each flow of which success is known, `nowhere` are the failed ones among them
     that nothing is blamed for. `by_steps` are the flows whose states are ranked by the steps that their tasks ask for;
-    `handovers` those steps of failed calls that hand over to a human and were missed, which are on no list.
+    `handovers` those steps of failed calls that hand over to a human and were missed, which are on no list. `listed`
+    counts the flows, segments and states that there are to list, `None` where they all are.
     """
 
     flows: Sequence[FlowCell]
@@ -74,40 +77,114 @@ class Worklist(NamedTuple):
     first: FirstToFix | None = None
     by_steps: Sequence[str] = ()
     handovers: Sequence[StateCell] = ()
+    listed: tuple[int, int, int] | None = None
 
 
-def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT, *, whole: bool = True) -> Worklist:
+def worklist(
+    store: Store, calls: Predicate | None = None, limit: int | None = LIMIT, *, whole: bool = True
+) -> Worklist:
     """Return the state to begin with, and the flows, segments and states behind most failed calls; thin ones last.
 
-    There are `limit` of each at most. One that is not to be `whole` has the flows alone.
+    There are `limit` of each at most, of as many as `listed` says; cells are made for these alone. One that is not to
+    be `whole` has the flows alone.
     """
     with store.snapshot():
-        flows = flow_cells(store, calls)
-        by: tuple[str, ...] = ("flow", "agent")
-        if len(flows) > MOST_PAIRS:
-            by = ("flow",)
-            flows = flow_cells(store, calls, by)
-        segments = segment_cells(store, calls) if whole else []
-        states = state_cells(store, calls) if whole else []
+        # In a store of many agents a flow would be on the list once for each of them.
+        by = ("flow", "agent") if len(call_sums(store, calls, _BY_PAIR)) <= MOST_PAIRS else ("flow",)
+        of_flows, of_cells = (call_sums(store, calls, group) for group in (_FLOW, Grouping(by)))
+        blames = blame_counts(store, calls, _STATES)
+        failing = sorted(
+            (names for names, sums in of_cells.items() if sums.failed),
+            key=lambda names: _by_failed(of_cells[names].n, of_cells[names].failed, names),
+        )
+        ranked = _ranked_states(store, calls, blames) if whole else _NO_STATES
+        segments = _ranked_segments(store, calls, blames) if whole else []
         first = first_to_fix(store, calls) if whole else None
-        derived = derived_flows(store)
-        blames = blame_counts(store, calls, Grouping((*by, "state")))
-        of_flows = call_sums(store, calls, _FLOW)
-    blamed = _by_place(blames)
-    handovers = [cell for cell in states if cell.keys["flow"] in derived and is_handover(cell.keys["state"] or "")]
-    listed = [cell for cell in states if cell not in handovers and (weight(cell) or is_slow(cell) or is_heavy(cell))]
-    return Worklist(
-        flows=sorted((cell for cell in flows if cell.failed), key=_by_failed)[:limit],
-        segments=sorted((cell for cell in segments if cell.failed), key=_by_failed)[:limit],
-        states=sorted(listed, key=_by_weight)[:limit],
-        totals=_totals(of_flows),
-        blamed=blamed,
-        nowhere=_nowhere(of_flows, blames),
-        measured={flow or "": sums.success_n for (flow,), sums in of_flows.items()},
-        first=first,
-        by_steps=sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps}),
-        handovers=sorted((cell for cell in handovers if cell.steps and cell.steps.missed_failed), key=_by_weight),
-    )
+        within = _within(calls, failing[:limit], of_flows)
+        blamed = _by_place(blame_counts(store, within, Grouping((*by, "state"))))
+        named = [*ranked.listed[:limit], *ranked.handovers]
+        of_segments = _within(calls, segments[:limit], of_flows)
+        states = state_cells(store, _within(calls, named, of_flows)) if named else []
+        handovers = _of(states, ranked.handovers)
+        return Worklist(
+            flows=_of(flow_cells(store, within, by) if failing else (), failing[:limit]),
+            segments=_of(segment_cells(store, of_segments) if segments else (), segments[:limit]),
+            states=_of(states, ranked.listed[:limit]),
+            totals=_totals(of_flows),
+            blamed=blamed,
+            nowhere=_nowhere(of_flows, blames),
+            measured={flow or "": sums.success_n for (flow,), sums in of_flows.items()},
+            first=first,
+            by_steps=ranked.by_steps,
+            handovers=sorted((cell for cell in handovers if cell.steps and cell.steps.missed_failed), key=_by_weight),
+            listed=(len(failing), len(segments), len(ranked.listed)),
+        )
+
+
+class _RankedStates(NamedTuple):
+    """Hold the names of the states on the list in their order, and what else their sums tell."""
+
+    listed: Sequence[Names]
+    handovers: Sequence[Names]
+    by_steps: Sequence[str]
+
+
+_NO_STATES = _RankedStates((), (), ())
+
+
+def _ranked_states(store: Store, calls: Predicate | None, blames: Mapping[Names, Blames]) -> _RankedStates:
+    """Rank states by their sums, as `_by_weight` does cells."""
+    sums, steps = state_sums(store, calls, _STATES), expected_steps(store, calls, _STATES)
+    typed, asking, derived = typed_flows(store), flows_with_steps(store), derived_flows(store)
+    order: dict[Names, tuple[object, ...]] = {}
+    handovers = []
+    for names in dict.fromkeys([*sums, *steps, *blames]):
+        rows, asked = sums.get(names, {}).values(), steps.get(names)
+        failed, n = sum(blames.get(names, {}).values()), sum(row.n for row in rows)
+        counted = max(failed, lacking(asked) if asked else 0)
+        if names[0] in derived and is_handover(names[1] or ""):
+            handovers.append(names)
+        elif counted or _is_long(rows, is_typed=names[0] in typed):
+            order[names] = _weighed(n, counted, asked, names)
+    by_steps = sorted({names[0] or "" for names in (*sums, *steps, *blames) if names[0] in asking})
+    return _RankedStates(sorted(order, key=order.__getitem__), handovers, by_steps)
+
+
+def _is_long(rows: Collection[StateSums], *, is_typed: bool) -> bool:
+    """Return whether a state is on the list though nobody fails there : its turns are slow, or too many."""
+    turns = Measure(sum(row.n for row in rows), sum(row.dwell for row in rows))
+    waits = Measure(0, 0) if is_typed else Measure(sum(row.slow_n for row in rows), sum(row.slow for row in rows))
+    return more_than({"dwell_turns": turns}, "dwell_turns", LONG_DWELL) or at_least({"slow": waits}, "slow", OFTEN_SLOW)
+
+
+def _ranked_segments(store: Store, calls: Predicate | None, blames: Mapping[Names, Blames]) -> list[Names]:
+    """Rank segments by their sums, as `_by_failed` does."""
+    failed, n = Counter[Names](), Counter[Names]()
+    for (flow, _), of_state in blames.items():
+        for (segment, _), counted in of_state.items():
+            failed[flow, segment] += counted
+    for (flow, _), of_segments in state_sums(store, calls, _STATES).items():
+        for segment, sums in of_segments.items():
+            n[flow, segment] += sums.n
+    found = (names for names, counted in failed.items() if counted)
+    return sorted(found, key=lambda names: _by_failed(n[names], failed[names], names))
+
+
+def _within(calls: Predicate | None, chosen: Sequence[Names], flows: Collection[Names]) -> Predicate | None:
+    """Return the filter of the calls of the flows of some cells; of many flows, which cost no more, that of all."""
+    wanted = dict.fromkeys(flow for flow, *_ in chosen if flow is not None)
+    if not wanted or 2 * len(wanted) >= len(flows):
+        return calls
+    return both(Or(tuple(Term("flow", "=", flow) for flow in wanted)), calls)
+
+
+_Cell = TypeVar("_Cell", FlowCell, SegmentCell, StateCell)
+
+
+def _of(cells: Iterable[_Cell], chosen: Sequence[Names]) -> list[_Cell]:
+    """Return those cells that are called so, in that order."""
+    found = {tuple(cell.keys.values()): cell for cell in cells}
+    return [found[names] for names in chosen]
 
 
 def totals(store: Store, calls: Predicate | None = None) -> Totals:
@@ -156,28 +233,17 @@ def lacking(steps: StepCounts) -> int:
     return steps.missed_failed or steps.wrong_failed
 
 
-def is_slow(cell: StateCell) -> bool:
-    """Return whether so many turns of a state are slow that it is on the list though nobody fails there."""
-    return at_least(cell.measures, "slow", OFTEN_SLOW)
-
-
-def is_heavy(cell: StateCell) -> bool:
-    """Return whether a state takes so many turns that it is on the list though nobody fails there."""
-    return more_than(cell.measures, "dwell_turns", LONG_DWELL)
-
-
-def _by_failed(cell: FlowCell | SegmentCell) -> tuple[object, ...]:
-    return is_thin(cell), -cell.failed, -cell.failed / max(cell.n, 1), _names(cell)
+def _by_failed(n: int, failed: int, names: Names) -> tuple[object, ...]:
+    return n < THIN, -failed, -failed / max(n, 1), tuple(name or "" for name in names)
 
 
 def _by_weight(cell: StateCell) -> tuple[object, ...]:
-    counted = weight(cell)
-    thin = max(cell.n, counted, 0 if cell.steps is None else cell.steps.expected) < THIN
-    return thin, -counted, -counted / max(cell.n, 1), _names(cell)
+    return _weighed(cell.n, weight(cell), cell.steps, tuple(cell.keys.values()))
 
 
-def _names(cell: FlowCell | SegmentCell | StateCell) -> tuple[str, ...]:
-    return tuple(name or "" for name in cell.keys.values())
+def _weighed(n: int, counted: int, steps: StepCounts | None, names: Names) -> tuple[object, ...]:
+    thin = max(n, counted, 0 if steps is None else steps.expected) < THIN
+    return thin, -counted, -counted / max(n, 1), tuple(name or "" for name in names)
 
 
 def first_to_fix(store: Store, calls: Predicate | None = None) -> FirstToFix | None:
@@ -247,6 +313,7 @@ def chance_of(hits: int, n: int, share: float) -> float:
 def _first(
     store: Store, calls: Predicate | None, names: Names, failed: int, flow: CallSums, steps: StepCounts | None
 ) -> FirstToFix:
+    calls = both(Term("flow", "=", names[0] or ""), calls)
     by_agent = {
         agent or "": n for (*place, agent), n in state_counts(store, calls, _BY_AGENT).items() if tuple(place) == names
     }
