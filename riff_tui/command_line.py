@@ -35,6 +35,7 @@ COMMANDS = {
     "judge": "calls.judge",
     "copy": "copy",
     "doctor": "doctor",
+    "flows": "calls.flows",
     "notes": "notes",
     "eva": "eva",
 }
