@@ -146,7 +146,7 @@ def test_the_command_lists_what_is_wrong_and_exits_2(tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert "six.toml:14: error: states.ask: nobody reads the key 'requird_slots'; did you mean requ" in ended.stdout
     assert ended.stdout.endswith("flow.toml: ok, the flow leaky_tap\n")
-    assert ended.stderr == "riff-tui: error: 6 errors in 1 flow file; mend what is listed above\n"
+    assert ended.stderr == "riff-tui: error: 6 errors in 1 flow file; fix what is listed above\n"
     printed = json.loads(riff_tui("flows", "check", "--json", "six.toml", directory=tmp_path).stdout)
     assert (printed["schema_version"], printed["errors"], printed["notes"]) == (1, 6, 0)
     assert set(printed["files"][0]["findings"][0]) == set(Finding.__slots__)
