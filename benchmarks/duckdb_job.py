@@ -105,7 +105,8 @@ WITH turn AS (
          p95 AS latency_p95, mean AS latency_mean, coalesce(turn.n, 0)::DOUBLE AS turn_count, slow
   FROM line JOIN reached USING (id) LEFT JOIN turn USING (id)
 )
-UNPIVOT score ON correctness, completion, errors, latency_p95, latency_mean, turn_count, slow INTO NAME aspect VALUE value
+UNPIVOT score ON correctness, completion, errors, latency_p95, latency_mean, turn_count, slow
+INTO NAME aspect VALUE value
 )
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from collections import deque
@@ -357,6 +358,7 @@ def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
 
 def _begin(of_parent: Limits) -> None:
     """Take over what a process does not know that was started anew."""
+    gc.disable()  # as it is where one process does it all: what is read holds no cycles
     set_limits(of_parent)
     _end_with_parent()
 
