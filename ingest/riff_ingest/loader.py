@@ -295,7 +295,7 @@ def _ahead(plans: Sequence[InputPlan], workers: _Workers) -> Iterator[tuple[Inpu
         plan, future = waiting.popleft()
         ahead -= plan.file.size
         if future is not None:
-            yield plan, _unpacked(future.result())
+            yield plan, unpacked(future.result())
         else:
             yield plan, _shared(plan, workers) if _is_shared(plan) else load(plan)
         fill()
@@ -314,7 +314,7 @@ def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
     for lines in pieces:
         found = _load_piece(plan, _Piece(lines, told))
         told = told | found.given
-        yield from _unpacked(found.items)
+        yield from unpacked(found.items)
         break
 
     def fill() -> None:
@@ -330,7 +330,7 @@ def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
         if any(told.get(key) != piece.before.get(key) for key in found.asked):
             found = _load_piece(plan, piece._replace(before=told))
         told = told | found.given
-        yield from _unpacked(found.items)
+        yield from unpacked(found.items)
         fill()
     yield from left_out(broken)
 
@@ -353,7 +353,7 @@ def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
         raise ValueError(f"{plan.file.kind} cannot be read in pieces")
     contracts = Contracts(piece.before)
     found = plan.source.read_some(Path(plan.file.path), plan.context, piece.lines, contracts)
-    return _Loaded(_packed(scored(plan, found)), contracts.given, contracts.asked)
+    return _Loaded(packed(scored(plan, found)), contracts.given, contracts.asked)
 
 
 def _begin(of_parent: Limits) -> None:
@@ -380,25 +380,27 @@ def _end_with_parent() -> None:
 
 
 def _load_whole(plan: InputPlan) -> _Packed:
-    return _packed(load(plan))
+    return packed(load(plan))
 
 
-def _packed(items: Iterable[Item]) -> _Packed:
+def packed(items: Iterable[Item]) -> _Packed:
     """Return items as they pass from process to process: packed by kind, which takes far less than to pickle them."""
     return [(kind, _packed_kind(kind, list(some))) for kind, some in groupby(items, type)]
 
 
 def _packed_kind(kind: type[Item], items: list[Item]) -> bytes | list[Item]:
+    """Pack items of a kind; what a plug-in hands on may not fit, such as half of a character, and is left as it is."""
     try:
         packed = msgspec.msgpack.encode(items)
         _decoder(kind).decode(packed)
-    except (msgspec.MsgspecError, OverflowError, UnicodeError):  # half of a character, say, which a pickle can hold
+    except (msgspec.MsgspecError, OverflowError, UnicodeError):
         return items
     return packed
 
 
-def _unpacked(packed: _Packed) -> Iterator[Item]:
-    for kind, some in packed:
+def unpacked(kinds: _Packed) -> Iterator[Item]:
+    """Yield the items that were packed, in their order."""
+    for kind, some in kinds:
         yield from _decoder(kind).decode(some) if isinstance(some, bytes) else some
 
 
