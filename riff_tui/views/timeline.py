@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.vocabulary import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, NUMBER, by_name, list_of, or_null
-from riff_tui.table import Column, LazyRows, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table, made_when_shown
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
@@ -71,12 +70,6 @@ def _result(query: ViewQuery, build: BuildTable) -> Table:
     return table._replace(rows=list(table.rows)) if query.request.defer else table
 
 
-def _made_when_shown(count: int, row: Callable[[int], Row]) -> LazyRows:
-    """Return rows of which each is made once, when it is looked at."""
-    made = cache(row)
-    return LazyRows(count, lambda start, n: [made(at) for at in range(start, start + n)])
-
-
 def timeline(answers: Sequence[RunQuality]) -> Table:
     """Return one row per run, in the order of the answers."""
     judges = list(dict.fromkeys(judge for run in answers for judge in run.quality if judge != COMPUTED))
@@ -92,7 +85,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         view="timeline",
         title="Timeline: success and quality run by run (earliest first)",
         columns=shown,
-        rows=_made_when_shown(
+        rows=made_when_shown(
             len(answers),
             lambda at: _row(answers[at], (COMPUTED, *judges), answers[max(0, at + 1 - TREND) : at + 1]),
         ),
@@ -235,7 +228,7 @@ def runs(answers: Sequence[RunSummary]) -> Table:
         view="runs",
         title="Runs (latest first)",
         columns=cells.shown_where_failed(_RUN_COLUMNS, answers),
-        rows=_made_when_shown(len(ordered), lambda at: _run_row(ordered[at])),
+        rows=made_when_shown(len(ordered), lambda at: _run_row(ordered[at])),
         notes=[RUN_UNITS, *cells.measured_note(answers), *cells.caller_note(answers)],
     )
 
