@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.view_answers import segment_cell, state_cell
 from tests.surface.store import StateCell, StepCounts
-from tests.surface.tui import STATES_SPEC as SPEC
 from tests.surface.tui import PAGE, segments, states, successors
+from tests.surface.tui import STATES_SPEC as SPEC
 from tests.surface.tui import sinks_render as render
 
 
