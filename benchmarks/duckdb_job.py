@@ -87,7 +87,8 @@ _ASPECTS = """
 CREATE TABLE aspect_score AS
 SELECT id, aspect, 'computed' AS judge, value FROM (
 WITH turn AS (
-  SELECT id, count(*) AS n, quantile_cont(latency_ms, 0.95) / 1000 AS p95, avg(latency_ms) / 1000 AS mean
+  SELECT id, count(*) AS n, quantile_cont(latency_ms, 0.95) / 1000 AS p95, avg(latency_ms) / 1000 AS mean,
+         avg((latency_ms > 4000)::INT) AS slow
   FROM event WHERE type = 'turn_complete' GROUP BY id
 ), reached AS (
   SELECT id, list(state) FILTER (type = 'state_entered') AS states,
@@ -101,10 +102,11 @@ WITH turn AS (
               * list_contains(contract.final_statuses, coalesce(final_status, ''))::INT AS correctness,
          CASE WHEN completed AND stop_reason = 'terminal' THEN 10.0 ELSE 0.0 END AS completion,
          greatest(0.0, 10 - 2.5 * (len(errors) + (stop_reason IN ('unsafe', 'max_turns', 'loop'))::INT)) AS errors,
-         p95 AS latency_p95, mean AS latency_mean, coalesce(turn.n, 0)::DOUBLE AS turn_count
+         p95 AS latency_p95, mean AS latency_mean, coalesce(turn.n, 0)::DOUBLE AS turn_count, slow
   FROM line JOIN reached USING (id) LEFT JOIN turn USING (id)
 )
-UNPIVOT score ON correctness, completion, errors, latency_p95, latency_mean, turn_count INTO NAME aspect VALUE value
+UNPIVOT score ON correctness, completion, errors, latency_p95, latency_mean, turn_count, slow
+INTO NAME aspect VALUE value
 )
 """
 

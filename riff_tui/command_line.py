@@ -39,6 +39,7 @@ COMMANDS = {
     "doctor": "doctor",
     "mcp": "mcp",
     "schema": "schema",
+    "flows": "calls.flows",
     "notes": "notes",
     "eva": "eva",
 }

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
@@ -450,6 +450,12 @@ class LazyRows(Sequence[Row]):
         else:
             self._pages.move_to_end(number)
         return page
+
+
+def made_when_shown(count: int, row: Callable[[int], Row]) -> LazyRows:
+    """Return rows of which each is made once, when it is looked at."""
+    made = cache(row)
+    return LazyRows(count, lambda start, n: [made(at) for at in range(start, start + n)])
 
 
 def label(table: Table, row: Row, among: Sequence[Row] = ()) -> str:

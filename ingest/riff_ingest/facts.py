@@ -244,16 +244,11 @@ def touched_by(
         for target in row.to_states:
             edges.add((place_of[row.state], place_of.setdefault(target, len(place_of))))
     slots = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
-    guards = {f"{_result_of(event)} {event.guard}" for event in call.events if type(event) is GuardEvaluated}
     called = {row.tool for row in tools if row.n}
-    if not (place_of or slots or guards or called):
+    if not (place_of or slots or stream.guards or called):
         return None
     flat = [place for edge in sorted(edges) for place in edge]
-    return Touched(list(place_of), visited, flat, sorted(slots), sorted(guards), sorted(called), in_order)
-
-
-def _result_of(guard: GuardEvaluated) -> str:
-    return "error" if says_something(guard.error) else "passed" if guard.result else "failed"
+    return Touched(list(place_of), visited, flat, sorted(slots), sorted(stream.guards), sorted(called), in_order)
 
 
 # Sum the calls of each tool by the state that made them (docs/metrics.md, section 18).

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
@@ -203,7 +206,10 @@ SMALL_BYTES = 32 * 1024 * 1024
 SHARED_BYTES = 8 * 1024 * 1024
 """A file of lines that is larger is shared between the processes."""
 PIECE_BYTES = 1024 * 1024
+AHEAD_BYTES = 16 * 1024 * 1024
+"""So much of files is read ahead, about what a batch holds: processes would wait while it is written otherwise."""
 
+_Packed: TypeAlias = list[tuple[type[Item], bytes | list[Item]]]
 _Done = TypeVar("_Done")
 
 
@@ -217,7 +223,7 @@ class _Piece(NamedTuple):
 class _Loaded(NamedTuple):
     """Hold what a piece holds, the contracts that it tells, and those of lines before it that it asked for."""
 
-    items: list[Item]
+    items: _Packed
     given: dict[FlowOfRun, Contract]
     asked: set[FlowOfRun]
 
@@ -237,14 +243,14 @@ def _is_shared(plan: InputPlan) -> bool:
 
 
 class _Workers:
-    """Run tasks in so many processes, a few of them ahead of what is asked for."""
+    """Run tasks in so many processes; `at_least` so many of them are given away ahead of what is asked for."""
 
     def __init__(self, jobs: int, stack: ExitStack) -> None:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing.resource_tracker import ensure_running
 
-        self.ahead = 2 * jobs
+        self.at_least = 2 * jobs
         with signals_held():
             ensure_running()  # which lets signals through when it has started, and is no child of ours to be told
         self._pool: ProcessPoolExecutor = ProcessPoolExecutor(
@@ -270,22 +276,26 @@ class _Workers:
 
 
 def _ahead(plans: Sequence[InputPlan], workers: _Workers) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
-    waiting: deque[tuple[InputPlan, Future[list[Item]] | None]] = deque()
+    waiting: deque[tuple[InputPlan, Future[_Packed] | None]] = deque()
     rest = iter(plans)
+    ahead = 0
 
     def fill() -> None:
-        while len(waiting) < workers.ahead:
+        nonlocal ahead
+        while len(waiting) < workers.at_least or ahead < AHEAD_BYTES:
             plan = next(rest, None)
             if plan is None:
                 return
+            ahead += plan.file.size
             alone = _is_shared(plan) or plan.file.size > SMALL_BYTES
             waiting.append((plan, None if alone else workers.submit(_load_whole, plan)))
 
     fill()
     while waiting:
         plan, future = waiting.popleft()
+        ahead -= plan.file.size
         if future is not None:
-            yield plan, future.result()
+            yield plan, unpacked(future.result())
         else:
             yield plan, _shared(plan, workers) if _is_shared(plan) else load(plan)
         fill()
@@ -304,11 +314,12 @@ def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
     for lines in pieces:
         found = _load_piece(plan, _Piece(lines, told))
         told = told | found.given
-        yield from found.items
+        yield from unpacked(found.items)
         break
 
     def fill() -> None:
-        while len(waiting) < workers.ahead and (lines := next(pieces, None)) is not None:
+        most = max(workers.at_least, AHEAD_BYTES // PIECE_BYTES)
+        while len(waiting) < most and (lines := next(pieces, None)) is not None:
             piece = _Piece(lines, told)
             waiting.append((piece, workers.submit(_load_piece, plan, piece)))
 
@@ -319,7 +330,7 @@ def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
         if any(told.get(key) != piece.before.get(key) for key in found.asked):
             found = _load_piece(plan, piece._replace(before=told))
         told = told | found.given
-        yield from found.items
+        yield from unpacked(found.items)
         fill()
     yield from left_out(broken)
 
@@ -342,11 +353,12 @@ def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
         raise ValueError(f"{plan.file.kind} cannot be read in pieces")
     contracts = Contracts(piece.before)
     found = plan.source.read_some(Path(plan.file.path), plan.context, piece.lines, contracts)
-    return _Loaded(list(scored(plan, found)), contracts.given, contracts.asked)
+    return _Loaded(packed(scored(plan, found)), contracts.given, contracts.asked)
 
 
 def _begin(of_parent: Limits) -> None:
     """Take over what a process does not know that was started anew."""
+    gc.disable()  # as it is where one process does it all: what is read holds no cycles
     set_limits(of_parent)
     _end_with_parent()
 
@@ -367,5 +379,31 @@ def _end_with_parent() -> None:
     threading.Thread(target=end, name="riff-parent", daemon=True).start()
 
 
-def _load_whole(plan: InputPlan) -> list[Item]:
-    return list(load(plan))
+def _load_whole(plan: InputPlan) -> _Packed:
+    return packed(load(plan))
+
+
+def packed(items: Iterable[Item]) -> _Packed:
+    """Return items as they pass from process to process: packed by kind, which takes far less than to pickle them."""
+    return [(kind, _packed_kind(kind, list(some))) for kind, some in groupby(items, type)]
+
+
+def _packed_kind(kind: type[Item], items: list[Item]) -> bytes | list[Item]:
+    """Pack items of a kind; what a plug-in hands on may not fit, such as half of a character, and is left as it is."""
+    try:
+        packed = msgspec.msgpack.encode(items)
+        _decoder(kind).decode(packed)
+    except (msgspec.MsgspecError, OverflowError, UnicodeError):
+        return items
+    return packed
+
+
+def unpacked(kinds: _Packed) -> Iterator[Item]:
+    """Yield the items that were packed, in their order."""
+    for kind, some in kinds:
+        yield from _decoder(kind).decode(some) if isinstance(some, bytes) else some
+
+
+@lru_cache
+def _decoder(kind: type[Item]) -> msgspec.msgpack.Decoder[list[Item]]:
+    return msgspec.msgpack.Decoder(list[kind])  # type: ignore[valid-type]

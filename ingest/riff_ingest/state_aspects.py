@@ -123,8 +123,8 @@ class Stream(msgspec.Struct, gc=False):
     """Hold what a call's events say: its visits by state in order of first entry, and the call's turns.
 
     `last_working` is the state entered last that is no outcome, `last_entered` any; `outcomes` holds those that were
-    entered or exited to, `outcome_positions` at which visit first. `slots` says what was filled in which state;
-    `latencies` are those of all turns, in milliseconds.
+    entered or exited to, `outcome_positions` at which visit first. `slots` says what was filled in which state,
+    `guards` have how they turned out before their name; `latencies` are those of all turns, in milliseconds.
     """
 
     terms: Terms
@@ -138,6 +138,7 @@ class Stream(msgspec.Struct, gc=False):
     unmeasured: int = 0
     filled: set[str] = set()
     slots: dict[str, set[str]] = {}
+    guards: set[str] = set()
     defects: dict[str, int] = {}
 
     @property
@@ -223,8 +224,12 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
                 collector = open_state if event.state is None else event.state
                 if collector is not None and collector in visits:
                     stream.slots.setdefault(collector, set()).add(event.slot)
-        elif type(event) is GuardEvaluated and open_state is not None and says_something(event.error):
-            current.guard_errors += 1
+        elif type(event) is GuardEvaluated:
+            if event.error is not None and says_something(event.error):
+                stream.guards.add(f"error {event.guard}")
+                current.guard_errors += open_state is not None
+            else:
+                stream.guards.add(f"{'passed' if event.result else 'failed'} {event.guard}")
     stream.last_entered, stream.last_working, stream.entries = last_entered, last_working, entries
     return stream
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "riff-tui doctor",
     "riff-tui doctor --store nightly.db",
+    "riff-tui doctor --quick",
     "riff-tui doctor --json | jq -r '.checks[] | select(.problems != []) | .advice'",
     "riff-tui doctor --migrate --store of-last-year.db",
 )
@@ -35,6 +37,7 @@ JSON = printed(
         **dict.fromkeys(("whole", "readable"), FLAG),
         "counts": COUNTS,
         "checks": list_of(_CHECK),
+        "unchecked": list_of(TEXT),
         "hints": list_of(record({"found": TEXT, "advice": TEXT})),
         "skipped": or_null(record({"total": COUNT, "rows": list_of(ANY)})),
     }
@@ -43,6 +46,7 @@ JSON = printed(
 
 def doctor(
     migrate: Annotated[bool, flag("--migrate", "First bring a store of an older version forward.")] = False,
+    quick: Annotated[bool, flag("--quick", "Look at what does not grow with the calls alone.")] = False,
     json: Annotated[bool, flag("--json", "Print one JSON object for programs.")] = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
@@ -50,7 +54,7 @@ def doctor(
 ) -> None:
     """Check the store, say what was skipped and why, and what to do.
 
-    Exit 4 where something is wrong with the store.
+    A quick look says what it left out. Exit 4 where something is wrong with the store.
     """
     from riff_store.errors import StoreError
     from riff_tui.errors import Unhealthy, writing
@@ -67,7 +71,7 @@ def doctor(
         if migrate:
             with store_to_write(location, create=False):
                 pass
-        report = _report(location)
+        report = _report(location, quick=quick)
     except StoreError as error:
         if not json:
             raise
@@ -84,14 +88,15 @@ def doctor(
         raise Unhealthy(f"{health.location}: {health.wrong[0]}; ingest again into a new store, or restore a copy")
 
 
-def _report(location: str) -> Report:
+def _report(location: str, *, quick: bool) -> Report:
     from riff_store.errors import OF_DAMAGE, StoreError
-    from riff_store.health import examine
+    from riff_store.health import UNCHECKED_QUICKLY, examine
     from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading
 
     with reading(location) as opened:
-        report = Report(examine(opened))
+        with _told() as telling:
+            report = Report(examine(opened, telling, quick=quick), unchecked=UNCHECKED_QUICKLY if quick else ())
         # What is damaged may have neither; what is wrong was found before.
         with suppress(*(() if report.health.is_whole else (StoreError, *OF_DAMAGE))):
             report.hints = list(hints(opened))
@@ -99,9 +104,31 @@ def _report(location: str) -> Report:
     return report
 
 
+@contextmanager
+def _told() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done and for how long; one statement may take many seconds."""
+    from riff_tui.output.progress import terminal_progress
+
+    doing, ended = [""], threading.Event()
+    with terminal_progress() as line:
+
+        def tick() -> None:
+            while line is not None and not ended.wait(_TICK_S):
+                line.telling(doing[0])
+
+        ticking = threading.Thread(target=tick, name="riff-tui-progress", daemon=True)
+        ticking.start()
+        try:
+            yield lambda text: doing.__setitem__(0, text)
+        finally:
+            ended.set()
+            ticking.join()
+
+
 SCHEMA_VERSION = 1
 """Of the JSON object; a key may be added to it, none goes or changes its meaning within a version."""
 OPENING = "opening"
+_TICK_S = 0.25
 
 
 @dataclass
@@ -111,6 +138,8 @@ class Report:
     health: Health
     hints: Sequence[tuple[str, str]] = ()
     skipped: Table | None = None
+    unchecked: Sequence[str] = ()
+    """The checks that were left out."""
     refused: str = ""
     """What to do about a store that could not be opened."""
 
@@ -138,6 +167,8 @@ def print_report(report: Report, out: Output) -> None:
 
     health = report.health
     out.stream.writelines(f"{one_line(line)}\n" for line in _lines(health))
+    if report.unchecked:
+        out.stream.write(f"unchecked   {', '.join(report.unchecked)}: leave out --quick for these\n")
     advice = [f"{check}: {told}." for check in health.checks if (told := report.advice(check))]
     advice += [f"{found}: {told}" for found, told in report.hints]
     if advice:
@@ -173,6 +204,7 @@ def members(report: Report) -> Iterator[tuple[str, Any]]:
             for check, problems in health.checks.items()
         ],
     )
+    yield "unchecked", list(report.unchecked)
     yield "hints", [{"found": found, "advice": advice} for found, advice in report.hints]
     yield (
         "skipped",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin, mean
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, or_null
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table, made_when_shown
 from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
@@ -48,7 +48,9 @@ def show(query: ViewQuery) -> Table:
 
     def table(whole: bool) -> Table:
         found = query.result(query.parts(), partial(build, whole))
-        found = found._replace(title=TITLE.format(scope=flows_of(query.predicate)))
+        # A dump makes the rows that it shows; a screen walks all of them.
+        rows = list(found.rows) if query.request.defer else found.rows
+        found = found._replace(title=TITLE.format(scope=flows_of(query.predicate)), rows=rows)
         if not whole:
             return found
         found = with_excluded(query, found)
@@ -113,7 +115,7 @@ def states(
             *(columns.STEPS if has_steps else ()),
             columns.TO_STATES,
         ],
-        rows=[_row(cell, keys, has_steps) for cell in answers],
+        rows=made_when_shown(len(answers), lambda at: _row(answers[at], keys, has_steps)),
         notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers)],
     )
 

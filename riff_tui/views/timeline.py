@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from riff_store.vocabulary import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, NUMBER, by_name, list_of, or_null
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table, made_when_shown
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.contents import RunSummary
     from riff_store.queries.quality import RunQuality
-    from riff_tui.view_query import ViewQuery
+    from riff_tui.view_query import BuildTable, ViewQuery
 
 DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."
 UNITS = (
@@ -61,9 +61,13 @@ def show(query: ViewQuery) -> Table:
     """Return the runs of such calls, with lines above them."""
     from riff_store.queries.quality import timeline as asked
 
-    return with_lines(
-        query.result(query.parts(), lambda parts: timeline(asked(query.store, parts.calls, parts.judges)))
-    )
+    return with_lines(_result(query, lambda parts: timeline(asked(query.store, parts.calls, parts.judges))))
+
+
+def _result(query: ViewQuery, build: BuildTable) -> Table:
+    """Return a result of which a dump makes the rows that it shows; a screen walks all of them."""
+    table = query.result(query.parts(), build)
+    return table._replace(rows=list(table.rows)) if query.request.defer else table
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
@@ -81,7 +85,10 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         view="timeline",
         title="Timeline: success and quality run by run (earliest first)",
         columns=shown,
-        rows=[_row(run, (COMPUTED, *judges), answers[max(0, at - TREND) : at]) for at, run in enumerate(answers, 1)],
+        rows=made_when_shown(
+            len(answers),
+            lambda at: _row(answers[at], (COMPUTED, *judges), answers[max(0, at + 1 - TREND) : at + 1]),
+        ),
         notes=[
             UNITS,
             *cells.measured_note(answers),
@@ -211,16 +218,17 @@ def show_runs(query: ViewQuery) -> Table:
     """Return the runs that hold such calls."""
     from riff_store.queries.contents import runs as asked
 
-    return query.result(query.parts(), lambda parts: runs(asked(query.store, parts.calls)))
+    return _result(query, lambda parts: runs(asked(query.store, parts.calls)))
 
 
 def runs(answers: Sequence[RunSummary]) -> Table:
     """Return all runs in time order, the latest first; runs without a time come last."""
+    ordered = sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))
     return Table(
         view="runs",
         title="Runs (latest first)",
         columns=cells.shown_where_failed(_RUN_COLUMNS, answers),
-        rows=[_run_row(run) for run in sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))],
+        rows=made_when_shown(len(ordered), lambda at: _run_row(ordered[at])),
         notes=[RUN_UNITS, *cells.measured_note(answers), *cells.caller_note(answers)],
     )
 

@@ -1,13 +1,13 @@
 """Check whether a store is whole: what the engine says, what it holds, and whether its sums are those of its rows.
 
-The sums are checked with statements of their own, not with those that make them.
+The sums are checked with statements of their own, not with those that make them, unless columns prove them first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store import schema as models
 from riff_store.annotations import standing
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from riff_store.database import Store
 
 MOST_PROBLEMS = 5
+Telling: TypeAlias = Callable[[str], None]
+"""What is called with what is done next."""
 
 _CELL = "c.flow_id, c.agent_id, c.run_id"
 _COUNTS = tuple(name for name in EVENTS if name not in TIMED)
@@ -101,6 +103,18 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         "SELECT flow_id, agent_id, from_state_id, to_state_id, n FROM transition_total",
     ),
 }
+_TOTALS = {title for title in _SUMS if title.endswith(" totals")}
+"""What is summed of sums, so that it takes no longer the more calls there are."""
+_PROVED: Mapping[Any, Sequence[str]] = {
+    models.CallRollup: ("calls", "how calls went", "calls whose caller failed"),
+    models.AspectRollup: ("aspects",),
+    models.StateRollup: ("states",),
+    models.ToolRollup: ("tools",),
+    models.TransitionRollup: ("transitions",),
+}
+"""What is known to be right where a rollup is proved."""
+UNCHECKED_QUICKLY = ("integrity", "values", "references", "columns", "sums")
+"""The checks that a quick look leaves out."""
 _ASTRAY = (
     "SELECT COUNT(*) FROM judged_score j JOIN conversation c ON c.id = j.conversation_id"
     " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
@@ -132,7 +146,7 @@ _COUNTED: Mapping[str, str] = {
 
 _ADVICE: Mapping[str, str] = {
     "columns": "the calls themselves may be right, and figures of many of them wrong",
-    "sums": "the calls themselves may be right, and figures that are summed wrong",
+    **dict.fromkeys(("sums", "totals"), "the calls themselves may be right, and figures that are summed wrong"),
 }
 _ANEW = (
     "restore a copy, or ingest the files again into a new store; `riff-tui notes export` takes along what people noted"
@@ -141,7 +155,7 @@ _ANEW = (
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Hold counts of what a store holds, and per check its problems (none: all is well).
+    """Hold counts of what a store holds, and per check that was made its problems (none: all is well).
 
     A store that is not `readable` failed in the middle; what was found until then is kept. Of one that cannot be opened
     size and schema are not known.
@@ -170,25 +184,29 @@ def advice_on(check: str) -> str:
     return f"{_ADVICE.get(check, 'the store is damaged')}: {_ANEW}"
 
 
-def examine(store: Store) -> Health:
-    """Check a store that could be opened; a damaged one is described, not raised."""
+def examine(store: Store, telling: Telling = lambda doing: None, *, quick: bool = False) -> Health:
+    """Check a store that could be opened; a damaged one is described, not raised.
+
+    What is being done is told as it begins. A `quick` look reads what does not grow with the calls, but for counting.
+    """
     size = store.size()
     checks: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     try:
-        checks["integrity"] = store.damages(MOST_PROBLEMS)
-        checks["values"] = [
-            f"{count} rows of {table} hold what is no value of their columns"
-            for table, count in sorted(store.strange_values().items())
-        ]
-        broken = sorted(store.broken_references().items())
-        checks["references"] = [f"{count} rows of {table} point nowhere" for table, count in broken] + _verdicts(store)
+        if not quick:
+            _rows(store, checks, telling)
+        telling("counting")
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         notes = standing(read_notes(store))
         counts |= {"notes": len(notes), "authors": len({note.author for note in notes})}
-        if packed := packed_groups(store.execute_sql):
-            checks["columns"] = _columns(store, packed)
-        checks["sums"] = [problem for title, pair in _SUMS.items() for problem in _disagreement(store, title, *pair)]
+        packed = [] if quick else packed_groups(store.execute_sql)
+        if packed:
+            checks["columns"] = _columns(store, packed, telling, exactly=any(checks.values()))
+        if quick:
+            checks["totals"] = list(_wrong_sums(store, [title for title in _SUMS if title in _TOTALS], telling))
+        else:
+            right = _proved(store, telling) if packed and not any(checks.values()) else ()
+            checks["sums"] = list(_wrong_sums(store, [title for title in _SUMS if title not in right], telling))
     except StoreError as error:
         checks["reading"] = [str(error)]
         return Health(store.location, size, counts=counts, checks=checks, readable=False)
@@ -200,13 +218,50 @@ def examine(store: Store) -> Health:
     return Health(store.location, size, counts=counts, checks=checks)
 
 
-def _columns(store: Store, packed: Sequence[int]) -> list[str]:
-    """Return which calls are packed otherwise than they are; what is packed is made anew where calls are written."""
+def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> None:
+    """Have the database look at itself, at every value, and at every key."""
+    telling("checking the database")
+    checks["integrity"] = store.damages(MOST_PROBLEMS)
+    telling("checking values")
+    checks["values"] = [
+        f"{count} rows of {table} hold what is no value of their columns"
+        for table, count in sorted(store.strange_values().items())
+    ]
+    telling("checking references")
+    broken = sorted(store.broken_references().items())
+    checks["references"] = [f"{count} rows of {table} point nowhere" for table, count in broken] + _verdicts(store)
+
+
+def _columns(store: Store, packed: Sequence[int], telling: Telling, *, exactly: bool) -> list[str]:
+    """Return which calls are packed otherwise than they are; what is packed is made anew where calls are written.
+
+    They are compared `exactly` where rows are damaged, or where it is not proved that they are the same.
+    """
+    from riff_store.arrays.proof import is_as_rows
     from riff_store.arrays.rows import differs
 
-    wrong = [keys_of(group) for group in packed if differs(store.execute_sql, group)]
+    ask, wrong = store.execute_sql, []
+    for place, group in enumerate(packed):
+        telling(f"checking columns {place:,} of {len(packed):,}")
+        proved = not exactly and store.engine.cuts_off and is_as_rows(ask, group)
+        if not proved and differs(ask, group):
+            wrong.append(keys_of(group))
     said = [f"what is packed of the calls with keys {first} to {last} differs from them" for first, last in wrong]
     return said[:MOST_PROBLEMS]
+
+
+def _proved(store: Store, telling: Telling) -> Collection[str]:
+    """Return the sums that columns prove, which are themselves what the rows are."""
+    from riff_store.arrays.proof import proved_sums
+
+    telling("checking sums")
+    return {title for summed in proved_sums(store) for title in _PROVED[summed.rollup]}
+
+
+def _wrong_sums(store: Store, titles: Sequence[str], telling: Telling) -> Iterator[str]:
+    for title in titles:
+        telling(f"checking sums: {title}")
+        yield from _disagreement(store, title, *_SUMS[title])
 
 
 def _verdicts(store: Store) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.surface.ingest import InputPlan, Item, ReadItem, ingest, scored
 from tests.surface.ingest import loader as parallel
-from tests.surface.store import ALL, Writer, open_store
+from tests.surface.store import ALL, JudgedScore, Skipped, Writer, open_store
 
 CONTRACTS = [{"success_terminals": ["booked"]}, {"success_terminals": ["collect"], "escalation_terminals": []}]
 
@@ -77,3 +77,9 @@ def test_a_file_that_is_shared_gives_the_rows_of_one_that_is_not(
     shared = taken(tmp_path / "shared.db", folder, jobs=2)
     assert shared == whole
     assert 2 < len(read_here) < 8, "the first piece of each file, and those that were read without a contract"
+
+
+def test_what_a_plug_in_reads_passes_between_processes_even_where_it_is_half_a_character() -> None:
+    said = JudgedScore("night", "c-1", "codex", 7.5, None, evidence=[1, 2])
+    items: list[Item] = [said, said, Skipped("defect", 3, "half a \ud83d is left"), Skipped("skipped", 4, "no"), said]
+    assert list(parallel.unpacked(parallel.packed(items))) == items

@@ -130,6 +130,7 @@ from riff_runner.run.files.run_document import (
     write_run,
 )
 from riff_runner.run.files.run_files import RunFiles, transcript_name
+from riff_runner.run.flows.check import CheckedFile, Finding, check_flow_file
 from riff_runner.run.flows.flow import (
     FlowEdge,
     FlowState,

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 from riff_ingest.conversation import Conversation
 from riff_ingest.driver import Driver
 from riff_ingest.events import EventBus
+from riff_ingest.sources.flow_files.forms import StateScript, WeaknessKind
 from riff_runner.simulate.case import AgentVoice, CallerVoice, Case, next_state, route
-from riff_runner.simulate.flow_file import StateScript, WeaknessKind
 from riff_runner.simulate.lexicon import phrases
 from riff_runner.simulate.machine import Machine
 

@@ -9,8 +9,9 @@ from random import Random
 from typing import Any, TypeVar
 
 from riff_ingest.conversation import Contract
+from riff_ingest.sources.flow_files.forms import CallScenario, StateScript, Weakness, WeaknessKind
 from riff_runner.simulate.cast import AgentProfile, CallerPersona, SimulatedRun
-from riff_runner.simulate.flow_file import CallScenario, SimulatedFlow, StateScript, Weakness, WeaknessKind, load_flow
+from riff_runner.simulate.flow_file import SimulatedFlow, load_flow
 from riff_runner.simulate.lexicon import Pool, SpokenValue, capital, listed, phrases, pools, sentence
 from riff_runner.simulate.machine import Guard
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from riff_runner.simulate.flow_file import Weakness
+from riff_ingest.sources.flow_files.forms import Weakness
 
 T = TypeVar("T")
 

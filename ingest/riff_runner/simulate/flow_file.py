@@ -8,94 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
-from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from riff_ingest.conversation import Contract, StateContract
+from riff_ingest.sources.flow_files.forms import Simulation, ToolKinds, Weakness, WeaknessKind
 from riff_store.errors import UsageError
-
-WeaknessKind: TypeAlias = Literal["stall", "escalation", "dwell", "latency", "guard_error"]
-
-
-class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe a weakness that was put into a state on purpose.
-
-    `strength` is the share of visits for `stall` and `escalation`, extra turns for `dwell`, extra
-    seconds a turn for `latency`, errors a visit for `guard_error`. Without `agents` it hits all of
-    them; of several for the same state and kind the last that applies to an agent counts.
-    """
-
-    state: str
-    kind: WeaknessKind
-    strength: float
-    agents: list[str] = []
-
-
-class CallScenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe why a caller calls: the tasks that routing states turn on, how the call opens, pools of its own.
-
-    For calls of a real agent: `goal` is for a caller that is a model, `facts` fixes what slots get (a value, or a table
-    of `value` and `say`), `persona` who calls.
-    """
-
-    name: str
-    tasks: list[str] = []
-    says: list[str] = []
-    clarifies: list[str] = []
-    slots: dict[str, str] = {}
-    goal: str = ""
-    facts: dict[str, Any] = {}
-    persona: str | None = None
-
-
-class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe what happens in a state.
-
-    `next` is a state or a table of task → state; `hub` takes the caller's next task on every
-    entry, with `done` once none is left. `back` is where a correction leads. `mishap` is the share
-    of visits that lead to the dead end `mishap_to`. `prompt` tells a real agent what to do here.
-    """
-
-    say: list[str] = []
-    prompt: str = ""
-    next: str | dict[str, str] = ""
-    replies: list[str] = []
-    guard: str | None = None
-    tool: str | None = None
-    back: str | None = None
-    hub: bool = False
-    mishap: float = 0.0
-    mishap_to: str | None = None
-
-
-class ToolScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe a tool to a real agent: what it does, the JSON schema of its arguments, and results to pick from."""
-
-    description: str = ""
-    parameters: dict[str, Any] | None = None
-    returns: list[Any] | None = None
-
-
-class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe the simulator's part of a flow file: where a call starts, the pool of each slot, the scripts.
-
-    The simulator needs these four; `role` and `tools` are for calls of a real agent.
-    """
-
-    initial: str = ""
-    slots: dict[str, str] = {}
-    scenarios: list[CallScenario] = []
-    states: dict[str, StateScript] = {}
-    role: str = ""
-    tools: dict[str, ToolScript] = {}
-
-
-class ToolKinds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Name the tools that change something, and those that only read."""
-
-    changing: list[str] | None = None
-    reading: list[str] | None = None
 
 
 class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

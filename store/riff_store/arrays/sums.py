@@ -145,13 +145,18 @@ def call_rows(
 
 
 def least_rows(
-    store: Store, calls: Predicate | None, by: Sequence[str], of: Callable[[Block, Places], NDArray[np.int64]]
+    store: Store,
+    calls: Predicate | None,
+    by: Sequence[str],
+    of: Callable[[Block, Places], NDArray[np.int64]],
+    *,
+    errored: bool = False,
 ) -> Sequence[tuple[Any, ...]]:
-    """Return the keys of each cell, and the least value that any of its calls has; errored ones are left out."""
+    """Return the keys of each cell, and the least value that any of its calls has, without `errored` ones or with."""
     found: dict[Cell, int] = {}
     masks = masks_of(store)
     for block in blocks(store):
-        chosen = np.flatnonzero(masks.counting(calls, block))
+        chosen = np.flatnonzero((masks.calls if errored else masks.counting)(calls, block))
         if chosen.size:
             cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
             least = np.full(cells.size, np.iinfo(np.int64).max)

@@ -56,6 +56,8 @@ class Engine(ABC):
     errors: tuple[type[Exception], ...]
     adds_twice = True
     """Whether an INSERT with ON CONFLICT may come to one row several times."""
+    cuts_off = False
+    """Whether CAST of a real number to a whole one cuts off what is behind the point, as arrays do."""
     tells = False
     """Whether those who look at a store can be told what is written into it."""
 

@@ -133,11 +133,11 @@ def counted_names(store: Store, field: str, calls: Predicate | None = None) -> l
 
     They are in order, runs the latest first.
     """
-    if field == "run":
-        found = sorted(runs(store, calls), key=lambda run: (-(run.started_at or 0), run.run))
-        return [(run.run, run.n + run.excluded, run.success.mean) for run in found]
     of_names = {name: sums for (name,), sums in call_sums(store, calls, Grouping((field,))).items() if name is not None}
-    counted = ((name, sums.n + sums.excluded, sums.success_measure().mean) for name, sums in of_names.items())
+    counted = [(name, sums.n + sums.excluded, sums.success_measure().mean) for name, sums in of_names.items()]
+    if field == "run":
+        started = run_starts(store)
+        return sorted(counted, key=lambda run: (-(started.get(run[0]) or 0), run[0]))
     return sorted(each for each in counted if each[1])
 
 

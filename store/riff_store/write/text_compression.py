@@ -12,7 +12,7 @@ from riff_store.engines.engine import Connection
 from riff_store.transcript_columns import is_spelled, read_text
 from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, unpack_transcript
 
-LEVEL = 2
+LEVEL = 3
 SAMPLES = 500
 """Transcripts that a dictionary is trained on; a store with fewer does without."""
 LARGEST_SAMPLE = 16 * 1024

@@ -146,6 +146,59 @@ def test_doctor_finds_what_is_packed_otherwise_than_it_is(path: Path) -> None:
         assert examine(store).wrong == ["columns: what is packed of the calls with keys 8 to 15 differs from them"]
 
 
+DAMAGE = (
+    "UPDATE aspect_score SET value = value + 1e-9 WHERE conversation_id = 10 AND value IS NOT NULL",
+    "UPDATE aspect_score SET value = NULL WHERE conversation_id = 10",
+    "DELETE FROM aspect_score WHERE conversation_id = 10",
+    "UPDATE state_score SET progress = 1 - progress WHERE conversation_id = 10",
+    "UPDATE state_score SET slow = CASE WHEN slow IS NULL THEN 0.0 END WHERE conversation_id = 10",
+    "UPDATE state_score SET revisit = revisit + 1 WHERE conversation_id BETWEEN 10 AND 11",
+    "UPDATE transition SET n = n + 1 WHERE conversation_id = 10",
+    "DELETE FROM transition WHERE conversation_id = 10",
+    "UPDATE conversation SET started_at = started_at + 1 WHERE id = 10",
+    "UPDATE conversation SET trial = (SELECT o.trial + 1 FROM conversation o WHERE o.id = 21 - conversation.id)"
+    " WHERE id IN (10, 11)",
+    "UPDATE column_chunk SET n = n + 1 WHERE row_group = 1 AND name = 'state.progress'",
+    "UPDATE column_chunk SET body = x'00' WHERE row_group = 1 AND name = 'call.trial'",
+    "DELETE FROM column_chunk WHERE row_group = 1 AND name = 'call.trial'",
+    "UPDATE column_chunk SET name = 'score.99.1' WHERE row_group = 1 AND name = 'call.lost'",
+    "UPDATE column_chunk SET body ="
+    " (SELECT o.body FROM column_chunk o WHERE o.row_group = 1 AND o.name = 'state.state')"
+    " WHERE row_group = 1 AND name = 'state.segment'",
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_doctor_finds_any_value_that_is_packed_otherwise(path: Path, damage: str) -> None:
+    packed(world(7, 30), path).close()
+    with open_store(path, write=True) as store:
+        before = store.execute_sql("SELECT total_changes()")
+        store.execute_sql(damage)
+        assert store.execute_sql("SELECT total_changes()") != before
+        assert "columns: what is packed of the calls with keys 8 to 15 differs from them" in examine(store).wrong
+
+
+def test_doctor_has_the_engine_add_up_what_is_packed_and_looks_at_no_row_of_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with packed(world(7, 64), path) as store:
+        (last,) = groups(store)[-1:]
+        asked, answer = [], store.execute_sql
+
+        def execute_sql(sql: str, values: Any = ()) -> Any:
+            rows = answer(sql, values)
+            asked.append((sql, values, len(rows)))
+            return rows
+
+        monkeypatch.setattr(store, "execute_sql", execute_sql)
+        with store.snapshot():
+            assert examine(store).wrong == []
+        read = [each for each in asked if " BETWEEN ? AND ?" in each[0] and "column_chunk" not in each[0]]
+        of_packed = [rows for _, values, rows in read if values[-2] < (last + 1) * 8]
+        assert len(of_packed) == 6 * (last + 1)
+        assert set(of_packed) == {1}
+
+
 def test_an_older_store_of_many_calls_is_packed_when_it_is_migrated(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,27 @@ def test_the_doctor_migrates_an_older_store_as_its_refusal_says_and_tells_of_the
     assert run(["dump", "flows", "--store", str(path)]) == ExitCode.OK
 
 
+def test_a_quick_look_says_what_it_left_out_and_finds_what_it_looks_at(
+    tiny: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    path = Path(shutil.copy(tiny, tmp_path / "store.db"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE state_rollup SET progress = progress + 1")
+        assert run(["doctor", "--quick", "--store", str(path)]) == ExitCode.OK
+        out = capsys.readouterr().out
+        assert "\ntotals      ok\nunchecked   integrity, values, references, columns, sums: leave out --quick" in out
+        assert re.search(r"^calls +20$", out, re.MULTILINE)
+        connection.execute("UPDATE state_total SET n = n + 1")
+        assert run(["doctor", "--quick", "--json", "--store", str(path)]) == ExitCode.STORE
+    told = json.loads(capsys.readouterr().out)
+    ((check, problem),) = ((each["check"], each["problems"]) for each in told["checks"])
+    assert check == "totals"
+    assert problem[0].startswith("state totals: ")
+    assert told["unchecked"] == ["integrity", "values", "references", "columns", "sums"]
+    assert run(["doctor", "--json", "--store", str(tiny)]) == ExitCode.OK
+    assert json.loads(capsys.readouterr().out)["unchecked"] == []
+
+
 def test_the_doctor_makes_no_store(tmp_path: Path, capsys: Captured) -> None:
     assert run(["doctor", "--migrate", "--store", str(tmp_path / "none.db")]) == ExitCode.STORE
     assert list(tmp_path.iterdir()) == []

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests.support.packed_stores import packed, small_groups
+from tests.support.random_stores import world
 from tests.surface.store import Cause, Causes, Example, FailureCell, FailureMatrix, Lift
-from tests.surface.tui import causes, failure_matrix, failure_text, phrase
+from tests.surface.tui import Request, causes, failure_matrix, failure_text, phrase, show
+
+__all__ = ["small_groups"]
 
 CELL = FailureCell("viewing", "greet", "collect", 40, 0.8, 50, {"dead end": 30, "loop": 10}, Example("night-1", "c 7"))
 CAUSE = Cause(
@@ -119,3 +127,26 @@ def test_a_call_says_in_words_where_it_failed() -> None:
     assert failure_text(marked | {"detail": None}) == "Failed in book (marked), after greet"
     step = call | {"kind": "missing action", "detail": None}
     assert failure_text(step) == "Failed in book: missing action, after greet"
+
+
+@pytest.mark.usefixtures("small_groups")
+def test_steps_are_counted_of_what_is_asked_for_and_not_of_all_to_say_how_many_rows_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with packed(world(7, 60), tmp_path / "calls.db") as store:
+        asked: list[str] = []
+        answer = store.execute_sql
+
+        def execute_sql(sql: str, values: Any = ()) -> Any:
+            asked.extend(value for value in values if str(value).startswith("transition."))
+            return answer(sql, values)
+
+        monkeypatch.setattr(store, "execute_sql", execute_sql)
+        everything = show(store, "failure-matrix", Request())
+        assert everything.rows
+        once = sorted(asked)
+        assert once
+        asked.clear()
+        of_flow = show(store, "failure-matrix", Request(where=f"flow={everything.rows[0].record['flow']}"))
+        assert sorted(asked) == once
+        assert of_flow.counts.total == everything.counts.total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, SupportsIndex
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.surface.store import (
     SuccessChange,
     open_store,
 )
-from tests.surface.tui import LINES, Request, Row, Severity, flow_table, show, timeline
+from tests.surface.tui import LINES, PAGE, Request, Row, Severity, flow_table, show, timeline
 
 
 @pytest.fixture
@@ -144,3 +145,32 @@ def test_the_lines_go_in_time_through_the_runs_that_are_shown_and_no_others(tmp_
         assert line(where="!run=e").split()[1] == "▂▂▃▇"
         assert line(limit=2) == ""
         assert LINES not in show(store, "timeline", Request(limit=2)).notes
+
+
+class _Looked(list[RunQuality]):
+    """Runs, and which of them a row was made of."""
+
+    def __init__(self, runs: Sequence[RunQuality]) -> None:
+        super().__init__(runs)
+        self.at: set[SupportsIndex] = set()
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, slice):
+            self.at.add(key)
+        return super().__getitem__(key)
+
+
+def test_of_many_runs_rows_are_made_of_those_that_are_shown() -> None:
+    quality = {COMPUTED: measure(8.0, 30)}
+    answers = [
+        RunQuality(f"night-{at}", None, None, 3, 30, 0, measure(at / 2000, 30, rate=True), quality)
+        for at in range(2000)
+    ]
+    looked = _Looked(answers)
+    table = timeline(looked)
+    assert not looked.at
+    shown = table.rows[:20]
+    assert [row.record["run"] for row in shown] == [f"night-{at}" for at in range(20)]
+    assert len(looked.at) <= PAGE
+    assert shown[12].record["trend"] == [at / 2000 for at in range(3, 13)]
+    assert table.rows[-1].record["run"] == "night-1999"

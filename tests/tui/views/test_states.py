@@ -7,9 +7,9 @@ import io
 import pytest
 
 from tests.support.view_answers import segment_cell, state_cell
-from tests.surface.store import StepCounts
+from tests.surface.store import StateCell, StepCounts
+from tests.surface.tui import PAGE, segments, states, successors
 from tests.surface.tui import STATES_SPEC as SPEC
-from tests.surface.tui import segments, states, successors
 from tests.surface.tui import sinks_render as render
 
 
@@ -160,3 +160,21 @@ def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
         "guard_error", "slot_fill_rate", "slow", "worst_state", "worst_stall", "worst_n", "intervals", "failed", "lost",
         "cohesion", "least_state", "most_state",
     }  # fmt: skip
+
+
+def test_of_many_cells_rows_are_made_of_those_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[str] = []
+    figure = StateCell.figure
+
+    def counting(cell: StateCell, metric: str) -> float | None:
+        figures.append(metric)
+        return figure(cell, metric)
+
+    monkeypatch.setattr(StateCell, "figure", counting)
+    table = states([state_cell("f", f"s{at}", stall=0.1) for at in range(2000)])
+    assert not figures
+    assert [row.record["state"] for row in table.rows[:2]] == ["s0", "s1"]
+    made = figures.count("stall")
+    assert 2 <= made <= PAGE
+    assert len(table.rows[:PAGE]) == PAGE
+    assert figures.count("stall") == made

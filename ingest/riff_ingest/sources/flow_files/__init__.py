@@ -41,7 +41,7 @@ def _items(path: Path) -> Iterator[DescribedFlow | Skipped]:
         return
     yield found.described
     yield from found.left_out
-    yield from (Skipped("defect", None, remark) for remark in found.remarks)
+    yield from (Skipped("defect", None, str(remark)) for remark in (*found.unknown, *found.remarks))
 
 
 def _contracts(path: Path) -> dict[str, Contract]:
@@ -53,7 +53,7 @@ def _contracts(path: Path) -> dict[str, Contract]:
 
 SOURCE = Source(
     kind="flow-file",
-    version=5,
+    version=6,
     read=lambda path, context: _items(path),
     title="Flow file",
     known_by="parts of a contract, or nodes of pipecat, its editor, Retell, Vapi, ElevenLabs, Bland (TOML, JSON, YAML)",

@@ -26,6 +26,15 @@ from riff_ingest.sources.flow_files.config import (
     read_config,
     read_node,
 )
+from riff_ingest.sources.flow_files.forms import (
+    CONFIG,
+    EDITOR,
+    NATIVE,
+    Form,
+    UnknownKey,
+    platform_form,
+    unknown_keys,
+)
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 _ENDS = (("from", "source"), ("to", "target"))
@@ -42,7 +51,7 @@ class FlowFile:
     """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit.
 
     `config` has the nodes of a flow of others; it is `None` for a native one. `remarks` are what is odd in a flow that
-    can be run all the same.
+    can be run all the same, `unknown` the keys that nobody reads.
     """
 
     described: DescribedFlow
@@ -50,6 +59,8 @@ class FlowFile:
     left_out: list[Skipped] = field(default_factory=list)
     config: FlowConfig | None = None
     remarks: Sequence[str] = ()
+    form: Form = NATIVE
+    unknown: Sequence[UnknownKey] = ()
 
 
 def read(path: Path) -> FlowFile:
@@ -65,14 +76,18 @@ def flow_of(document: Any, path: Path) -> FlowFile:
     if not isinstance(document, dict):
         raise BrokenInput("file is not a JSON object")
     if is_flow_config(document):
-        return _config_flow(read_config(document), path)
-    if (platform := platform_flow(document)) is not None:
-        return _platform_flow(platform, path)
-    if is_editor_document(document):
-        return _editor_flow(document, path)
-    if _NATIVE_PARTS.isdisjoint(document):
+        file, form = _config_flow(read_config(document), path), CONFIG
+    elif (platform := platform_flow(document)) is not None:
+        file, form = _platform_flow(platform, path), platform_form(document)
+    elif is_editor_document(document):
+        file, form = _editor_flow(document, path), EDITOR
+    elif _NATIVE_PARTS.isdisjoint(document):
         raise BrokenInput(NO_FLOW)
-    return _native_flow(document, path)
+    else:
+        file, form = _native_flow(document, path), NATIVE
+    file.form = form
+    file.unknown = unknown_keys(document, form)
+    return file
 
 
 def form_of(document: Mapping[str, Any]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from riff_ingest.conversation import Contract
 from riff_ingest.slot_values import contradicts
+from riff_ingest.sources.flow_files.forms import nearest
 from riff_store.errors import RiffError
 from riff_store.facts import DescribedFlow
 
@@ -114,7 +114,8 @@ class ScriptedLine:
 class RunnableFlow:
     """Describe a flow, ready to be run; `digest` is the SHA-256 of its file, `source` where it came from.
 
-    `described` is the flow as its file describes it, apart from how it is run.
+    `described` is the flow as its file describes it, apart from how it is run; `unread` has a sentence for each key
+    that nobody reads.
     """
 
     name: str
@@ -128,6 +129,7 @@ class RunnableFlow:
     source: str = ""
     digest: str = ""
     described: DescribedFlow | None = None
+    unread: tuple[str, ...] = ()
 
     @cached_property
     def successors(self) -> dict[str, frozenset[str]]:
@@ -176,11 +178,6 @@ def near_or_all(name: str, known: Iterable[str]) -> str:
     return f"there are {', '.join(names)}" if names else "there are none"
 
 
-def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return the known name that is most like another one, `None` where none is as like as that (1: the same)."""
-    return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=likeness)), None)
-
-
 def in_words(name: str) -> str:
     """Return the name of a slot or a flow as words."""
     return " ".join(name.replace("_", " ").replace("-", " ").split())
@@ -222,7 +219,11 @@ def ways_to_the_goal(edges: Collection[tuple[str, str]], outcomes: Mapping[str, 
 
 
 def astray(flow: RunnableFlow) -> Iterator[str]:
-    """Yield what is wrong with a flow that can be run: states that no call can come to, no goal, or an unnamed one."""
+    """Yield what is wrong with a flow that can be run: states that no call can come to, no goal, or an unnamed one.
+
+    First come the keys of its file that nobody reads.
+    """
+    yield from (f"{flow.name}: {sentence}" for sentence in flow.unread)
     waiting, reached = deque([flow.initial]), {flow.initial}
     while waiting:
         nexts = flow.successors[waiting.popleft()] - reached

@@ -17,6 +17,7 @@ from riff_ingest.lenient_json import load_document
 from riff_ingest.lines import BrokenInput, digest
 from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeFunction
 from riff_ingest.sources.flow_files.flow import FlowFile, flow_of
+from riff_ingest.sources.flow_files.forms import ALIKE, Simulation, StateScript, ToolScript, nearest
 from riff_runner import simulate
 from riff_runner.run.flows.flow import (
     FlowEdge,
@@ -26,12 +27,11 @@ from riff_runner.run.flows.flow import (
     StateOutcome,
     StubbedTool,
     near_or_all,
-    nearest,
     outcomes_of,
     ways_to_the_goal,
 )
 from riff_runner.run.flows.scenarios import with_scenarios
-from riff_runner.simulate.flow_file import Simulation, StateScript, ToolScript, flow_names
+from riff_runner.simulate.flow_file import flow_names
 from riff_store.errors import UsageError
 
 BUILT_IN = "built-in"
@@ -74,7 +74,8 @@ def _read(path: Path, source: str) -> RunnableFlow:
         sha256, _ = digest(path)
     except (BrokenInput, FlowProblem) as problem:
         raise UsageError(f"{path}: {problem}") from problem
-    return replace(flow, source=source, digest=sha256, described=file.described)
+    unread = tuple(map(str, file.unknown))
+    return replace(flow, source=source, digest=sha256, described=file.described, unread=unread)
 
 
 def _unknown(value: str, path: Path) -> str:
@@ -89,14 +90,14 @@ def _unknown(value: str, path: Path) -> str:
 
 # Make native flow files ready to be run, with or without the simulator's part.
 _UNTOLD = StateScript()
-_MISSPELT = 0.82
-"""From what likeness on, of 1, one name of a state is taken for another one that was misspelt."""
 
 
 def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
     """Return the flow of a native file; raise `FlowProblem` where it cannot be run."""
     if file.left_out:
         raise FlowProblem(f"{file.left_out[0].reason.removesuffix(' and is left out')}; see docs/formats.md, section 3")
+    if astray := next((key for key in file.unknown if key.place[0] == "simulate"), None):
+        raise FlowProblem(str(astray))
     script = _simulation(document.get("simulate"))
     edges = file.described.edges
     _check_edges(script, edges, file.contract)
@@ -188,11 +189,11 @@ def _check_edges(script: Simulation, edges: list[tuple[str, str]], contract: Con
     described = {*contract.states, *script.states}
     known = {*described, *contract.successes(), *contract.escalations()}
     for name in dict.fromkeys(end for edge in edges for end in edge):
-        if name not in known and (name in sources) != (name in targets) and (near := nearest(name, known, _MISSPELT)):
+        if name not in known and (name in sources) != (name in targets) and (near := nearest(name, known, ALIKE)):
             raise FlowProblem(f"edges: {name!r} is no state; did you mean {near}?")
     for place, names in (("states", contract.states.keys()), ("simulate.states", script.states.keys())):
         for name in names - sources - targets:
-            if near := nearest(name, (sources | targets) - names, _MISSPELT):
+            if near := nearest(name, (sources | targets) - names, ALIKE):
                 raise FlowProblem(f"{place}.{name}: no edge leads there; did you mean {near}?")
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from riff_ingest.sources.flow_files.forms import CallScenario
 from riff_runner.run.flows.flow import FlowProblem, RunnableFlow, RunScenario, SpokenFact, in_words, near_or_all
 from riff_runner.simulate.cast import personas
-from riff_runner.simulate.flow_file import CallScenario
 from riff_runner.simulate.lexicon import pools
 
 DEFAULT_SCENARIO = "default"

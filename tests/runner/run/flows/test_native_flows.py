@@ -184,7 +184,7 @@ def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('prompt = "G', 'promt = "G', "simulate: Object contains unknown field `promt` - at `simulate.states[...]`"),
+        ('prompt = "G', 'promt = "G', "simulate.states.greet: nobody reads the key 'promt'; did you mean prompt?"),
         ('initial = "greet"', 'initial = "great"', "simulate.initial is 'great', which is no state; did you mean gre"),
         ('["ask", "booked"]', '["ask", "bokked"]', "edges: 'bokked' is no state; did you mean booked?"),
         ('next = "ask"', 'next = "booked"', "simulate.states.greet: no edge leads to 'booked'; there are ask"),
