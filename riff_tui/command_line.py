@@ -20,6 +20,7 @@ COMMANDS = {
     "ui": "ui",
     "serve": "serve",
     "demo": "demo",
+    "init": "calls.init",
     "ingest": "ingest",
     "edits": "edits",
     "brief": "brief",

@@ -59,7 +59,7 @@ def test_help_of_the_whole_names_every_command(capsys: Captured) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [name for name in COMMANDS if name not in ("simulate", "judge", "notes", "eva", "copy", "schema", "flows")],
+    [name for name in COMMANDS if name not in ("simulate", "judge", "notes", "eva", "copy", "schema", "flows", "init")],
 )
 def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captured) -> None:
     run([command, "--help"])
