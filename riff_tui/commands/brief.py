@@ -6,13 +6,26 @@ import enum
 from typing import Annotated
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, flag, option, settings_for
+from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, flag, option, printed, settings_for
+from riff_tui.shapes import COUNT, TEXT, Shape, list_of, or_null, record
 
 EXAMPLES = (
     "riff-tui brief",
     "riff-tui brief --where 'flow=dental_clinic' --budget 600 --format json",
     "riff-tui brief --since nightly-2026-06-19 --fail-on worse",
     "riff-tui brief --skill",
+)
+_TOLD: Shape = {**record({"text": TEXT, "argv": list_of(TEXT)}, ("text", "argv")), "additionalProperties": True}
+_ONE, _MANY = ("verdict", "first", "shares", "words"), ("causes", "changed", "next")
+JSON = printed(
+    {
+        **dict.fromkeys(("command", "filter"), TEXT),
+        "budget": COUNT,
+        **dict.fromkeys(_ONE, _TOLD),
+        **dict.fromkeys(_MANY, list_of(_TOLD)),
+        "left_out": or_null(TEXT),
+    },
+    (*_ONE, *_MANY),
 )
 
 

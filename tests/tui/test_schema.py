@@ -159,3 +159,16 @@ def test_what_a_judge_would_be_asked_is_printed_as_json(tiny: Path, tmp_path: Pa
     options = ("--judge", "gemini", "--out", str(tmp_path), "--dry-run")
     found = printed("judge", str(tiny.parent / "run-2"), *options, capsys=capsys)
     assert (found["dry_run"], found["scored"], found["not_asked"]) == (True, 0, found["due"])
+
+
+def test_a_brief_and_a_run_are_as_their_schemas_say(demo: Path, tmp_path: Path, capsys: Captured) -> None:
+    capsys.readouterr()
+    assert run(["brief", "--format", "json", "--store", str(demo)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(Draft202012Validator(schema_of("brief")["json"]).iter_errors(found)) == []
+    flow = ROOT / "examples" / "leaky_tap" / "flow.toml"
+    asked = ["--flows", str(flow), "--agent", "command:cat", "--out", str(tmp_path)]
+    assert run(["run", *asked, "--dry-run", "--json"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert list(Draft202012Validator(schema_of("run")["json"]).iter_errors(json.loads(line))) == []
+    assert json.loads(line)["dry_run"] is True

@@ -16,8 +16,10 @@ from riff_tui.commands.options import (
     apply_limits,
     flag,
     option,
+    printed,
     time_of,
 )
+from riff_tui.shapes import COUNT, COUNTS, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -35,6 +37,31 @@ EXAMPLES = (
     "riff-tui run --flows flows/mine.toml --agent 'command:./my_agent.sh' --uncovered calls.db --out runs/e --dry-run",
     "riff-tui run --scenarios broke.toml --caller frozen --agent 'command:./my_agent.sh' --out runs/d",
 )
+_SIDES = by_name(or_null(record(dict.fromkeys(("input", "output"), or_null(COUNT)))))
+JSON: Shape = {
+    "anyOf": [
+        printed(
+            {
+                **dict.fromkeys(("event", "run", "out", "agent", "caller"), TEXT),
+                "flows": list_of(TEXT),
+                **dict.fromkeys(("planned", "present", "due"), COUNT),
+                "dry_run": FLAG,
+            },
+            ("dry_run",),
+        ),
+        printed(
+            {
+                **dict.fromkeys(("event", "run", "ended"), TEXT),
+                **dict.fromkeys(("calls", "errored", "caller_failed", "completed", "retried", "left"), COUNT),
+                "stopped": COUNTS,
+                "reasons": list_of(record({"error": TEXT, "calls": COUNT})),
+                "tokens": _SIDES,
+                "cost": or_null(NUMBER),
+                "currency": or_null(TEXT),
+            }
+        ),
+    ]
+}
 
 
 def run(
