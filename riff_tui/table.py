@@ -452,10 +452,12 @@ class LazyRows(Sequence[Row]):
         return page
 
 
-def made_when_shown(count: int, row: Callable[[int], Row]) -> LazyRows:
-    """Return rows of which each is made once, when it is looked at."""
-    made = cache(row)
-    return LazyRows(count, lambda start, n: [made(at) for at in range(start, start + n)])
+class MadeRows(LazyRows):
+    """Make rows of what is in hand, each once, when it is looked at."""
+
+    def __init__(self, count: int, row: Callable[[int], Row]) -> None:
+        made = cache(row)
+        super().__init__(count, lambda start, n: [made(at) for at in range(start, start + n)])
 
 
 def label(table: Table, row: Row, among: Sequence[Row] = ()) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.filters.predicates import Predicate, Term, conjuncts
 from riff_store.measure import is_thin, mean
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, or_null
-from riff_tui.table import Column, Row, Severity, Table, made_when_shown
+from riff_tui.table import Column, MadeRows, Row, Severity, Table
 from riff_tui.text.numbers import excluded_text, fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
@@ -115,7 +115,7 @@ def states(
             *(columns.STEPS if has_steps else ()),
             columns.TO_STATES,
         ],
-        rows=made_when_shown(len(answers), lambda at: _row(answers[at], keys, has_steps)),
+        rows=MadeRows(len(answers), lambda at: _row(answers[at], keys, has_steps)),
         notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers)],
     )
 

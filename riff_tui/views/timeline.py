@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.vocabulary import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, NUMBER, by_name, list_of, or_null
-from riff_tui.table import Column, Row, Severity, Table, made_when_shown
+from riff_tui.table import Column, MadeRows, Row, Severity, Table
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
@@ -85,7 +85,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         view="timeline",
         title="Timeline: success and quality run by run (earliest first)",
         columns=shown,
-        rows=made_when_shown(
+        rows=MadeRows(
             len(answers),
             lambda at: _row(answers[at], (COMPUTED, *judges), answers[max(0, at + 1 - TREND) : at + 1]),
         ),
@@ -228,7 +228,7 @@ def runs(answers: Sequence[RunSummary]) -> Table:
         view="runs",
         title="Runs (latest first)",
         columns=cells.shown_where_failed(_RUN_COLUMNS, answers),
-        rows=made_when_shown(len(ordered), lambda at: _run_row(ordered[at])),
+        rows=MadeRows(len(ordered), lambda at: _run_row(ordered[at])),
         notes=[RUN_UNITS, *cells.measured_note(answers), *cells.caller_note(answers)],
     )
 

@@ -17,6 +17,7 @@ _SQL = re.compile(
 _WORD = re.compile("SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA")
 """A word with which a statement begins: a file without one has none."""
 MADE_OF_NAMES: Mapping[str, set[str]] = {
+    "store/riff_store/arrays/proof.py": {"_is_alike", "_is_kept"},
     "store/riff_store/arrays/reading.py": {"read_interactions"},
     "store/riff_store/chunks.py": {"drop_calls"},
     "store/riff_store/arrays/rows.py": {"all_scores", "call_columns", "row_columns", "outcome_visits"},

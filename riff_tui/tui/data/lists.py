@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
-from riff_tui.table import Column, LazyRows, Row, Table
+from riff_tui.table import Column, LazyRows, MadeRows, Row, Table
 from riff_tui.tui.data.session import SessionFile
 from riff_tui.tui.navigation.location import Location
 from riff_tui.view_registry import spec_of
@@ -115,7 +115,7 @@ def all_loaded(rows: Sequence[Row]) -> bool:
     """Return whether every row can be looked at without a query."""
     if isinstance(rows, PagedRows):
         return all(rows.has(start) for start in range(0, len(rows), PAGE))
-    return isinstance(rows, list | tuple)
+    return isinstance(rows, list | tuple | MadeRows)
 
 
 def loaded_indices(rows: Sequence[Row]) -> Iterable[int]:

@@ -11,7 +11,7 @@ from riff_tui.catalog import Request
 from riff_tui.descent import about_calls, narrow, without_bare_words
 from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
-from riff_tui.table import Deferred, Row, Table, as_read, in_one_step, label, run_steps, with_deferred
+from riff_tui.table import Deferred, MadeRows, Row, Table, as_read, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
 from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_indices
 from riff_tui.tui.navigation.history import folded_by, wants_folding
@@ -141,6 +141,8 @@ def _paged(table: Table, location: Location) -> Table:
     """Return the table with rows that keep no screen waiting; the page around the location's row is loaded."""
     if isinstance(table.rows, list | tuple):
         return table
+    if isinstance(table.rows, MadeRows):
+        return table._replace(rows=list(table.rows))
     rows = PagedRows(table.rows)
     rows.load(max(0, min(location.index, len(rows) - 1)) // PAGE)
     if location.row and not location.index:
