@@ -20,9 +20,10 @@ DirectoryArgument = Annotated[Path, argument("DIR", "Where the files go; it is m
 
 
 def init(directory: DirectoryArgument, debug: DebugOption = False) -> None:
-    """Write a flow file, an agent, settings and a CI job to begin with, which run as they are.
+    """Write the files that a project begins with.
 
-    Nothing is written where one of these files is there.
+    They are a flow file, an agent, settings and a CI job, and run as they are. Nothing is written where one of them is
+    there.
     """
     import shlex
     from functools import partial
