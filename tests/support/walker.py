@@ -36,18 +36,25 @@ from tests.surface.tui import Notebook, case_text_at, catalog, open_to_read
 LONGEST_S = 300.0
 
 
+_MOST_DRAWN = 50
+
+
 async def rest(app: App[None]) -> None:
     """Wait until an application has drawn all that it was told, and waits for a time, a thread or a key.
 
     A pilot asks every widget instead, and waits for the processor to be idle, which costs more than most keys.
     """
     loop: Any = asyncio.get_running_loop()
-    for draws in (True, True, False):
+    for drawn in range(_MOST_DRAWN):
         await asyncio.sleep(0)
         while loop._ready:
             await asyncio.sleep(0)
-        if draws:
-            app.screen._on_timer_update()
+        screen = app.screen
+        if drawn > 1 and not (screen._layout_required or screen._repaint_required or screen._dirty_widgets):
+            return
+        screen._on_timer_update()
+        # What is still to be drawn then waits for others, who may need a moment on a busy machine.
+        await asyncio.sleep(0 if drawn < 2 else 0.005)
 
 
 def press_key(app: App[None], key: str) -> None:
