@@ -331,11 +331,12 @@ class LaneTimes:
         breaks: Iterable[Break] = _breaks(voice, asked, by_turn["agent"])
         if marks:
             breaks = (
-                Break(mark.start, "agent", mark.seconds)
+                Break(mark.start, "agent", seconds)
                 if mark.by == "agent"
-                else Break(mark.start, "caller", mark.seconds, yielded=mark.correct)
+                else Break(mark.start, "caller", seconds, yielded=mark.correct)
                 for mark in marks
                 if mark.kind == INTERRUPTION
+                for seconds in [mark.seconds if abs(mark.seconds or 0.0) < LARGEST else None]
             )
         return cls(
             caller=tuple(caller),

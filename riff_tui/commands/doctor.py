@@ -125,8 +125,6 @@ def _told() -> Iterator[Callable[[str], None]]:
             ticking.join()
 
 
-SCHEMA_VERSION = 1
-"""Of the JSON object; a key may be added to it, none goes or changes its meaning within a version."""
 OPENING = "opening"
 _TICK_S = 0.25
 
@@ -189,6 +187,8 @@ def _lines(health: Health) -> Iterator[str]:
 
 def members(report: Report) -> Iterator[tuple[str, Any]]:
     """Yield the members of the JSON object."""
+    from riff_tui.output.sinks.json import SCHEMA_VERSION
+
     health, skipped = report.health, report.skipped
     yield "schema_version", SCHEMA_VERSION
     yield "store", health.location

@@ -208,7 +208,26 @@ def merge_file(store: Store, path: Path) -> Merged:
     found = list(read_lines(path))
     left_out = [each for each in found if not isinstance(each, Annotation)]
     notes = with_states(store, (each for each in found if isinstance(each, Annotation)))
+    notes = with_codes_in_use(store, notes)
     return Merged(add_notes(store, notes), left_out)
+
+
+def with_codes_in_use(store: Store, notes: Iterable[Annotation]) -> list[Annotation]:
+    """Return notes, each with its code as it is written in use: in the store, else in the first of them that has it."""
+    import msgspec
+
+    from riff_store.annotations import standing
+    from riff_store.write.notes import read_notes
+
+    used = dict.fromkeys(sorted({line.code for line in standing(read_notes(store)) if line.code}))
+    found = []
+    for note in notes:
+        if note.code:
+            code = code_in_use(note.code, used)
+            note = msgspec.structs.replace(note, code=code) if code in used else note
+            used[note.code or ""] = None
+        found.append(note)
+    return found
 
 
 def merge_stream(store: Store, stream: BinaryIO) -> Merged:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
+
+from tests.surface.ingest import ReadContext, Source
 
 NATIVE = """
 flow = "dental_clinic"
@@ -70,3 +74,15 @@ FULL = {
     "model": "gpt",
     "aspect": "empathy",
 }
+
+
+def written(path: Path, value: Any) -> Path:
+    """Write a value as JSON and return where."""
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def items_of(source: Source, path: Path, context: ReadContext | None = None) -> list[Any]:
+    """Return what a source reads in a file, without places."""
+    found = source.items(path, context or ReadContext())
+    return [each[1] if isinstance(each, tuple) else each for each in found]

@@ -151,7 +151,7 @@ def _ranked_states(store: Store, calls: Predicate | None, blames: Mapping[Names,
 
 
 def _is_long(rows: Collection[StateSums], *, is_typed: bool) -> bool:
-    """Return whether a state is on the list though nobody fails there : its turns are slow, or too many."""
+    """Return whether a state is on the list though nobody fails there: its turns are slow, or too many."""
     turns = Measure(sum(row.n for row in rows), sum(row.dwell for row in rows))
     waits = Measure(0, 0) if is_typed else Measure(sum(row.slow_n for row in rows), sum(row.slow for row in rows))
     return more_than({"dwell_turns": turns}, "dwell_turns", LONG_DWELL) or at_least({"slow": waits}, "slow", OFTEN_SLOW)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import source_files
 from tests.support.bland_calls import NUMBERS, call, events, pathway
 from tests.support.facts import fresh
+from tests.support.source_files import written
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.surface.ingest import BLAND_SOURCE as SOURCE
@@ -28,15 +30,7 @@ from tests.surface.ingest import (
 )
 from tests.surface.store import Skipped, Writer
 
-
-def written(path: Path, value: Any) -> Path:
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
-
-
-def items_of(path: Path, context: ReadContext | None = None) -> list[Any]:
-    found = SOURCE.items(path, context or ReadContext())
-    return [each[1] if isinstance(each, tuple) else each for each in found]
+items_of = partial(source_files.items_of, SOURCE)
 
 
 def one(path: Path, value: Any, context: ReadContext | None = None) -> Conversation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support import source_files
 from tests.support.elevenlabs_calls import (
     NUMBERS,
     audio,
@@ -23,6 +25,7 @@ from tests.support.elevenlabs_calls import (
     simulated,
     waited,
 )
+from tests.support.source_files import written
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.surface.ingest import ELEVENLABS_SOURCE as SOURCE
@@ -43,14 +46,7 @@ from tests.surface.store import Annotation, JudgedScore, Skipped
 DAY = "2026-01-13"
 
 
-def written(path: Path, value: Any) -> Path:
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
-
-
-def items_of(path: Path, context: ReadContext | None = None) -> list[Any]:
-    found = SOURCE.items(path, context or ReadContext())
-    return [each[1] if isinstance(each, tuple) else each for each in found]
+items_of = partial(source_files.items_of, SOURCE)
 
 
 def one(folder: Path, record: Any, context: ReadContext | None = None) -> Conversation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import source_files
 from tests.support.livekit_reports import handed_over, history
+from tests.support.source_files import written
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.surface.ingest import LIVEKIT_HISTORY_SOURCE as SOURCE
 from tests.surface.ingest import Contract, Conversation, ReadContext, StateEntered, detect, facts_of
 from tests.surface.store import Skipped
 
-
-def written(path: Path, value: Any) -> Path:
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
-
-
-def items_of(path: Path, context: ReadContext | None = None) -> list[Any]:
-    found = SOURCE.items(path, context or ReadContext())
-    return [each[1] if isinstance(each, tuple) else each for each in found]
+items_of = partial(source_files.items_of, SOURCE)
 
 
 def one(path: Path, value: Any, context: ReadContext | None = None) -> Conversation:

@@ -9,6 +9,8 @@ import pytest
 from scipy import stats
 
 from tests.support.facts import call, fresh, put, state
+from tests.support.random_stores import world
+from tests.support.recorded_queries import recorded_queries
 from tests.surface.store import (
     Annotation,
     ConversationFacts,
@@ -359,3 +361,33 @@ def test_a_hand_over_is_on_no_list_where_states_are_tools_and_on_it_where_a_flow
     assert ranked(store) == [("derived", "find_line", 6)]
     put(store, "own.jsonl", [ended(f"own-{number}", "transfer_to_human", "observed") for number in range(7)])
     assert ranked(store) == [("observed", "transfer_to_human", 7), ("derived", "find_line", 6)]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 5])
+@pytest.mark.parametrize("where", ["", "persona=hurried", "flow=dental"])
+def test_the_first_of_each_list_are_the_first_of_the_whole_list(tmp_path: Path, limit: int, where: str) -> None:
+    made = world(5, 90)
+    with fresh(tmp_path / "store.db") as store:
+        put(store, "/in/a.jsonl", [*made.calls, *made.verdicts])
+        among = parse(where) if where else None
+        whole, some = worklist(store, among, None), worklist(store, among, limit)
+    assert (some.flows, some.segments, some.states) == (
+        whole.flows[:limit], whole.segments[:limit], whole.states[:limit]
+    )  # fmt: skip
+    assert some.listed == whole.listed == (len(whole.flows), len(whole.segments), len(whole.states))
+    assert (some.first, some.totals, some.nowhere, some.by_steps) == (
+        whole.first, whole.totals, whole.nowhere, whole.by_steps
+    )  # fmt: skip
+
+
+def test_of_many_flows_only_those_that_are_listed_are_measured(tmp_path: Path) -> None:
+    with fresh(tmp_path / "store.db") as store:
+        facts = [each for number in range(50) for each in calls(f"flow-{number:02d}", 6, failed=6)]
+        put(store, "/in/a.jsonl", facts)
+        with recorded_queries(store) as queries:
+            found = worklist(store, None, 3)
+    assert [len(each) for each in (found.flows, found.segments, found.states)] == [3, 3, 3]
+    assert found.listed == (50, 50, 50)
+    of_aspects = [query for query in queries if "aspect_total" in query or "aspect_rollup" in query]
+    assert of_aspects
+    assert all("flow_id" in query.partition("WHERE")[2] for query in of_aspects)

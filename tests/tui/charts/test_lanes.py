@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.golden import assert_golden
@@ -316,6 +316,7 @@ MARKS = st.builds(
 
 
 @given(st.lists(MARKS, max_size=12), st.integers(1, 130), st.booleans())
+@example([Mark("interruption", 0.0, 0.0, seconds=math.inf)], 4, True)
 def test_whatever_is_marked_the_lanes_keep_their_width_and_their_lines(
     marks: list[Mark], width: int, ascii_only: bool
 ) -> None:

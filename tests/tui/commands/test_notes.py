@@ -185,6 +185,19 @@ def test_a_note_that_may_be_of_several_calls_is_said(store: Path, tmp_path: Path
     assert "1 note in the store may be of several calls and counts for none" in capsys.readouterr().err
 
 
+def test_codes_that_differ_in_case_or_blanks_come_in_as_the_one_in_use(store: Path, tmp_path: Path) -> None:
+    other = str(tmp_path / "other.db")
+    noted("conversation=c-1", "--code", "Wrong Day")
+    noted("conversation=c-2", "--code", "loop")
+    assert run(["notes", "export", "-o", str(tmp_path / "notes.jsonl")]) == ExitCode.OK
+    text = (tmp_path / "notes.jsonl").read_text(encoding="utf-8")
+    (tmp_path / "bob.jsonl").write_text(text.replace("Wrong Day", "wrong  day"), encoding="utf-8")
+    assert run(["notes", "import", str(tmp_path / "notes.jsonl"), "--store", other]) == ExitCode.OK
+    assert run(["notes", "import", str(tmp_path / "bob.jsonl"), "--store", other]) == ExitCode.OK
+    with open_store(other) as opened:
+        assert sorted(note.code or "" for note in read_notes(opened)) == ["Wrong Day", "loop"]
+
+
 def test_lines_that_are_no_notes_are_named_and_fail_where_that_is_asked_for(
     store: Path, tmp_path: Path, capsys: Captured
 ) -> None:

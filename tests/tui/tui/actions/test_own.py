@@ -308,7 +308,7 @@ def test_the_explorer_suspends_for_a_program_and_comes_back(tiny: Path, tmp_path
         terminal.wait_for("<viewing>")
         terminal.send("4\n")
         terminal.wait_for("ask: sh ended with exit code 4")
-        assert terminal.lines[:-1] == seen[:-1]
+        terminal.wait(lambda: terminal.lines[:-1] == seen[:-1], "the screen of before")
         terminal.send("w")
         terminal.wait_for("flows › worklist")
         terminal.send("Q")
