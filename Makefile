@@ -13,12 +13,13 @@ ifneq ($(filter check,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=2
 endif
 
-.PHONY: help demo test check lint types walls bench readme screenshots format clean
+.PHONY: help demo test check lint types walls dist bench readme screenshots format clean
 
 help:
 	@echo "make demo    simulate calls, ingest them and open the explorer (without a terminal: print the tables)"
 	@echo "make test    run the tests"
 	@echo "make check   run the linters, the type checker, the import walls and the tests"
+	@echo "make dist    build the wheel, install it elsewhere in each way that there is, and use it"
 	@echo "make bench   measure against floors and peers, write benchmarks/RESULTS.md"
 	@echo "make readme  write the outputs that README.md and docs/ show anew"
 	@echo "make screenshots  draw the pictures in screenshots/ anew"
@@ -42,6 +43,11 @@ types: $(VENV)/.ready
 
 walls: $(VENV)/.ready
 	$(BIN)/lint-imports
+
+dist: $(VENV)/.ready
+	rm -rf dist
+	$(BIN)/python -m hatchling build --directory dist
+	$(BIN)/python -m tests.wheel dist/*.whl
 
 bench: $(VENV)/.ready-bench
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -20,6 +20,7 @@ from riff_store.errors import (
     RiffError,
     StoreError,
     UsageError,
+    how_to_install,
 )
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "UsageError",
     "ViewFailed",
     "describe",
+    "how_to_install",
     "in_parts",
     "trace",
     "writing",

@@ -124,6 +124,6 @@ def postgresql() -> Iterator[Server]:
     bin = programs()
     if bin is None:
         pytest.skip("needs PostgreSQL: apt-get install postgresql")
-    pytest.importorskip("psycopg", reason="needs psycopg: pip install 'riff-tui[postgres]'")
+    pytest.importorskip("psycopg", reason="needs psycopg")
     with running(bin) as server:
         yield server

@@ -42,4 +42,4 @@ except RiffError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8")
-    assert done.stdout == "views come with riff-tui, which is not installed; pip install riff-tui\n", done.stderr
+    assert done.stdout == "views come with riff-tui, which is not installed; install its wheel here\n", done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -13,12 +14,14 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 
 import riff_tui
 from tests.conftest import ROOT
 
+GITHUB = ROOT / ".github"
 PACKAGES = {
     "riff_tui": ROOT,
     "riff_store": ROOT / "store",
@@ -118,10 +121,45 @@ def test_make_has_every_target_that_the_pages_name() -> None:
         assert named <= targets, page
 
 
-def test_ci_runs_both_make_targets_in_one_go() -> None:
+def test_ci_runs_every_make_target_in_one_go() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111
-    assert "make check test" in script.read_text(encoding="utf-8")
+    assert "make check test dist" in script.read_text(encoding="utf-8")
+
+
+def test_workflows_run_ci_with_every_python_that_is_promised() -> None:
+    workflows = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (GITHUB / "workflows").iterdir()}
+    assert workflows.keys() == {"ci", "release"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    promised = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert workflows["ci"]["jobs"]["check"]["strategy"]["matrix"]["python"] == promised
+    for name, workflow in workflows.items():
+        steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+        assert ".ci/run" in [step.get("run") for step in steps], name
+        assert workflow["permissions"] == {"contents": "read"}, name
+
+
+def test_a_tag_is_released_only_as_its_version(tmp_path: Path) -> None:
+    workflow = yaml.safe_load((GITHUB / "workflows" / "release.yml").read_text("utf-8"))
+    [check] = [step["run"] for step in workflow["jobs"]["release"]["steps"] if "tag" in step.get("name", "")]
+    for tag, code in ((f"v{riff_tui.__version__}", 0), (riff_tui.__version__, 1), ("v0.0.1", 1)):
+        surroundings = os.environ | {"GITHUB_REF_NAME": tag}
+        assert subprocess.run(["bash", "-c", check], cwd=ROOT, env=surroundings, check=False).returncode == code, tag
+
+
+def test_issue_forms_ask_for_what_is_needed_first() -> None:
+    forms = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (GITHUB / "ISSUE_TEMPLATE").iterdir()}
+    asked = {name: {field["id"] for field in form["body"]} for name, form in forms.items() if name != "config"}
+    assert asked["bug"] >= {"version", "doctor"}
+    assert asked["format"] >= {"sample"}
+    for name in asked:
+        assert forms[name].keys() >= {"name", "description", "body"}
+
+
+def test_hooks_before_a_commit_run_what_make_check_runs() -> None:
+    [repository] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    hooks = {hook["entry"].removeprefix(".venv/bin/").split()[0] for hook in repository["hooks"]}
+    assert hooks == {"ruff", "mypy", "lint-imports"}
 
 
 def test_the_wheel_holds_the_packages_with_their_data(tmp_path: Path) -> None:
@@ -145,6 +183,7 @@ def test_the_wheel_holds_the_packages_with_their_data(tmp_path: Path) -> None:
 def test_the_project_asks_for_the_versions_that_it_pins() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    asked = [each for each in asked if not each.startswith("riff-tui[")]
     for requirement in map(Requirement, asked):
         assert requirement.specifier.contains(pinned()[canonical(requirement.name)]), requirement
 
@@ -165,7 +204,7 @@ def _leads_to(name: str, path: str) -> bool:
 
 def test_the_root_holds_what_belongs_there() -> None:
     pages = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md"}
-    settings = {".gitignore", "Makefile", "constraints.txt", "pyproject.toml"}
+    settings = {".gitignore", ".pre-commit-config.yaml", "Makefile", "constraints.txt", "pyproject.toml"}
     assert {path.name for path in project_files() if path.parent == ROOT} == pages | settings
 
 

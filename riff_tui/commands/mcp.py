@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from riff_store.database import Store
 
 EXAMPLES = ("riff-tui mcp --store nightly.db",)
-MISSING = "mcp needs a package that is not installed: pip install 'riff-tui[mcp]'"
+MISSING = "mcp needs a package that is not installed"
 MOST_ROWS = 50
 _ROWS = 10
 _LONGEST_WORDS = 400
@@ -229,14 +229,14 @@ def _serve(answers: _Answers) -> None:
     """Speak the protocol on stdin and stdout until the other side ends."""
     import asyncio
 
-    from riff_tui.errors import UsageError
+    from riff_tui.errors import UsageError, how_to_install
 
     try:
         from mcp import types
         from mcp.server.lowlevel import Server
         from mcp.server.stdio import stdio_server
     except ModuleNotFoundError as error:
-        raise UsageError(MISSING) from error
+        raise UsageError(MISSING, how_to_install("mcp")) from error
     from riff_tui import __version__
 
     async def list_tools(context: Any, params: Any) -> Any:

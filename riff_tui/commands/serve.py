@@ -33,7 +33,7 @@ EXAMPLES = (
     "riff-tui serve --port 8123 --no-open --read-only",
     "riff-tui serve --port 8123 --public-origin http://127.0.0.1:9000",
 )
-MISSING = "serve needs packages that are not installed: pip install 'riff-tui[serve]'"
+MISSING = "serve needs packages that are not installed"
 
 # Where one of these is set a browser has a place to open; one that draws in this terminal is none.
 _DESKTOP = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
@@ -101,12 +101,12 @@ def serve(
 
 def _require_packages() -> None:
     """Raise `UsageError` where those of the extra are not installed."""
-    from riff_tui.errors import UsageError
+    from riff_tui.errors import UsageError, how_to_install
 
     try:
         import riff_tui.serve.server  # noqa: F401  # it imports them
     except ModuleNotFoundError as error:
-        raise UsageError(MISSING) from error
+        raise UsageError(MISSING, how_to_install("serve")) from error
 
 
 def _served(given: str | None, location: str, shared: Sequence[str], start: tuple[str, Request, str] | None) -> Served:

@@ -82,4 +82,4 @@ def _ask() -> Callable[..., list[dict[str, Any]]]:
 def _ask_without_views(*_: object, **__: object) -> NoReturn:
     from riff_store.errors import RiffError
 
-    raise RiffError("views come with riff-tui, which is not installed", "pip install riff-tui")
+    raise RiffError("views come with riff-tui, which is not installed", "install its wheel here")

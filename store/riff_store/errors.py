@@ -56,6 +56,10 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 WRONG_PLACE = (
@@ -176,6 +180,53 @@ class OutputFull(OutputError):
     """Give up on an output that there is no room for."""
 
     code = ExitCode.STORE
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs the missing packages of an extra where this program runs.
+
+    It names packages and never riff-tui, unless uv asks where it came from: riff-tui is on no index. What pipx and
+    uv installed needs their own commands; any other environment has its pip, or was made by uv without one.
+    """
+    import shlex
+    import sys
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    packages = shlex.join(_missing_packages(extra))
+    prefix, python = Path(sys.prefix), shlex.quote(sys.executable)
+    if (prefix / "pipx_metadata.json").exists():
+        return f"pipx inject riff-tui {packages}"
+    if (prefix / "uv-receipt.toml").exists():
+        return _with_uv_tool(prefix / "uv-receipt.toml", packages)
+    if find_spec("pip") is None:
+        return f"uv pip install --python {python} {packages}"
+    return f"{python} -m pip install {packages}"
+
+
+def _missing_packages(extra: str) -> list[str]:
+    import re
+    from importlib import metadata
+
+    try:
+        needed = metadata.requires("riff-tui") or []
+    except metadata.PackageNotFoundError:  # run from its files
+        needed = []
+    of_extra = [each for each in needed if re.search(rf"""extra\s*==\s*['"]{extra}['"]""", each)]
+    packages = sorted(re.split(r"[<>=!~;\s]", each, maxsplit=1)[0] for each in of_extra)
+    return [name for name in packages if not any(metadata.distributions(name=name.split("[")[0]))] or packages
+
+
+def _with_uv_tool(receipt: Path, packages: str) -> str:
+    """Return uv's command; it replaces what was added before, so that this is named again."""
+    import shlex
+    import tomllib
+
+    tool = tomllib.loads(receipt.read_text("utf-8")).get("tool", {})
+    [riff_tui, *added] = sorted(tool.get("requirements", []), key=lambda each: each["name"] != "riff-tui")
+    source = riff_tui.get("path") or riff_tui.get("directory") or riff_tui.get("url") or "riff-tui"
+    names = [each["name"] for each in added if each["name"] not in packages.split()]
+    return f"uv tool install {''.join(f'--with {each} ' for each in (*names, *packages.split()))}{shlex.quote(source)}"
 
 
 @contextmanager

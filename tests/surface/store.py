@@ -31,6 +31,7 @@ from riff_store.errors import (
     StoreReadOnly,
     Terminated,
     UsageError,
+    how_to_install,
 )
 from riff_store.facts import (
     Annotation,

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from riff_runner.chat.endpoint import LARGEST_BODY, Endpoint
-from riff_store.errors import RiffError, UsageError
+from riff_store.errors import RiffError, UsageError, how_to_install
 
 CONNECT_S = 10.0
 LAST_PIECE_S = 0.05
@@ -89,7 +89,7 @@ class HttpClient:
             import aiohttp
         except ImportError as error:
             raise ClientMissing(
-                "a model behind an endpoint needs the HTTP client", f"pip install 'riff-tui[{extra}]'"
+                "a model behind an endpoint needs a package that is not installed", how_to_install(extra)
             ) from error
         self._library: Any = aiohttp
         self._endpoint = endpoint

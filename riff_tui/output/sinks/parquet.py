@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from riff_tui.errors import RiffError
+from riff_tui.errors import RiffError, how_to_install
 from riff_tui.table import Batch, Column
 
 ROWS = 65_536
-MISSING = "parquet needs a package that is not installed: pip install 'riff-tui[parquet]'"
+MISSING = "parquet needs a package that is not installed"
 
 
 def check() -> None:
@@ -20,7 +20,7 @@ def check() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
-        raise RiffError(MISSING) from error
+        raise RiffError(MISSING, how_to_install("parquet")) from error
 
 
 def write_batches(columns: Sequence[Column], batches: Iterable[Batch], out: BinaryIO, rows: int = ROWS) -> None:

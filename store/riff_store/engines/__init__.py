@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riff_store import orm as orm
 from riff_store.engines.engine import Engine
-from riff_store.errors import StoreError
+from riff_store.errors import StoreError, how_to_install
 from riff_store.location import is_miswritten, is_on_server, without_secrets
 
 
@@ -24,7 +24,7 @@ def engine_at(location: str | Path) -> Engine:
             if error.name != "psycopg":
                 raise
             message = f"{without_secrets(text)}: stores in PostgreSQL need a package that is not installed"
-            raise StoreError(message, "pip install 'riff-tui[postgres]'") from None
+            raise StoreError(message, how_to_install("postgres")) from None
         return PostgresqlEngine(text)
     if is_miswritten(text):
         raise StoreError(

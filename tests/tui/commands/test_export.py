@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -168,7 +169,7 @@ def test_without_its_package_parquet_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     path = tmp_path / "scores.parquet"
     assert run(["export", "--store", str(tiny), "-o", str(path)]) == ExitCode.UNEXPECTED
-    assert capsys.readouterr().err == f"riff-tui: error: {MISSING}\n"
+    assert re.fullmatch(rf"riff-tui: error: {MISSING}; \S+ -m pip install pyarrow\n", capsys.readouterr().err)
     assert not path.exists()
     assert run(["export", "--store", str(tiny)]) == ExitCode.OK
 

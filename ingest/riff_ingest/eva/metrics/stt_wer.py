@@ -13,9 +13,10 @@ from typing import Any, cast
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.score import MetricScore, rate
+from riff_store.errors import how_to_install
 
 NAME = "stt_wer"
-MISSING = 'whisper-normalizer and jiwer are not installed; `pip install "riff-tui[eva]"` brings them'
+MISSING = "whisper-normalizer and jiwer are not installed"
 _MOST_COMMON = 10
 _LONGEST_TEXT = 10_000  # of a turn; evening out the spelling of hostile text takes time by its length squared
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
@@ -75,7 +76,7 @@ def stt_wer(context: MetricContext, files: RecordFiles) -> MetricScore:
     try:
         errors = {turn: turn_errors(*map(normalised_english, texts)) for turn, texts in turns.items()}
     except ImportError:
-        return MetricScore(NAME, skipped=True, error=MISSING)
+        return MetricScore(NAME, skipped=True, error=f"{MISSING}; {how_to_install('eva')}")
     return _scored(context.language, errors)
 
 
