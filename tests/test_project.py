@@ -111,7 +111,13 @@ def test_nothing_names_an_index_or_a_place_on_some_machine() -> None:
 
 def test_the_changelog_tells_of_this_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert "## [Unreleased]" in changelog or f"## [{riff_tui.__version__}]" in changelog
+    assert f"\n## [{riff_tui.__version__}] - 20" in changelog
+    assert changelog.index("## [Unreleased]") < changelog.index(f"## [{riff_tui.__version__}]")
+
+
+def test_an_entry_of_the_changelog_has_25_words_at_most() -> None:
+    entries = re.findall(r"^- (.*(?:\n  .*)*)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert not [entry for entry in entries if len(entry.split()) > 25]
 
 
 def test_make_has_every_target_that_the_pages_name() -> None:
