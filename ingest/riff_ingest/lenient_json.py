@@ -422,6 +422,26 @@ def _plain_types(kind: Any) -> list[type]:
     return [getattr(kind, "__origin__", kind)]
 
 
+_LATEST = 1e14
+"""The last time that is believed, in milliseconds since the epoch: more than a thousand years from now."""
+
+_LATEST_SECONDS = 1e11
+"""A time below it is one in seconds: in milliseconds it would be before April 1973."""
+
+
+def epoch_ms(value: Any) -> float | None:
+    """Return a time in milliseconds since the epoch, also one that is told in seconds; `None` for what is none."""
+    found = number_of(value, lowest=1, highest=_LATEST)
+    return None if found is None else found * 1000 if found < _LATEST_SECONDS else found
+
+
+def moment(milliseconds: float | None) -> str | None:
+    """Return a time that is told in milliseconds since the epoch in RFC 3339, `None` for what is none."""
+    if milliseconds is None or not 0 < milliseconds <= _LATEST:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+
+
 @lru_cache(maxsize=1024)
 def parse_time(text: str) -> int | None:
     """Parse RFC 3339 into microseconds since the epoch in UTC, `None` for what is no time; without a zone it is UTC.
@@ -431,11 +451,11 @@ def parse_time(text: str) -> int | None:
     if text[4:5] != "-" or text[7:8] != "-":  # fromisoformat takes a row of digits for a time
         return None
     try:
-        moment = datetime.fromisoformat(text)
+        found = datetime.fromisoformat(text)
     except ValueError:
         try:
-            moment = datetime.fromisoformat(text.upper())  # RFC 3339 allows t and z
+            found = datetime.fromisoformat(text.upper())  # RFC 3339 allows t and z
         except ValueError:
             return None
-    past = moment - (_EPOCH if moment.tzinfo else _EPOCH_WITHOUT_ZONE)
+    past = found - (_EPOCH if found.tzinfo else _EPOCH_WITHOUT_ZONE)
     return (past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds

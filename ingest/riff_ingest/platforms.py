@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,10 +20,10 @@ from riff_ingest.conversation import DERIVED, Contract, Conversation
 from riff_ingest.lenient_json import (
     as_text,
     clean,
+    epoch_ms,
     is_closed,
     loads,
     no_payload,
-    number_of,
     object_of,
     opened,
     parse_time,
@@ -34,25 +34,6 @@ from riff_ingest.source import FileHead, run_of
 from riff_ingest.state_aspects import read_stream
 from riff_ingest.tool_states import ObservedStates, ToolStates
 from riff_store.facts import JudgedScore, Skipped
-
-LATEST = 1e14
-"""The last time that is believed, in milliseconds since the epoch: more than a thousand years from now."""
-
-_LATEST_SECONDS = 1e11
-"""A time below it is one in seconds: in milliseconds it would be before April 1973."""
-
-
-def epoch_ms(value: Any) -> float | None:
-    """Return a time in milliseconds since the epoch, also one that is told in seconds; `None` for what is none."""
-    found = number_of(value, lowest=1, highest=LATEST)
-    return None if found is None else found * 1000 if found < _LATEST_SECONDS else found
-
-
-def moment(milliseconds: float | None) -> str | None:
-    """Return a time that is told in milliseconds since the epoch in RFC 3339, `None` for what is none."""
-    if milliseconds is None or not 0 < milliseconds <= LATEST:
-        return None
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def run_of_day(started_at: str | None, version: str | None) -> str | None:
@@ -278,7 +259,8 @@ def short(said: str | None, private: PrivateValues) -> str | None:
 
 # Read the records of calls that a platform's API or its webhooks gave: one, a list, or one a line.
 #
-# Of several records of one call the one in which most is filled in counts, of equal ones the last.
+# Of several records of one call the one in which most is filled in counts, of equal ones the last; it is a loss where
+# another of these has other words.
 LISTS = ("items", "results", "calls")
 """The keys under which answers of an API that come in pages keep their list."""
 
@@ -295,11 +277,16 @@ _BEFORE = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
 
 
 class Candidate(NamedTuple):
-    """Name the call that a record is of, how much of it is filled in, and when it was sent, in ms since the epoch."""
+    """Name the call that a record is of, how much of it is filled in, and when it was sent, in ms since the epoch.
+
+    `words` are what was said as the record has it, `None` where the call goes on: of records that have as much and were
+    sent as late, one with other words is missed.
+    """
 
     call: str
     stage: int
     sent: float | None = None
+    words: Any = None
 
     @property
     def filled(self) -> int:
@@ -430,7 +417,7 @@ def _keep_best(best: dict[str, _Rank], sketch: CandidateOf, is_call: Any, number
 def _counting(
     records: Any, best: dict[str, _Rank], sketch: CandidateOf, is_call: Any, what: str
 ) -> Iterator[CallRecord | Skipped]:
-    closed = 0
+    closed, rivals = 0, defaultdict[str, list[tuple[int, str]]](list)
     for number, record in records:
         try:
             listed = _sketched(record, sketch, is_call, what)
@@ -443,8 +430,15 @@ def _counting(
             elif found is None:
                 yield Skipped("skipped", number, f"{what} is not a call")
             elif best.get(found.call) == (found.filled, number, place):
+                for other, words in rivals.pop(found.call, ()):
+                    is_same = words == repr(found.words)
+                    reason = f"{what} {number} tells {'the same' if is_same else 'otherwise'} of this call, and counts"
+                    yield Skipped("superseded" if is_same else "replaced", other, reason, found.call)
                 yield CallRecord(number, value, found.filled)
             elif found.call in best:
+                if found.words is not None and found.filled == best[found.call][0]:
+                    rivals[found.call].append((number, repr(found.words)))
+                    continue
                 yield Skipped("superseded", number, f"{what} {best[found.call][1]} tells more of this call", found.call)
     if closed:
         yield Skipped("skipped", None, no_payload(closed, what))

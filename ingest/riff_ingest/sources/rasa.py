@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.lenient_json import number_of, object_of, objects_of, read_values, text_of
+from riff_ingest.lenient_json import moment, number_of, object_of, objects_of, read_values, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import FileHead, ReadContext, ReadItem, Source, run_of
@@ -112,7 +112,7 @@ def _said(event: Mapping[str, Any]) -> str | None:
 def _conversation(
     name: str, events: Sequence[dict[str, Any]], private: PrivateValues, context: ReadContext, path: Path
 ) -> Conversation:
-    from riff_ingest.platforms import CallEnding, ended_call, moment, run_of_day
+    from riff_ingest.platforms import CallEnding, ended_call, run_of_day
 
     times = [t for each in events if (t := _moment(each)) is not None]
     begins = min(times, default=None)

@@ -217,6 +217,8 @@ class Writer:
                     result.skipped += 1
                     place = "" if item.line is None else f"line {item.line}: "
                     result.reason = result.reason or encodable(f"{place}{item.reason}")
+                elif item.kind == "replaced":
+                    rows.winners.add(path)
                 else:
                     result.noted += item.kind != "superseded"  # which are counted once all is settled
         rows.flush()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.conversation import Contract, Conversation
-from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of
+from riff_ingest.lenient_json import moment, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import (
     AGENT_HANGUP,
@@ -23,7 +23,6 @@ from riff_ingest.platforms import (
     ReadCall,
     ended_call,
     joined,
-    moment,
     parted,
     read_calls,
     run_of_day,
@@ -90,9 +89,10 @@ def read_bland_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
 def _candidate(value: Any) -> Candidate | None:
     if not is_call(value) or not value["call_id"]:
         return None
-    has_words = bool(value.get("transcripts") or value.get("concatenated_transcript"))
+    words = value.get("transcripts") or value.get("concatenated_transcript")
     is_ended = value.get("completed") is True
-    return Candidate(value["call_id"], 4 * is_ended + 2 * has_words + bool(value.get("pathway_logs")))
+    stage = 4 * is_ended + 2 * bool(words) + bool(value.get("pathway_logs"))
+    return Candidate(value["call_id"], stage, words=words if is_ended else None)
 
 
 def _read_call(record: CallRecord, events: list[Timed], context: ReadContext, flows: FlowNodes) -> ReadCall:

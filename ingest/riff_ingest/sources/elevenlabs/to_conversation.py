@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.conversation import Contract, Conversation
-from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of
+from riff_ingest.lenient_json import epoch_ms, moment, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import (
     AGENT_HANGUP,
@@ -26,9 +26,7 @@ from riff_ingest.platforms import (
     Candidate,
     PlatformVerdict,
     ended_call,
-    epoch_ms,
     judged_at,
-    moment,
     read_call_records,
     short,
 )
@@ -123,7 +121,8 @@ def _candidate(value: Any) -> Candidate | None:
     is_done = text_of(call.get("status")) not in _GOING_ON
     has_words = bool(call.get("transcript"))
     stage = 4 * bool(call.get("analysis")) + 2 * (is_done and has_words) + has_words
-    return Candidate(name, stage, epoch_ms(record.get("event_timestamp")))
+    words = call.get("transcript") if is_done else None
+    return Candidate(name, stage, epoch_ms(record.get("event_timestamp")), words)
 
 
 def _call_of(record: Mapping[str, Any]) -> dict[str, Any]:

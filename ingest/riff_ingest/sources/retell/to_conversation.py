@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.conversation import Contract, Exits
-from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of
+from riff_ingest.lenient_json import epoch_ms, moment, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import (
     AGENT_HANGUP,
@@ -24,9 +24,7 @@ from riff_ingest.platforms import (
     PlatformVerdict,
     ReadCall,
     ended_call,
-    epoch_ms,
     judged_at,
-    moment,
     read_calls,
     run_of_day,
     short,
@@ -54,6 +52,7 @@ NO_FLOW_FILE = (
 )
 NO_TEXT = "it has no text: Retell was set to store {setting}"
 
+_WORDS = ("transcript_with_tool_calls", "transcript_object", "transcript")
 _PLACES = frozenset({"current_node", "previous_node"})
 _WAITING = frozenset({"pending", "in_progress"})
 
@@ -143,8 +142,9 @@ def _candidate(value: Any) -> Candidate | None:
     is_ended = event in ("call_analyzed", "call_ended") or call.get("call_status") in ("ended", "error")
     is_analyzed = event == "call_analyzed" or bool(call.get("call_analysis"))
     has_text = any(kept_under(call, "transcript_with_tool_calls", "transcript_object"))
-    sent = epoch_ms(value.get("event_timestamp"))
-    return Candidate(name, 4 * is_analyzed + 2 * is_ended + has_text, sent)
+    stage = 4 * is_analyzed + 2 * is_ended + has_text
+    words = next(kept_under(call, *_WORDS), ()) if stage > 1 else None
+    return Candidate(name, stage, epoch_ms(value.get("event_timestamp")), words)
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.lenient_json import number_of, object_of, parse_time, text_of
+from riff_ingest.lenient_json import epoch_ms, moment, number_of, object_of, parse_time, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import (
     AGENT_HANGUP,
@@ -21,8 +21,6 @@ from riff_ingest.platforms import (
     PlatformVerdict,
     ReadCall,
     ended_call,
-    epoch_ms,
-    moment,
     read_calls,
     run_of_day,
     short,
@@ -37,7 +35,7 @@ from riff_ingest.sources.vapi.transcript import (
     artifact_of,
     call_of,
     entries_of,
-    has_words,
+    kept_words,
     private_values,
     read_transcript,
     variables_of,
@@ -66,8 +64,9 @@ def _candidate(value: Any) -> Candidate | None:
         return None
     told = message if message.get("type") == REPORT else call
     is_analyzed = bool(told.get("analysis"))
-    filled = 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_words(told)
-    return Candidate(name, filled, epoch_ms(message.get("timestamp")))
+    stage, words = 4 * is_analyzed + 2 * bool(told.get("endedReason")), kept_words(told)
+    sent = epoch_ms(message.get("timestamp"))
+    return Candidate(name, stage + any(words), sent, words if stage else None)
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from riff_ingest.lenient_json import number_of, object_of, objects_of, text_of, value_in
-from riff_ingest.platforms import NOTHING_SAID, epoch_ms, joined, parted, with_times
+from riff_ingest.lenient_json import epoch_ms, number_of, object_of, objects_of, text_of, value_in
+from riff_ingest.platforms import NOTHING_SAID, joined, parted, with_times
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.segments import ToolSegments
 from riff_ingest.tool_states import ObservedStates, ToolStates, answers_in_order, fill
@@ -204,10 +204,10 @@ def words_of(call: Mapping[str, Any], private: PrivateValues) -> Words:
     return told[0]._replace(problem=(problems or [NOTHING_SAID])[0])
 
 
-def has_words(told: Mapping[str, Any]) -> bool:
-    """Tell whether a record seems to have what was said in its call, without a look at it."""
+def kept_words(told: Mapping[str, Any]) -> list[Any]:
+    """Return what a record keeps of what was said in its call, in all the forms of it."""
     keys, artifact = ("messages", _FORMATTED, _TEXT), artifact_of(told)
-    return bool(artifact.get("nodes")) or any(holder.get(key) for key in keys for holder in (artifact, told))
+    return [artifact.get("nodes"), *(holder.get(key) for key in keys for holder in (artifact, told))]
 
 
 def _from_openai(given: Any) -> list[Message]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.support import bland_calls, elevenlabs_calls, trajectories
 from tests.support.facts import contents
-from tests.support.retell_calls import retell_call
-from tests.support.vapi_calls import report, vapi_call
+from tests.support.retell_calls import retell_call, spoke
+from tests.support.vapi_calls import report, said, vapi_call
 from tests.surface.ingest import IngestSummary, ingest
 from tests.surface.store import Writer, open_store
 
@@ -21,6 +22,7 @@ RETELL = [
     {"event": "call_ended", "call": retell_call()},
     {"event": "call_analyzed", "call": retell_call(**ANALYZED)},
 ]
+SAID = elevenlabs_calls.item("agent", "Hello.", 0)
 VAPI = [
     {"message": {"type": kind, "call": {"id": "c-1", "orgId": "o"}}}
     for kind in ("status-update", "transcript", "conversation-update", "speech-update", "hang", "tool-calls")
@@ -98,6 +100,39 @@ def test_two_records_of_one_stage_with_other_words_are_a_loss_unless_one_is_late
         assert opened.execute_sql("SELECT source_file_id FROM conversation") == opened.execute_sql(
             "SELECT id FROM source_file WHERE path LIKE '%0.json'"
         )
+
+
+ELEVENLABS = [elevenlabs_calls.hook(elevenlabs_calls.plain(transcript=some)) for some in ([SAID], [SAID, SAID])]
+
+
+@pytest.mark.parametrize(
+    ("same", "other"),
+    [
+        (
+            RETELL[2],
+            {"event": "call_analyzed", "call": retell_call(items=[spoke("agent", "Other.", 0, 1)], **ANALYZED)},
+        ),
+        (vapi_call("c-1"), vapi_call("c-1", messages=[said("bot", "Other.", 0)])),
+        (bland_calls.call(), bland_calls.call(transcripts=bland_calls.call()["transcripts"][:1])),
+        (ELEVENLABS[0], ELEVENLABS[1]),
+        (trajectories.results()[0], trajectories.results()[0] | {"reward": 0.0}),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_records_of_one_stage_in_one_file_are_a_loss_where_their_words_differ(
+    tmp_path: Path, name: str, same: Any, other: Any
+) -> None:
+    def found(*records: Any) -> tuple[bool, list[str]]:
+        path, store = tmp_path / name, tmp_path / "s.db"
+        path.write_text(json.dumps(records) if name == "a.json" else "\n".join(map(json.dumps, records)))
+        summary = take(store, path)
+        assert summary.conversations("taken", "changed") == 1
+        assert is_strict(take(store, path)) == is_strict(summary)
+        assert summary.winners == ([str(path)] if summary.replaced else [])
+        return is_strict(summary), [kind for _, kind in noted(store) if kind != "defect"]
+
+    assert found(same, same) == (True, ["superseded"])
+    assert found(same, other, same) == (False, ["superseded", "replaced"])
 
 
 def test_times_in_seconds_are_those_in_milliseconds(tmp_path: Path) -> None:
