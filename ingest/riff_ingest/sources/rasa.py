@@ -11,6 +11,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.lenient_json import moment, number_of, object_of, objects_of, read_values, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
+from riff_ingest.segments import hands_over
 from riff_ingest.source import FileHead, ReadContext, ReadItem, Source, run_of
 from riff_ingest.source import text_of as text_of_path
 from riff_ingest.tool_states import ObservedStates, ToolStates, fill
@@ -33,6 +34,8 @@ _OWN_SLOTS = frozenset(
     {"requested_slot", "dialogue_stack", "flow_hashes", "return_value", "session_started_metadata", "followup_action"}
 )
 _PAYLOAD = "/session_start"
+_HAND_OVER, _NOBODY_THERE = "pattern_human_handoff", "utter_human_handoff_not_available"
+_TO_A_HUMAN = re.compile(r"(?:.+_)?hand_?(?:off|over)(?:_.+)?")
 _NUMBER = re.compile(r"\d[\d ()./-]{5,}\d")
 _NAMES_A_NUMBER = re.compile(r"phone|mobile|number", re.IGNORECASE)
 
@@ -112,7 +115,7 @@ def _said(event: Mapping[str, Any]) -> str | None:
 def _conversation(
     name: str, events: Sequence[dict[str, Any]], private: PrivateValues, context: ReadContext, path: Path
 ) -> Conversation:
-    from riff_ingest.platforms import CallEnding, ended_call, run_of_day
+    from riff_ingest.platforms import TRANSFER, CallEnding, ended_call, run_of_day
 
     times = [t for each in events if (t := _moment(each)) is not None]
     begins = min(times, default=None)
@@ -120,6 +123,7 @@ def _conversation(
     in_flows = not _IN_FLOWS.isdisjoint(kinds)
     loops = {loop for each in events if each.get("event") == _LOOP and (loop := text_of(each.get("name")))}
     states: ToolStates = ObservedStates() if in_flows or loops else ToolStates(context.tool_segments)
+    ending = CallEnding(TRANSFER, is_handed_over=True) if _is_handed_over(events) else CallEnding(None)
     walk = _Walk(states, private, loops, in_flows=in_flows)
     for each in events:
         at = _moment(each)
@@ -127,7 +131,7 @@ def _conversation(
     metadata = (object_of(each.get("metadata")) for each in events)
     assistant = next((found for each in metadata if (found := text_of(each.get("assistant_id")))), RASA)
     flow = private.text(assistant)
-    call = ended_call(name, flow, states, CallEnding(None), context.contracts.get(flow))
+    call = ended_call(name, flow, states, ending, context.contracts.get(flow), _HAND_OVER)
     call.agent_model = _UNKNOWN
     call.started_at = moment(None if begins is None else begins * 1000)
     call.run_id = run_of_day(call.started_at, None) or run_of(path)
@@ -139,6 +143,25 @@ def _conversation(
 
 def _moment(event: Mapping[str, Any]) -> float | None:
     return number_of(event.get("timestamp"), lowest=1, highest=_LATEST_S)
+
+
+def _is_handed_over(events: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a human took over: Rasa fell silent, or the flow or an action for that was run and not refused."""
+    found = False
+    for event in events:
+        kind, name = text_of(event.get("event")), text_of(event.get("name")) or ""
+        if kind in ("pause", "resume"):
+            found = kind == "pause"
+        elif kind in ("action", "action_execution_rejected") and (_hands_over(name) or name == _NOBODY_THERE):
+            found = kind == "action" and name != _NOBODY_THERE
+        elif kind == "flow_started" and event.get("flow_id") == _HAND_OVER:
+            found = True
+    return found
+
+
+def _hands_over(action: str) -> bool:
+    own = action.removeprefix("action_")  # of which one that only transfers may transfer money
+    return _TO_A_HUMAN.fullmatch(own) is not None or (own != "transfer" and hands_over(own))
 
 
 class _Walk:
@@ -204,7 +227,7 @@ def _recognises(head: FileHead) -> str | None:
 
 SOURCE = Source(
     kind=RASA,
-    version=1,
+    version=2,
     read=read,
     title="Trackers of Rasa",
     known_by="JSON with sender_id and events that have timestamps: one tracker, a list, or lines",

@@ -44,7 +44,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="tau-bench",
-    version=1,
+    version=2,
     read=read,
     title="Results of the first tau-bench",
     known_by="JSON with task_id, reward, info and traj: one call, a list, or lines",

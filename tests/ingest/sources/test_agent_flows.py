@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.agent_flows import HIDDEN, exported_llm, retell_llm, squad, vapi_workflow
+from tests.support.bland_calls import pathway
 from tests.support.elevenlabs_calls import plant_desk, workflow
 from tests.support.retell_calls import invoked, retell_call, retell_flow, spoke, written
 from tests.support.spots import spots
@@ -352,6 +353,29 @@ def test_a_word_in_a_header_takes_no_state_its_name() -> None:
     states = [{"name": name, "state_prompt": "", "tools": [tool]} for name in ("booking", "secret-7", "s" * 16)]
     flow = flow_of({"states": states}, PATH)
     assert list(outcomes(flow)) == ["booking", "[token]"]
+
+
+def _long_named(document: Any) -> Any:
+    """The same with the names of all that leads anywhere so long that no sentence has room for two."""
+    if isinstance(document, list):
+        return [_long_named(each) for each in document]
+    if not isinstance(document, dict):
+        return document
+    names = ("id", "name", "label", "destination_state_name", "destination_node_id", "assistantName", "from", "to")
+    return {
+        key: f"{value} {'long ' * 300}" if key in names and isinstance(value, str) else _long_named(value)
+        for key, value in document.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "document", [retell_llm(), exported_llm(), squad(), vapi_workflow(), workflow(), retell_flow(), pathway()]
+)
+def test_what_is_odd_is_told_whole_however_long_names_are(document: Any) -> None:
+    for reason in reasons(flow_of(_long_named(document), PATH)):
+        assert len(reason) < 300
+        assert reason.endswith(("which is no state", "which is no member", "which is no node", "nothing leads to it",
+                                "does not end the call", "leads to no node", "do not tell them apart"))  # fmt: skip
 
 
 def test_thousands_of_mutated_agents_are_described_or_refused() -> None:

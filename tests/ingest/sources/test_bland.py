@@ -23,6 +23,7 @@ from tests.surface.ingest import (
     ReadContext,
     SlotFilled,
     StateEntered,
+    StateExited,
     detect,
     facts_of,
     flow_files_read,
@@ -54,6 +55,12 @@ def test_a_record_tells_what_was_said_and_which_nodes_were_chosen(tmp_path: Path
     assert states(found) == [("1", 0.5), ("3", 9.5)]
     assert [(tool.name, tool.result) for tool in found.tool_calls] == [("agent-action", "Ended call")]
     assert (found.stop_reason, found.completed, found.errored, found.origin) == ("hangup", None, False, "observed")
+
+
+def test_variables_that_were_neither_handed_in_nor_of_the_line_are_slots(tmp_path: Path) -> None:
+    variables = call()["variables"] | {"now": "Tue", "offer": "ten", "day": None}
+    found = one(tmp_path / "call.json", call(variables=variables, request_data={"offer": "ten"}))
+    assert found.slots == {"plant": "fern", "phone": "[number]"}
 
 
 def test_events_of_the_pathway_beside_it_tell_nodes_and_webhooks(tmp_path: Path) -> None:
@@ -123,6 +130,8 @@ def test_a_pathway_is_a_flow_file_by_whose_nodes_calls_are_known(tmp_path: Path)
     assert found.slots == {"plant": "fern", "phone": "[number]"}
     filled = [(each.slot, each.state, each.t) for each in found.events if isinstance(each, SlotFilled)]
     assert filled == [("plant", "Stock", 9.5), ("phone", "Stock", 9.5)]
+    left = [(each.state, each.to_state, each.reason) for each in found.events if isinstance(each, StateExited)]
+    assert left == [("Hello", "Stock", "names a plant"), ("Stock", "Sorry", "none left")]
 
 
 @pytest.mark.parametrize(

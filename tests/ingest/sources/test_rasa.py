@@ -72,6 +72,36 @@ def test_a_flow_that_another_called_gives_way_to_it(tmp_path: Path) -> None:
     assert [state for state, _ in states(calls(tmp_path / "a.json", changed)[0])] == ["a", "b", "a"]
 
 
+@pytest.mark.parametrize(
+    ("added", "stop", "final"),
+    [
+        ([event("pause", 6)], "transfer", "escalated"),
+        ([event("pause", 6), event("resume", 7)], None, "transfer_money"),
+        ([event("action", 6, name="action_human_handoff")], "transfer", "escalated"),
+        ([event("action", 6, name="action_transfer_to_agent")], "transfer", "escalated"),
+        ([event("action_execution_rejected", 6, name="action_handover")], None, "transfer_money"),
+        ([event("flow_started", 6, flow_id="pattern_human_handoff")], "transfer", "pattern_human_handoff"),
+        (
+            [
+                event("flow_started", 6, flow_id="pattern_human_handoff"),
+                event("action", 6, name="utter_human_handoff_not_available"),
+            ],
+            None,
+            "pattern_human_handoff",
+        ),
+    ],
+)
+def test_a_conversation_that_a_human_takes_over_is_handed_over(
+    tmp_path: Path, added: list[Any], stop: str | None, final: str
+) -> None:
+    changed = tracker()
+    changed["events"] = [*changed["events"][:-2], *added]
+    (found,) = calls(tmp_path / "a.json", changed)
+    assert (found.stop_reason, found.final_state, found.completed) == (stop, final, None)
+    facts, _ = facts_of(found, default_run="x")
+    assert facts.success is (None if stop is None else False)
+
+
 def test_lists_and_lines_are_trackers_too(tmp_path: Path) -> None:
     both = [tracker(), forms()]
     expected = ["s-1", "s-1/2", "s-2"]

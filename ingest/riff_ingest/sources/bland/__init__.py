@@ -76,7 +76,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="bland",
-    version=1,
+    version=2,
     read=read,
     title="Calls of Bland",
     known_by="JSON with call_id and transcripts or pathway_logs, or events of a pathway: one, a list, or lines",

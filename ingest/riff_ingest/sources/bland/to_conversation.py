@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.conversation import Contract, Conversation
+from riff_ingest.conversation import Contract, Conversation, Exits
 from riff_ingest.lenient_json import moment, number_of, object_of, objects_of, text_of
 from riff_ingest.lines import BrokenInput
 from riff_ingest.platforms import (
@@ -55,6 +55,11 @@ _ACTION = "agent-action"
 _SIDES = {"user": "caller", "assistant": "agent", "robot": "agent", "agent": "agent", _ACTION: _ACTION}
 _ENDED_BY = {"user": HANGUP, "assistant": AGENT_HANGUP}
 _LINES = frozenset({"to", "from", "transferred_to", "short_to", "short_from"})
+_OF_EVERY_CALL = frozenset(
+    {"call_id", "city", "country", "input", "language", "metadata", "now", "now_utc", "phone_number", "state"}
+    | {"timestamp", "timezone", "zip"}
+)
+"""Variables that Bland gives to every call."""
 _OF_NUMBERS = ("phone", "mobile", "number")
 _ROOM = 4
 _NODE_IDS = ("chosen_node_id", "current_node_id", "node_id")
@@ -124,14 +129,15 @@ def _conversation(
     times = [t for t, _ in happenings if t is not None]
     begins = seconds_of(given.get("started_at")) or seconds_of(given.get("created_at")) or min(times, default=None)
     contract = flows.contracts.get(flow)
-    slots = {private.text(slot): private.value(value) for slot, value in _slots(given, contract).items()}
+    slots = {private.text(slot): private.value(value) for slot, value in _slots(given).items()}
+    ways = flows.exits(flow)
     states: ToolStates = ObservedStates() if nodes else ToolStates(context.tool_segments)
     for t, each in [*happenings, (None, None)]:
         since = None if t is None or begins is None else round(max(t - begins, 0), 3)
         if each is None or each.kind == "node":  # what a node found out is known when it is left
             _fill(states, slots, contract, since)
         if each is not None:
-            _take(states, each, since, flows.names(flow), private)
+            _take(states, each, since, flows.names(flow), ways, private)
     call = ended_call(given["call_id"], private.text(flow), states, _ending(given, private), contract)
     failed = [each.name for _, each in happenings if each.kind == "error"]
     if isinstance(call.errors, list):
@@ -156,11 +162,13 @@ def _fill(states: ToolStates, slots: Mapping[str, Any], contract: Contract | Non
 
 
 def _take(
-    states: ToolStates, each: Happening, t: float | None, names: Mapping[str, str], private: PrivateValues
+    states: ToolStates, each: Happening, t: float | None, names: Mapping[str, str], ways: Exits, private: PrivateValues
 ) -> None:
     if each.kind == "node":
         if isinstance(states, ObservedStates):
-            states.enter(names.get(each.name) or private.text(each.label or each.name), t)
+            node = names.get(each.name) or private.text(each.label or each.name)
+            reasons = set(ways.get(states.state or "", {}).get(node, {}).values())
+            states.enter(node, t, reason=private.text(reasons.pop()) if len(reasons) == 1 else None)
     elif each.kind == "tool":
         error = None if each.error is None else private.text(each.error)
         states.call(
@@ -226,11 +234,11 @@ def _logged(given: Mapping[str, Any]) -> Iterator[Timed]:
             yield t, _spoken(text_of(item.get("role")) or UNKNOWN, text)
 
 
-def _slots(given: Mapping[str, Any], contract: Contract | None) -> dict[str, Any]:
-    """Return the variables that the pathway is to find out: the others were handed in, or are of the line."""
-    wanted = {slot for state in (contract.states if contract else {}).values() for slot in state.required_slots}
+def _slots(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables that were found out: the others were handed in, are of the line or of every call."""
+    handed_in = {*_OF_EVERY_CALL, *_LINES, *object_of(given.get("request_data"))}
     variables = object_of(given.get("variables"))
-    return {slot: value for slot, value in variables.items() if slot in wanted and value is not None}
+    return {slot: value for slot, value in variables.items() if slot not in handed_in and value is not None}
 
 
 def _private(given: Mapping[str, Any], happenings: Sequence[Timed] = ()) -> PrivateValues:

@@ -62,7 +62,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="elevenlabs",
-    version=2,
+    version=3,
     read=read,
     title="Conversations of ElevenLabs Agents",
     known_by="JSON with conversation_id, agent_id and transcript: a call, a list, webhooks, simulations, or lines",

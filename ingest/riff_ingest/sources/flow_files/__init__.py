@@ -53,7 +53,7 @@ def _contracts(path: Path) -> dict[str, Contract]:
 
 SOURCE = Source(
     kind="flow-file",
-    version=6,
+    version=7,
     read=lambda path, context: _items(path),
     title="Flow file",
     known_by="parts of a contract, or nodes of pipecat, its editor, Retell, Vapi, ElevenLabs, Bland (TOML, JSON, YAML)",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from riff_ingest.lenient_json import object_of, objects_of, text_of
 from riff_ingest.private_values import PrivateValues, private_of_agent, short_words
-from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeEnd, NoFlow, PlatformFlow, by_choice
+from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeEnd, NoFlow, PlatformFlow, by_choice, shown
 
 _BY_SERVER = "its target is chosen by a server"
 _KEPT_ELSEWHERE = "its tools are named by ids alone, so nothing says where it leads"
@@ -66,23 +66,22 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
     ids: dict[str, str] = {}
     for part in parts:
         name = private.text(part.keys[0])
+        place = f"{many}.{shown(name)}"
         if name in nodes:
-            problems.append(
-                f"{many}.{name}: more than one {flow.part} is called this, and calls do not tell them apart"
-            )
+            problems.append(f"{place}: more than one {flow.part} is called this, and calls do not tell them apart")
             continue
         led = []
         for target, condition in part.led:
             if target in known:
                 led.append((known[target], condition))
                 continue
-            meant = f"to {private.text(target)!r}, which is no {flow.part}" if target else f"to no {flow.part}"
+            meant = f"to {shown(private.text(target))!r}, which is no {flow.part}" if target else f"to no {flow.part}"
             said = f"its edge {short_words(condition, private)!r}" if condition else "an edge"
-            problems.append(f"{many}.{name}: {said} leads {meant}")
+            problems.append(f"{place}: {said} leads {meant}")
         if part.unknown:
-            remarks.append(f"{many}.{name}: {part.unknown}")
+            remarks.append(f"{place}: {part.unknown}")
         elif not part.led and part.end is None and not part.leaves:
-            problems.append(f"{many}.{name}: nothing leads out of it, and it does not end the call")
+            problems.append(f"{place}: nothing leads out of it, and it does not end the call")
         mark: dict[str, Any] = {"required_slots": [private.text(slot) for slot in dict.fromkeys(part.required)]}
         nodes[name] = FlowNode(
             name,
@@ -95,12 +94,12 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
         ids[name] = private.text(part.keys[-1])
     initial = known.get(flow.initial or "") or next(iter(nodes), "")
     if flow.initial and flow.initial not in known:
-        problems.append(f"it begins in {private.text(flow.initial)!r}, which is no {flow.part}")
+        problems.append(f"it begins in {shown(private.text(flow.initial))!r}, which is no {flow.part}")
     config = FlowConfig(initial, nodes, problems=problems)
     led_to = {initial, *(target for _, target in config.edges())}
     led_to |= {known[part.keys[0]] for part in parts if part.is_reached}
     if not any(part.unknown for part in parts):
-        remarks += [f"{many}.{name}: nothing leads to it" for name in nodes if name not in led_to]
+        remarks += [f"{many}.{shown(name)}: nothing leads to it" for name in nodes if name not in led_to]
     return PlatformFlow(flow.form, [private.text(name) for name in flow.names if name], config, ids, remarks=remarks)
 
 

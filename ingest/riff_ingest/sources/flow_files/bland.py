@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from riff_ingest.conversation import Exits
 from riff_ingest.lenient_json import object_of, objects_of, text_of
-from riff_ingest.private_values import PrivateValues, private_of_agent
-from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, PlatformFlow, by_choice
+from riff_ingest.private_values import PrivateValues, private_of_agent, short_words
+from riff_ingest.sources.flow_files.config import LONGEST_REASON, FlowConfig, FlowNode, PlatformFlow, by_choice, shown
 
 _ENDS = {"End Call": "success", "Transfer Call": "escalation"}
 _LEAVING = frozenset({"Transfer Pathway", "Transfer Node"})
@@ -16,7 +17,6 @@ _LEAVING = frozenset({"Transfer Pathway", "Transfer Node"})
 _KINDS = (
     _ENDS.keys() | _LEAVING | {"Default", "Webhook", "Knowledge Base", "Wait for Response", "Press Button", "Route"}
 )
-_SHOWN = 60
 _MARKS = ("isStart", "isGlobal", "extractVars")
 
 
@@ -45,11 +45,14 @@ def _read(pathway: Mapping[str, Any], called: list[str], private: PrivateValues)
     given = {id_: node for node in objects_of(pathway.get("nodes")) if (id_ := text_of(node.get("id"))) is not None}
     labels = {id_: private.text(text_of(object_of(each.get("data")).get("name")) or id_) for id_, each in given.items()}
     counts = Counter(labels.values())
-    names = {id_: name if counts[name] == 1 else id_ for id_, name in labels.items()}
+    names = {id_: id_ if counts[name] > 1 or name in given else name for id_, name in labels.items()}
     problems: list[str] = []
     leading: dict[str, dict[tuple[str, str], None]] = {}
-    for source, target, words in _ways(pathway, names, private, problems):
+    exits: Exits = {}
+    for edge, source, target, words in _ways(pathway, names, private, problems):
         leading.setdefault(source, {})[(names[target], words)] = None
+        if reason := short_words(words, private, LONGEST_REASON):
+            exits.setdefault(names[source], {}).setdefault(names[target], {})[edge] = reason
     nodes = {}
     for id_, node in given.items():
         kind, data, name = text_of(node.get("type")) or "", object_of(node.get("data")), names[id_]
@@ -58,13 +61,13 @@ def _read(pathway: Mapping[str, Any], called: list[str], private: PrivateValues)
         if kind in _ENDS:
             mark["terminal"] = _ENDS[kind]
         elif not led and kind not in _LEAVING and data.get("isGlobal") is not True:
-            problems.append(f"nodes.{name[:_SHOWN]}: nothing leads out of it, and it does not end the call")
+            problems.append(f"nodes.{shown(name)}: nothing leads out of it, and it does not end the call")
         nodes[name] = FlowNode(name, functions=tuple(by_choice(led)), ends=kind in _ENDS, mark=mark)
     starts = [names[id_] for id_, node in given.items() if object_of(node.get("data")).get("isStart") is True]
     initial = (starts or list(nodes) or [""])[0]
     config = FlowConfig(initial, nodes, problems=problems)
     ids = {names[id_]: id_ for id_ in given}
-    return PlatformFlow("the nodes of a Bland pathway", [private.text(each) for each in called], config, ids)
+    return PlatformFlow("the nodes of a Bland pathway", [private.text(each) for each in called], config, ids, exits)
 
 
 def _extracted(data: Mapping[str, Any]) -> list[str]:
@@ -76,13 +79,13 @@ def _extracted(data: Mapping[str, Any]) -> list[str]:
 
 def _ways(
     pathway: Mapping[str, Any], names: Mapping[str, str], private: PrivateValues, problems: list[str]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield from where to where edges lead, by ids, and when."""
-    for edge in objects_of(pathway.get("edges")):
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the ids of edges, from where to where they lead, by ids, and when."""
+    for number, edge in enumerate(objects_of(pathway.get("edges"))):
         source, target = text_of(edge.get("source")), text_of(edge.get("target"))
         if source in names and target in names:
             words = text_of(edge.get("label")) or text_of(object_of(edge.get("data")).get("label"))
-            yield str(source), str(target), words or ""
+            yield text_of(edge.get("id")) or str(number), str(source), str(target), words or ""
         else:
-            meant = next((private.text(end)[:_SHOWN] for end in (source, target) if end and end not in names), None)
+            meant = next((shown(private.text(end)) for end in (source, target) if end and end not in names), None)
             problems.append(f"edges: one leads {f'to {meant!r}, which is no node' if meant else 'to no node'}")

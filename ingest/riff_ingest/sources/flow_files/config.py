@@ -16,6 +16,9 @@ from riff_ingest.lines import BrokenInput
 
 NodeEnd: TypeAlias = Literal["success", "escalation", "end"]
 _OLDER_KEYS = frozenset({"handler", "input_schema", "next_node_id", "parameters", "properties"})
+_SHOWN = 60
+LONGEST_REASON = 200
+"""As many characters of the words of an edge are kept as the reason why a call left a node."""
 _NODE_ENDS: tuple[NodeEnd, ...] = ("success", "escalation", "end")
 
 
@@ -105,6 +108,11 @@ class PlatformFlow(NamedTuple):
     ids: Mapping[str, str]
     exits: Exits | None = None
     remarks: Sequence[str] = ()
+
+
+def shown(name: str) -> str:
+    """Return the name of a node as sentences have it, cut where it is long."""
+    return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
 
 
 class NoFlow(BrokenInput):

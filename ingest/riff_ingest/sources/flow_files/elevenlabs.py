@@ -9,7 +9,15 @@ from typing import Any
 from riff_ingest.conversation import Exits
 from riff_ingest.lenient_json import object_of, text_of
 from riff_ingest.private_values import PrivateValues, private_of_agent, short_words
-from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NoFlow, PlatformFlow, by_choice
+from riff_ingest.sources.flow_files.config import (
+    LONGEST_REASON,
+    FlowConfig,
+    FlowNode,
+    NoFlow,
+    PlatformFlow,
+    by_choice,
+    shown,
+)
 
 NO_WORKFLOW = "an agent without a workflow; its calls have the tools as states"
 
@@ -17,7 +25,6 @@ _START, _END, _NUMBER, _OTHER_AGENT = "start", "end", "phone_number", "standalon
 _ENDING = frozenset({_END, _NUMBER, _OTHER_AGENT})
 _LEAVING = _ENDING | {"override_agent"}
 """Nodes that need no edge out: the call ends there, the agent may hang up there, or another one goes on."""
-_LONGEST_REASON = 200
 _ENDS = (("source", "from"), ("target", "to"))
 
 
@@ -42,9 +49,9 @@ def workflow_flow(document: Mapping[str, Any]) -> PlatformFlow | None:
 
 def _read(workflow: Mapping[str, Any], called: list[str], role: str, private: PrivateValues) -> PlatformFlow:
     given = {id_: object_of(node) for id_, node in workflow["nodes"].items()}
-    labels = {id_: _label(node) or id_ for id_, node in given.items()}
+    labels = {id_: private.text(_label(node) or id_) for id_, node in given.items()}
     counts = Counter(labels.values())
-    names = {id_: private.text(name if counts[name] == 1 else id_) for id_, name in labels.items()}
+    names = {id_: private.text(id_) if counts[name] > 1 or name in given else name for id_, name in labels.items()}
     inner = [id_ for id_, node in given.items() if node.get("type") != _START]
     if not inner:
         raise NoFlow(NO_WORKFLOW)
@@ -57,14 +64,14 @@ def _read(workflow: Mapping[str, Any], called: list[str], role: str, private: Pr
             begins.append(names[target])
             continue
         leading.setdefault(source, {})[(names[target], words)] = None
-        if reason := short_words(words, private, _LONGEST_REASON):
+        if reason := short_words(words, private, LONGEST_REASON):
             exits.setdefault(names[source], {}).setdefault(names[target], {})[edge] = reason
     nodes = {}
     for id_ in inner:
         kind, name = text_of(given[id_].get("type")), names[id_]
         led = leading.get(id_, {})
         if not led and kind not in _LEAVING:
-            problems.append(f"nodes.{name}: nothing leads out of it, and it does not end the call")
+            problems.append(f"nodes.{shown(name)}: nothing leads out of it, and it does not end the call")
         terminal = {_END: "success", _NUMBER: "escalation"}.get(kind or "")
         nodes[name] = FlowNode(
             name,
@@ -105,7 +112,7 @@ def _ways(
         if source is None or target is None or source not in nodes or target not in nodes:
             meant = next((end for end in (source, target) if end and end not in nodes), None)
             problems.append(
-                f"edges: one leads {f'to {private.text(meant)!r}, which is no node' if meant else 'to no node'}"
+                f"edges: one leads {f'to {shown(private.text(meant))!r}, which is no node' if meant else 'to no node'}"
             )
             continue
         back = object_of(edge.get("backward_condition"))

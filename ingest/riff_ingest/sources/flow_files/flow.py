@@ -25,6 +25,7 @@ from riff_ingest.sources.flow_files.config import (
     is_flow_config,
     read_config,
     read_node,
+    shown,
 )
 from riff_ingest.sources.flow_files.forms import (
     CONFIG,
@@ -402,12 +403,12 @@ class _Reader:
                 self._problems.append("nodes: a node has no id")
             elif name in nodes:
                 self._problems.append(
-                    f"nodes.{name}: more than one node is called this, and calls do not tell them apart"
+                    f"nodes.{shown(name)}: more than one node is called this, and calls do not tell them apart"
                 )
             else:
                 nodes[name], ids[name] = self._node(name, given), given["id"]
                 if self._is_dead_end(given, nodes[name]):
-                    self._problems.append(f"nodes.{name}: nothing leads out of it, and it does not end the call")
+                    self._problems.append(f"nodes.{shown(name)}: nothing leads out of it, and it does not end the call")
         start = self._names.get(str(self._flow.get("start_node_id")), "")
         return FlowConfig(start or next(iter(nodes), ""), nodes, problems=self._problems), ids
 
@@ -444,8 +445,10 @@ class _Reader:
             to = self._names.get(target) if isinstance(target, str) else None
             if to is None:
                 is_named = isinstance(target, str) and target
-                meant = f"to {self._private.text(target)!r}, which is no node" if is_named else "to no node"
-                self._problems.append(f"nodes.{name}: its edge {short_words(condition, self._private)!r} leads {meant}")
+                meant = f"to {shown(self._private.text(target))!r}, which is no node" if is_named else "to no node"
+                self._problems.append(
+                    f"nodes.{shown(name)}: its edge {short_words(condition, self._private)!r} leads {meant}"
+                )
             else:
                 led.append((to, condition))
         return by_choice(led)

@@ -45,7 +45,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="retell",
-    version=4,
+    version=5,
     read=read,
     title="Calls of Retell",
     known_by="JSON with call_id and a transcript: one call, a list, a webhook's body, or lines of either",

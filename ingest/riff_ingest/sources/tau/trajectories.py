@@ -64,7 +64,9 @@ def read_trajectories(path: Path, segments: ToolSegments) -> Iterator[tuple[int,
             return None
         if task := object_of(object_of(given.get("info")).get("task")):
             tasks.setdefault(_scenario(given), {"actions": task.get("actions")})
-        return Candidate(_name(given), bool(given["traj"]), words=given["traj"] and [given["traj"], given.get("reward")])
+        return Candidate(
+            _name(given), bool(given["traj"]), words=given["traj"] and [given["traj"], given.get("reward")]
+        )
 
     for record in read_call_records(path, sketch):
         if isinstance(record, CallRecord):

@@ -82,7 +82,7 @@ def _is_start(start: bytes) -> bool:
 
 SOURCE = Source(
     kind="vapi",
-    version=4,
+    version=5,
     read=read,
     title="Calls of Vapi",
     known_by="JSON with endedReason or messages: one call, a list, an end-of-call report, or lines of either",
