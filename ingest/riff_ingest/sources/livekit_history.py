@@ -139,7 +139,7 @@ def _recognises(head: FileHead) -> str | None:
 
 SOURCE = Source(
     kind="livekit-history",
-    version=1,
+    version=2,
     read=read,
     title="Histories of LiveKit sessions",
     known_by="items of session.history.to_dict(), bare or under a key, with interrupted, is_error or a hand-off",

@@ -52,7 +52,7 @@ def is_tracker(value: Any) -> bool:
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield a call for each session of each tracker, and what had to be left out."""
     named: dict[str, int] = {}
-    for value in read_values(path):
+    for value in read_values(path, is_tracker):
         if isinstance(value, BrokenInput):
             yield Skipped("skipped", value.line, value.reason)
             continue
@@ -232,6 +232,7 @@ SOURCE = Source(
     title="Trackers of Rasa",
     known_by="JSON with sender_id and events that have timestamps: one tracker, a list, or lines",
     recognises=_recognises,
+    is_record=is_tracker,
     takes_contracts=True,
     derives_states=True,
     rank=52,

@@ -15,7 +15,7 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the calls of a file, and what had to be left out; never raises on what they hold."""
     from riff_ingest.sources.tau.trajectories import read_trajectories
 
-    return read_trajectories(path, context.tool_segments)
+    return read_trajectories(path, context.tool_segments, _is_result)
 
 
 def _is_result(value: Any) -> bool:
@@ -49,6 +49,7 @@ SOURCE = Source(
     title="Results of the first tau-bench",
     known_by="JSON with task_id, reward, info and traj: one call, a list, or lines",
     recognises=_recognises,
+    is_record=_is_result,
     derives_states=True,
     rank=6,
 )

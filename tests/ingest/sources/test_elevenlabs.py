@@ -231,6 +231,8 @@ def test_only_the_first_answer_to_what_was_said_has_a_latency(tmp_path: Path) ->
         ),
     )
     assert [turn.latency_ms for turn in call.turns if turn.role == "agent"] == [None, None, 1250.0, None, None]
+    assert call.voice is not None
+    assert [entry.text for entry in call.voice.trace] == [turn.text for turn in call.turns], "what was said aside too"
     written_only = spoken(item("user", "A", 1), item("agent", "B", 2, **waited(1)), metadata={"text_only": True})
     text = one(tmp_path, written_only)
     assert ([turn.latency_ms for turn in text.turns], text.channel, text.voice) == ([None, None], "text", None)

@@ -243,7 +243,8 @@ def test_names_keep_no_numbers_and_no_signatures_either(tmp_path: Path) -> None:
 
 
 def test_only_the_text_of_a_message_is_taken(tmp_path: Path) -> None:
-    content = ["Look", {"type": "image_content", "image": "data:xyz"}, "at this"]
+    sound = {"type": "audio_content", "frame": ["data:xyz"], "transcript": "at this"}
+    content = ["Look", {"type": "image_content", "image": "data:xyz"}, sound]
     call = call_of(tmp_path, report({**user("", 0), "content": content}))
     assert [turn.text for turn in call.turns] == ["Look\nat this"]
 

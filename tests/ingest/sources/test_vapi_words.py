@@ -212,6 +212,7 @@ def test_a_caller_who_was_not_heard_is_no_call_whatever_the_agent_said(tmp_path:
         ({"endedReason": "x", "itemCounts": {"total": 2}, "simulations": []}, "a Vapi simulation run"),
         ({"endedReason": "campaign.ended", "callsCounterEnded": 3}, "a Vapi campaign"),
         ({"type": "eval", "endedReason": "mockConversation.done", "evalId": "e"}, "a run of a Vapi eval"),
+        ({"type": "eval", "endedReason": "x", "evalId": "e", "results": [{"status": "pass"}]}, "a run of a Vapi eval"),
     ],
 )
 def test_what_looks_like_a_call_and_is_none_says_what_it_is(tmp_path: Path, record: dict[str, Any], what: str) -> None:
@@ -222,6 +223,11 @@ def test_what_looks_like_a_call_and_is_none_says_what_it_is(tmp_path: Path, reco
         assert detect(path).kind is None
         assert detect(path).reason.startswith(f"it is {what}")
         assert "by GET /call" in detect(path).reason
+    path.write_text(f"{json.dumps(given)}\n" * 2)
+    assert detect(path).reason.startswith(f"it is {what}")
+    path.write_text(json.dumps([vapi_call(), {"id": "x", "orgId": "o", "endedReason": "campaign.ended"}]))
+    lost = [item.reason for item in SOURCE.items(path, ReadContext()) if isinstance(item, Skipped)]
+    assert lost == ["entry is not a call"]
     path.write_text(json.dumps([vapi_call(), given]))
     reasons = [item.reason for item in SOURCE.items(path, ReadContext()) if isinstance(item, Skipped)]
     assert [reason.partition(";")[0].partition(",")[0] for reason in reasons] == [f"it is {what}"]

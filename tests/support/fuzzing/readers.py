@@ -208,8 +208,7 @@ def _flow_files() -> list[bytes]:
 
 
 def _transcripts() -> list[bytes]:
-    dirty = [content for content, _, _ in dirty_inputs.FILES.values() if len(content) < 5000]
-    return [*dirty, _lines(source_files.FULL)]
+    return [content for content, _, _ in dirty_inputs.FILES.values() if len(content) < 5000]
 
 
 def _retell() -> list[bytes]:

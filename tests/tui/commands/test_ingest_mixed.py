@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.mixed_folder import NOT_LOOKED_AT, REFUSED, TAKEN, write_mixed
+from tests.surface.ingest import archive
 from tests.surface.store import Transcripts, open_store
 from tests.surface.tui import LEFT_OUT, LISTED_FILES, ExitCode, run
 
@@ -68,14 +69,18 @@ def said_in(value: Any) -> Iterator[str]:
     elif isinstance(value, str) and value.startswith(('{"', "[{")):
         yield from said_in(json.loads(value))
     elif isinstance(value, dict):
-        if value.get("role") in ("agent", "assistant", "bot", "caller", "user"):
-            for key in ("text", "content", "message"):
+        who = next((value[key] for key in ("role", "message_type", "type", "user", "event") if key in value), None)
+        if who in SPEAKERS:
+            for key in ("text", "content", "message", "value"):
                 parts = value[key] if isinstance(value.get(key), list) else [value.get(key)]
                 parts = [part.get("text") if isinstance(part, dict) else part for part in parts]
                 yield from (part for part in parts if isinstance(part, str))
-        yield from (said for key, inner in value.items() if key not in UNSAID for said in said_in(inner))
+        yield from (
+            said for key, inner in value.items() if "sender_id" in value or key not in UNSAID for said in said_in(inner)
+        )
 
 
+SPEAKERS = ("agent", "assistant", "assistant_speech", "bot", "caller", "robot", "user", "user_speech")
 UNSAID = ("input", "output", "events", "events_data", "choices", "target", "artifactPlan")
 """Where logs of Inspect AI keep what was sent to models, which is said in their messages as well."""
 
@@ -89,20 +94,36 @@ def test_no_word_that_somebody_says_is_lost(tmp_path: Path, capsys: Captured) ->
         kept = b"\n".join(reader.text(*each) for each in rows).decode()
     heard = 0
     for name, kind in TAKEN.items():
-        path = folder / name
-        if kind in ("eva", "flow-file", "humanness", "notes", "tau-notes", "tau-verdicts") or name.endswith(".eval"):
+        if kind in ("flow-file", "humanness", "notes", "tau-notes", "tau-verdicts"):
             continue
+        words = [said for value in values_in(folder / name) for said in said_in(value)]
+        assert bool(words) == (name not in SILENT), f"{name} has words or not"
+        for said in words:
+            part = NOT_KEPT.split(said)[0].strip()
+            heard += 1
+            assert json.dumps(part)[1:-1] in kept or part in kept, f"{name} says {said!r}"
+    assert heard > 200
+
+
+def values_in(path: Path) -> Iterator[Any]:
+    """The values of a file: of lines, of one document, of the samples of an archive or of the logs of a directory."""
+    if path.is_dir():
+        for each in (path / "audit_log.json", path / "user_simulator_events.jsonl"):
+            yield from values_in(each)
+    elif path.suffix == ".eval":
+        with archive.Archive(path) as log:
+            yield from [json.loads(log.read(name)) for name in log.names if name.startswith("samples/")]
+    else:
         data = path.read_bytes()
         text = data.decode("utf-16" if data[:2] == b"\xff\xfe" else "utf-8")
-        for line in text.splitlines() if name.endswith(".jsonl") else [text]:
-            for said in said_in(json.loads(line)):
-                part = NOT_KEPT.split(said)[0].strip()
-                heard += 1
-                assert json.dumps(part)[1:-1] in kept or part in kept, f"{name} says {said!r}"
-    assert heard > 150
+        yield from map(json.loads, text.splitlines() if path.suffix == ".jsonl" else [text])
 
 
-NOT_KEPT = re.compile(r"\+\d|https?:|###|Thought:|Action:|API output:|\.\.\.$|eyJ")
+SILENT = ("bland/events.json",)
+"""Calls of which nothing that was said is there."""
+
+
+NOT_KEPT = re.compile(r"\+\d|\d{4} \d{7}|https?:|###|Thought:|Action:|API output:|\.\.\.$|eyJ")
 """Where in a text something begins that is not kept as it is: numbers, links, signs of the benchmark, silence."""
 
 

@@ -151,6 +151,8 @@ class _Reader:
         in_text = self._is_text or item.get("source_medium") == "text"
         if not is_agent and item.get("ignored_as_backchannel") is True:
             say_aside(self._states, "caller", said, t)
+            if self._turns is not None:
+                self._turns.trace_words(said, t, is_agent=False)
             return
         latency = None
         if is_agent and self._is_owed and not in_text and not self._asked_in_text:
@@ -260,8 +262,11 @@ class _Turns:
         if is_agent and is_cut:
             self._broken_into.add(self._now + 1)
             self._numbers.setdefault(self._now + 1, {})
-        role = "assistant" if is_agent else "user"
-        self.trace.append(TraceEntry("intended" if is_agent else "transcribed", self._now, t, role, said))
+        self.trace_words(said, t, is_agent=is_agent)
+
+    def trace_words(self, said: str, t: float | None, *, is_agent: bool) -> None:
+        kind, role = ("intended", "assistant") if is_agent else ("transcribed", "user")
+        self.trace.append(TraceEntry(kind, self._now, t, role, said))
 
     def trace_tool(self, call: ToolCall) -> None:
         self.trace.append(TraceEntry("tool_call", self._now, call.t, tool=call.name, value=call.arguments))

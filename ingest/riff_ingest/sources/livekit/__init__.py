@@ -55,7 +55,7 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
 
 SOURCE = Source(
     kind="livekit",
-    version=2,
+    version=3,
     read=read,
     title="LiveKit session reports",
     known_by="a chat_history with items, and a job_id or sdk_version",

@@ -152,9 +152,10 @@ def _moment(value: Any) -> float | None:
 
 
 def _words(content: Any) -> str:
-    """Return the text of a message; images and sounds in it are left out."""
+    """Return the text of a message, of sounds in it what was understood; images are left out."""
     parts = [content] if isinstance(content, str) else _list(content)
-    return "\n".join(part for part in parts if isinstance(part, str) and part)
+    said = (object_of(part).get("transcript") if isinstance(part, dict) else part for part in parts)
+    return "\n".join(part for part in said if isinstance(part, str) and part)
 
 
 def _word(given: Any, private: PrivateValues) -> str | None:

@@ -53,7 +53,9 @@ def named_by(stem: str) -> RunName:
     return RunName(agent or UNKNOWN, None, domain) if domain in _DOMAINS else RunName()
 
 
-def read_trajectories(path: Path, segments: ToolSegments) -> Iterator[tuple[int, Conversation] | Skipped]:
+def read_trajectories(
+    path: Path, segments: ToolSegments, is_result: Callable[[Any], bool]
+) -> Iterator[tuple[int, Conversation] | Skipped]:
     """Yield the calls of a file; of a task and trial that it has several times the last that has any messages."""
     run = text_of(path.name.removesuffix(".gz")).removesuffix(".jsonl").removesuffix(".json") or UNKNOWN
     named, tasks = named_by(run), dict[str, Any]()
@@ -63,12 +65,12 @@ def read_trajectories(path: Path, segments: ToolSegments) -> Iterator[tuple[int,
         if text_or_number(given.get("task_id")) is None or "traj" not in given:
             return None
         if task := object_of(object_of(given.get("info")).get("task")):
-            tasks.setdefault(_scenario(given), {"actions": task.get("actions")})
+            tasks.setdefault(_scenario(given), {"actions": task.get("actions"), "traj": given["traj"]})
         return Candidate(
             _name(given), bool(given["traj"]), words=given["traj"] and [given["traj"], given.get("reward")]
         )
 
-    for record in read_call_records(path, sketch):
+    for record in read_call_records(path, sketch, is_result):
         if isinstance(record, CallRecord):
             call = conversation_of(record.value, named, segments, task=tasks.get(_scenario(record.value)))
             call.run_id = call.run_label = run
@@ -108,7 +110,7 @@ def conversation_of(
     family = family_of(None, [Reference(action) for action in actions]) if is_known else UNKNOWN
     return Conversation(
         conversation_id=_name(result),
-        flow=f"{_domain(messages, named)}/{family}",
+        flow=f"{_domain(messages or objects_of((task or {}).get('traj')), named)}/{family}",
         agent_model=named.agent,
         caller=named.caller,
         scenario=_scenario(result),

@@ -26,10 +26,11 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them; never raises on what they hold."""
     from riff_ingest.sources.vapi.to_conversation import read_vapi_calls
 
-    return read_vapi_calls(path, context, _is_call)
+    return read_vapi_calls(path, context)
 
 
-def _is_call(value: Any) -> bool:
+def is_call(value: Any) -> bool:
+    """Tell whether a value is the record of a call, or an event of one."""
     record = object_of(value)
     message = object_of(record.get("message"))
     if message:
@@ -69,10 +70,11 @@ def _has_times(call: dict[str, Any]) -> bool:
 def _recognises(head: FileHead) -> str | None:
     from riff_ingest.platforms import recognised, records_of
 
-    found = recognised(head, "Vapi", _is_call, _is_start)
-    others = [] if found else [why for each in records_of(head.value)[:8] if (why := no_call(object_of(each)))]
-    if others:
-        raise BrokenInput(f"it is {others[0]}")
+    found = recognised(head, "Vapi", is_call, _is_start)
+    listed = [] if found else [head.value, *records_of(head.value)[:8], *head.records]
+    others = filter(None, (no_call(object_of(each)) for each in listed))
+    if other := next(others, None):
+        raise BrokenInput(f"it is {other}")
     return found
 
 
@@ -87,7 +89,7 @@ SOURCE = Source(
     title="Calls of Vapi",
     known_by="JSON with endedReason or messages: one call, a list, an end-of-call report, or lines of either",
     recognises=_recognises,
-    is_record=_is_call,
+    is_record=is_call,
     takes_contracts=True,
     derives_states=True,
     rank=36,

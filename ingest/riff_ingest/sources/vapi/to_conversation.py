@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from riff_ingest.platforms import (
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import ReadContext, ReadItem
 from riff_ingest.sources.retell.to_conversation import FlowNodes
-from riff_ingest.sources.vapi import no_call
+from riff_ingest.sources.vapi import is_call, no_call
 from riff_ingest.sources.vapi.transcript import (
     REPORT,
     artifact_of,
@@ -44,7 +44,7 @@ from riff_ingest.sources.vapi.transcript import (
 from riff_store.facts import NOT_ENDED
 
 
-def read_vapi_calls(path: Path, context: ReadContext, is_call: Callable[[Any], bool]) -> Iterator[ReadItem]:
+def read_vapi_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them."""
     flows = FlowNodes(context.contracts)
     return read_calls(
@@ -60,7 +60,7 @@ def _candidate(value: Any) -> Candidate | None:
     if not message and (why := no_call(value)):
         raise BrokenInput(f"it is {why}")
     name = call.get("id")
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or ("endedReason" in value and not is_call(value)):
         return None
     told = message if message.get("type") == REPORT else call
     is_analyzed = bool(told.get("analysis"))

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import elevenlabs_calls, livekit_reports, pipecat_runs, retell_calls, vapi_calls
+from tests.support import (
+    bland_calls,
+    elevenlabs_calls,
+    livekit_reports,
+    pipecat_runs,
+    rasa_trackers,
+    retell_calls,
+    trajectories,
+    vapi_calls,
+)
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.surface.ingest import Conversation, ReadContext, detect, source_of
@@ -108,6 +117,10 @@ def test_every_envelope_is_opened_and_nothing_of_it_is_kept(tmp_path: Path, name
         (livekit_reports.history(), "livekit-history"),
         ({"job_id": "J1", "session_history": {"items": livekit_reports.history()}}, "livekit-history"),
         (pipecat_runs.simulation(), "pipecat"),
+        (bland_calls.call(), "bland"),
+        (rasa_trackers.forms(), "rasa"),
+        (trajectories.results()[0], "tau-bench"),
+        (trajectories.results()[:1], "tau-bench"),
         ([{"role": "user", "content": "Hi"}, {"role": "tool_call", "name": "look", "arguments": {}}], "pipecat"),
     ],
 )

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.support import elevenlabs_calls, livekit_reports, pipecat_runs, retell_calls, vapi_calls
+from tests.support import (
+    bland_calls,
+    elevenlabs_calls,
+    livekit_reports,
+    pipecat_runs,
+    rasa_trackers,
+    retell_calls,
+    vapi_calls,
+)
 from tests.support.spots import spots, with_value_at
 from tests.surface.ingest import ReadContext, ingest, source_of
 from tests.surface.store import Transcripts, Writer, open_store
@@ -33,6 +41,12 @@ def history() -> dict[str, Any]:
     return {"job_id": "J1", "room_name": f"call-{NUMBER}", "session_history": {"items": livekit_reports.history()}}
 
 
+def pathway_events() -> list[dict[str, Any]]:
+    events = bland_calls.events()
+    events[-1]["payload"]["body"]["phone"] = NUMBER
+    return events
+
+
 RECORDS: list[tuple[str, Any, str]] = [
     (
         "retell",
@@ -48,12 +62,26 @@ RECORDS: list[tuple[str, Any, str]] = [
     ("livekit", livekit_reports.handed_over() | {"room": f"call-{NUMBER}"}, SAID),
     ("livekit-history", history(), SAID),
     ("pipecat", pipecat_runs.simulation(), f"{NUMBER} {TOKEN} {LINK}"),
+    ("bland", bland_calls.call() | {"to": NUMBER, "recording_url": "https://rec.example/of-this-call"}, SAID),
+    ("bland", pathway_events(), SAID),
+    ("rasa", rasa_trackers.forms() | {"sender_id": f"whatsapp:{NUMBER}"}, SAID),
 ]
-IDS = ("id", "call_id", "conversation_id", "job_id", "kind", "test_run_id")
+IDS = ("id", "call_id", "conversation_id", "job_id", "kind", "sender_id", "test_run_id")
 """What names a call is kept as it is; a kind of pipecat's is compared alone."""
-WORDS = ("role", "type", "status", "event", "tool_name", "request_id", "toolCallId", "tool_call_id", "result_type")
+WORDS = ("role", "type", "status", "event", "tool_name", "request_id", "toolCallId", "tool_call_id", "result_type",
+         "event_type", "user")  # fmt: skip
 """What has to stay a word of the platform for a record to be read as far as can be."""
-KNOWN = ("number", "from_number", "external_number", "room", "room_name", "secret__word", "system__caller_id")
+KNOWN = (
+    "number",
+    "from_number",
+    "external_number",
+    "to",
+    "phone",
+    "room",
+    "room_name",
+    "secret__word",
+    "system__caller_id",
+)
 LINKS = ("access_token", "recording_url")
 
 

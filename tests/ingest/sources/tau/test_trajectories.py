@@ -76,6 +76,8 @@ def test_a_call_that_broke_does_not_count_and_is_of_the_family_of_another_trial(
     broken = {"task_id": 4, "trial": 2, "reward": 0.0, "info": {"error": "RateLimit"}, "traj": []}
     call = calls(written(tmp_path / "gpt-4o-airline.json", [broken, *results()]))[0]
     assert (call.flow, call.agent_model) == ("airline/cancel", "gpt-4o")
+    call = calls(written(tmp_path / f"{NAME}.json", [broken, *results()]))[0]
+    assert call.flow == "airline/cancel", "the policy of another trial says the domain as well"
 
 
 def test_a_call_that_the_caller_did_not_end_ran_out_of_turns(tmp_path: Path) -> None:
