@@ -185,6 +185,15 @@ def test_nodes_of_an_older_workflow_are_states(tmp_path: Path) -> None:
     assert reasons(flow) == []
 
 
+def test_an_edge_of_a_workflow_that_begins_or_ends_nowhere_is_listed() -> None:
+    drawn = vapi_workflow()
+    drawn["edges"] += [{"from": "ghost", "to": "hello"}, {"from": "hello", "to": "moon"}]
+    assert reasons(flow_of(drawn, PATH)) == [
+        "nodes.hello: an edge leads to 'moon', which is no node",
+        "an edge leads from 'ghost', which is no node",
+    ]
+
+
 @pytest.mark.parametrize(
     ("document", "reason"),
     [

@@ -42,6 +42,8 @@ class _Flow(NamedTuple):
     parts: list[_Part | None]
     initial: str | None = None
     role: str = ""
+    sources: Sequence[str] = ()
+    """Names that edges lead from, where these stand apart from the parts."""
 
 
 def agents_flow(document: _Object) -> PlatformFlow | None:
@@ -92,6 +94,9 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
             mark=mark if part.end is None else {**mark, "terminal": part.end},
         )
         ids[name] = private.text(part.keys[-1])
+    for source in flow.sources:
+        if source not in known:
+            problems.append(f"an edge leads from {shown(private.text(source))!r}, which is no {flow.part}")
     initial = known.get(flow.initial or "") or next(iter(nodes), "")
     if flow.initial and flow.initial not in known:
         problems.append(f"it begins in {shown(private.text(flow.initial))!r}, which is no {flow.part}")
@@ -294,6 +299,7 @@ def _of_workflow(document: _Object) -> _Flow | None:
         [_workflow_node(node, leading) for node in nodes],
         begins,
         _words(document.get("globalPrompt")),
+        [source for source in leading if source is not None],
     )
 
 
