@@ -101,7 +101,11 @@ class Brief:
             text = write(self.parts[:told], left_out(self.parts[told:]), budget)
             if len(text.encode()) <= room:
                 return text
-        least = ('{"left_out": "all"}\n', "{}\n") if form == "json" else ("All is left out.\n", "…\n")
+        least = (
+            (f'{{"schema_version": {SCHEMA_VERSION}, "left_out": "all"}}\n', "{}\n")
+            if form == "json"
+            else ("All is left out.\n", "…\n")
+        )
         return next((text for text in least if len(text.encode()) <= room), "")
 
     def _json(self, parts: Sequence[Part], missing: str, budget: int) -> str:

@@ -43,7 +43,8 @@ JSON: Shape = {
     "anyOf": [
         printed(
             {
-                **dict.fromkeys(("event", "run", "out", "agent", "caller"), TEXT),
+                "event": {"const": "launch"},
+                **dict.fromkeys(("run", "out", "agent", "caller"), TEXT),
                 "flows": list_of(TEXT),
                 **dict.fromkeys(("planned", "present", "due"), COUNT),
                 "dry_run": FLAG,
@@ -52,7 +53,8 @@ JSON: Shape = {
         ),
         printed(
             {
-                **dict.fromkeys(("event", "run", "ended"), TEXT),
+                "event": {"const": "done"},
+                **dict.fromkeys(("run", "ended"), TEXT),
                 **dict.fromkeys(
                     ("calls", "errored", "caller_failed", "diverged", "completed", "retried", "left"), COUNT
                 ),
