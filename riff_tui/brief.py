@@ -15,7 +15,7 @@ from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts, le
 from riff_store.location import without_secrets
 from riff_store.measure import wilson
 from riff_store.vocabulary import DETAIL_IS_SAID
-from riff_tui.catalog import Request, dump_command, show
+from riff_tui.catalog import Request, dump_command, naming, show
 from riff_tui.errors import UsageError
 from riff_tui.filters import render, split
 from riff_tui.filters.parser import parse
@@ -101,7 +101,11 @@ class Brief:
             text = write(self.parts[:told], left_out(self.parts[told:]), budget)
             if len(text.encode()) <= room:
                 return text
-        least = ('{"left_out": "all"}\n', "{}\n") if form == "json" else ("All is left out.\n", "…\n")
+        least = (
+            (f'{{"schema_version": {SCHEMA_VERSION}, "left_out": "all"}}\n', "{}\n")
+            if form == "json"
+            else ("All is left out.\n", "…\n")
+        )
         return next((text for text in least if len(text.encode()) <= room), "")
 
     def _json(self, parts: Sequence[Part], missing: str, budget: int) -> str:
@@ -169,6 +173,8 @@ def brief(store: Store, night: Night) -> Brief:
     calls = night.calls
     with store.snapshot():
         verdict, compared = _verdict(store, night)
+        if (empty := _nothing(store, night, calls)) is not None:
+            return Brief(night, [empty])
         causes = show(store, "causes", Request(where=night.where, limit=_CAUSES))
         parts = [
             verdict,
@@ -264,6 +270,19 @@ def _difference(row: Row) -> dict[str, Any]:
     said = f"{bare_name(record['flow'])} {record['aspect']}{judge} {change}, {record['verdict']}{p}"
     keys = ("flow", "aspect", "judge", "verdict", "a", "b", "effect", "low", "high", "p_adjusted")
     return {"text": said, **{key: _bare(record[key]) for key in keys}}
+
+
+def _nothing(store: Store, night: Night, calls: Predicate | None) -> Part | None:
+    """Return what is to be told of a store, or a filter, without any call, and `None` where there is one."""
+    from riff_store.queries.worklist import totals
+
+    there = [found.calls + found.excluded for found in (totals(store, calls), totals(store, None))]
+    if there[0]:
+        return None
+    if there[1]:
+        return Part("first", "No call matches the filter.", {"first": None}, night.dump("runs", "--format", "csv"))
+    text = naming("No calls yet: riff-tui ingest PATH... brings some in.", night.store)
+    return Part("first", text, {"first": None}, night.dump("skipped", "--no-text", "--format", "csv", limit=_CALLS))
 
 
 def _first(store: Store, night: Night, calls: Predicate | None) -> Part:

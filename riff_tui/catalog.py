@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -118,12 +119,21 @@ class _Below(NamedTuple):
         return descent.drill(table, row, self.where, self.store)
 
 
+def naming(note: str, store: str) -> str:
+    """Return a sentence whose commands that fill a store fill the one that is named, if one is."""
+    named = f" --store {shell_quoted(without_secrets(store))}" if store else ""
+    return _FILLING.sub(lambda command: command[0] + named, note) if named else note
+
+
+_FILLING = re.compile(r"riff-tui (?:ingest PATH\.\.\.|sample --n 100|edits --repo DIR --flows '[^']*')")
+
+
 def _signed(query: ViewQuery, table: Table) -> Table:
     """Add to a table what was asked for, and in front of its notes which names were asked for in vain."""
     spec, request = query.spec, query.request
     return table._replace(
         filter=request.where.strip(),
-        notes=[*_notes_on_unknown_names(query, table), *table.notes],
+        notes=[*_notes_on_unknown_names(query, table), *(naming(note, request.store) for note in table.notes)],
         dump=dump_command(spec.name, request),
         drill=_Below(request.where, request.store),
         first=(*table.first, *spec.first),

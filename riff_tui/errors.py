@@ -21,6 +21,7 @@ from riff_store.errors import (
     StoreError,
     UsageError,
     how_to_install,
+    meant,
 )
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "describe",
     "how_to_install",
     "in_parts",
+    "meant",
     "trace",
     "writing",
 ]

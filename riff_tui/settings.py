@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from riff_tui.errors import UsageError
+from riff_tui.errors import UsageError, meant
 from riff_tui.table import Bounds
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
     known = {field.name: field for field in dataclasses.fields(Limits)}
     for name, value in table.items():
         if name not in known:
-            raise UsageError(f"settings file {path}: unknown key 'limits.{name}'; known are {', '.join(known)}")
+            raise UsageError(f"settings file {path}: unknown key 'limits.{name}'", meant(name, known))
         highest = known[name].metadata["highest"]
         if type(value) is not int or not 1 <= value <= highest:
             raise UsageError(f"settings file {path}: limits.{name} must be a whole number from 1 to {highest:,}")
@@ -176,8 +176,11 @@ def bounds(environ: Mapping[str, str] | None = None) -> Bounds:
     """
     path = config_file(os.environ if environ is None else environ)
     table = _document(path).get("marks", {})
-    is_known = isinstance(table, dict) and set(table) <= set(Bounds._fields)
-    if not is_known or not all(type(each) in (int, float) and 0 <= each <= 10 for each in table.values()):
+    if isinstance(table, dict) and (unknown := [name for name in table if name not in Bounds._fields]):
+        raise UsageError(f"settings file {path}: unknown key 'marks.{unknown[0]}'", meant(unknown[0], Bounds._fields))
+    if not isinstance(table, dict) or not all(
+        type(each) in (int, float) and 0 <= each <= 10 for each in table.values()
+    ):
         raise UsageError(
             f"settings file {path}: marks must be a table of bounds from 0 to 10", "[marks] with bad = 5 and warn = 7"
         )
@@ -249,7 +252,7 @@ def _from_file(path: Path | None) -> dict[str, str | bool | int]:
     for name, value in document.items():
         kind = _KINDS.get(name)
         if kind is None:
-            raise UsageError(f"settings file {path}: unknown key {name!r}; known are {', '.join([*_KINDS, *_TABLES])}")
+            raise UsageError(f"settings file {path}: unknown key {name!r}", meant(name, [*_KINDS, *_TABLES]))
         if type(value) is not kind:
             raise UsageError(f"settings file {path}: {name} must be {_word(kind)}")
     return document

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection, Mapping
 from typing import Annotated
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, flag, option, printed, settings_for
-from riff_tui.shapes import COUNT, TEXT, Shape, list_of, or_null, record
+from riff_tui.shapes import COUNT, COUNTS, FLAG, NUMBER, TEXT, TIME, Shape, list_of, numbers, or_null, record
 
 EXAMPLES = (
     "riff-tui brief",
@@ -15,18 +16,70 @@ EXAMPLES = (
     "riff-tui brief --since nightly-2026-06-19 --fail-on worse",
     "riff-tui brief --skill",
 )
-_TOLD: Shape = {**record({"text": TEXT, "argv": list_of(TEXT)}, ("text", "argv")), "additionalProperties": True}
-_ONE, _MANY = ("verdict", "first", "shares", "words"), ("causes", "changed", "next")
-JSON = printed(
+_ARGV = list_of(TEXT)
+_INTERVAL = list_of(or_null(NUMBER))
+
+
+def _told(members: Mapping[str, Shape], sometimes: Collection[str] = ()) -> Shape:
+    return record({"text": TEXT, **members, "argv": _ARGV}, ("argv", *sometimes))
+
+
+_DIFFERENCE = record(
     {
-        **dict.fromkeys(("command", "filter"), TEXT),
-        "budget": COUNT,
-        **dict.fromkeys(_ONE, _TOLD),
-        **dict.fromkeys(_MANY, list_of(_TOLD)),
-        "left_out": or_null(TEXT),
-    },
-    (*_ONE, *_MANY),
+        **dict.fromkeys(("flow", "aspect", "verdict"), TEXT),
+        "judge": or_null(TEXT),
+        **numbers(("a", "b", "effect", "low", "high", "p_adjusted")),
+    }
 )
+_VERDICT = {
+    **dict.fromkeys(("a", "b"), TEXT),
+    "is_worse": FLAG,
+    "solves_more": {"enum": ["A", "B", None]},
+    **dict.fromkeys(("worse", "better", "differs"), COUNT),
+    "rows": list_of(_DIFFERENCE),
+}
+_FIRST = {
+    **dict.fromkeys(("flow", "state"), TEXT),
+    **dict.fromkeys(("failed", "n"), COUNT),
+    **numbers(("success", "success_at_most")),
+}
+_CAUSE = record(
+    {
+        "flow": TEXT,
+        "state": TEXT,
+        "detail": or_null(TEXT),
+        **dict.fromkeys(("rank", "n", "of"), COUNT),
+        "kind": TEXT,
+        "kinds": COUNTS,
+        "share": or_null(NUMBER),
+        "interval": _INTERVAL,
+        "who": COUNTS,
+        "stands_out": list_of(record({"dimension": TEXT, "name": TEXT, "n": COUNT, "share_all": or_null(NUMBER)})),
+        "drill": record({"view": TEXT, "where": TEXT, "argv": _ARGV}),
+        "argv": _ARGV,
+    },
+    ("drill",),
+)
+_EDIT = {
+    **dict.fromkeys(("flow", "commit"), TEXT),
+    "time": or_null(TIME),
+    "verdict": or_null(TEXT),
+    **numbers(("success_change", "p_adjusted")),
+    "together": COUNT,
+}
+_SHARES = {**dict.fromkeys(("calls", "errored", "known"), COUNT), **numbers(("errored_share", "unmeasured_share"))}
+_SAID = record({"text": TEXT, "cause": COUNT, "said": list_of(TEXT)})
+_PARTS: Mapping[str, Shape] = {
+    "verdict": _told(_VERDICT, _VERDICT),
+    "first": _told({**_FIRST, "first": {"type": "null"}}, (*_FIRST, "first")),
+    "causes": list_of(_CAUSE),
+    "changed": list_of(_told(_EDIT, _EDIT)),
+    "shares": _told(_SHARES),
+    "next": list_of(_told({})),
+    "words": record({"data": TEXT, "said": list_of(_SAID)}),
+}
+_ASKED = {**dict.fromkeys(("command", "filter"), TEXT), "budget": COUNT}
+JSON = printed({**_ASKED, **_PARTS, "left_out": or_null(TEXT)}, (*_ASKED, *_PARTS))
 
 
 class BriefFormat(enum.StrEnum):

@@ -67,7 +67,7 @@ def demo(
         edits.run(location, agent, PATTERNS)
     _draw_calls(location)
     say(f"{calls.conversations} simulated conversations and {len(spoken)} voice calls below {out}.")
-    say(list(report(summary))[-1])
+    say(list(report(summary, store=settings.store or ""))[-1])
     if no_history:
         say(f"There are no edits of flows in it: {no_history}.")
     say(f"Next: {next_command('ui', store=settings.store)}")

@@ -8,7 +8,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, flag, printed, settings_for, store_to_write
+from riff_tui.commands.options import (
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    flag,
+    next_command,
+    printed,
+    settings_for,
+    store_to_write,
+)
 from riff_tui.shapes import ANY, COUNT, COUNTS, FLAG, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -93,13 +102,14 @@ def _report(location: str, *, quick: bool) -> Report:
     from riff_store.health import UNCHECKED_QUICKLY, examine
     from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading
+    from riff_tui.settings import store_to_name
 
     with reading(location) as opened:
         with _told() as telling:
             report = Report(examine(opened, telling, quick=quick), unchecked=UNCHECKED_QUICKLY if quick else ())
         # What is damaged may have neither; what is wrong was found before.
         with suppress(*(() if report.health.is_whole else (StoreError, *OF_DAMAGE))):
-            report.hints = list(hints(opened))
+            report.hints = list(hints(opened, store_to_name(location)))
             report.skipped = show(opened, "skipped", Request(limit=LISTED))
     return report
 
@@ -214,10 +224,8 @@ def members(report: Report) -> Iterator[tuple[str, Any]]:
     )
 
 
-def hints(store: Store) -> Iterator[tuple[str, str]]:
+def hints(store: Store, named: str) -> Iterator[tuple[str, str]]:
     """Yield what there is that counts nowhere, and what to do about it."""
-    import shlex
-
     from riff_store.write.notes import notes_of_no_call
     from riff_tui.notes.kept_notes import lacking, read_kept
     from riff_tui.settings import kept_notes_file
@@ -227,11 +235,12 @@ def hints(store: Store) -> Iterator[tuple[str, str]]:
     if waiting:
         yield f"{counted(waiting, 'note')} on calls that are not there", "ingest the files that hold these calls."
     if ambiguous:
+        noting = next_command("notes", "add", "--where", "run=R conversation=C", store=named)
         yield (
             f"{counted(ambiguous, 'note')} that may be of several calls and so of none",
-            "note it anew on the one that is meant, riff-tui notes add --where 'run=R conversation=C'.",
+            f"note it anew on the one that is meant, {noting}.",
         )
     path = kept_notes_file()
     if path is not None and store.can_be_written() and (kept := lacking(store, read_kept(path))):
         where = f"{counted(len(kept), 'note')} that could not be written before, in {path}"
-        yield where, f"riff-tui notes import {shlex.quote(str(path))}"
+        yield where, next_command("notes", "import", str(path), store=named)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, argument, option
+from riff_tui.shapes import ANY, COUNT, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext
@@ -18,6 +19,77 @@ EXAMPLES = (
     "riff-tui eva context runs/nightly/records/1.1.2",
     "riff-tui eva metrics runs/nightly/records/1.1.2 --dataset data/airline_dataset.json",
 )
+_RECORD: Shape = {"type": "object"}
+_ENTRY = {
+    **dict.fromkeys(("role", "content"), or_null(TEXT)),
+    **dict.fromkeys(("tool_name", "parameters", "tool_response"), ANY),
+    "timestamp": COUNT,
+    "type": TEXT,
+    "turn_id": COUNT,
+}
+_CONTEXT: Shape = record(
+    {
+        **dict.fromkeys(("record_id", "pipeline_type", "language"), TEXT),
+        **dict.fromkeys(
+            (
+                "transcribed_assistant_turns", "transcribed_user_turns", "intended_assistant_turns",
+                "intended_user_turns",
+            ),
+            by_name(TEXT),
+        ),
+        **dict.fromkeys(
+            (
+                "audio_timestamps_assistant_turns", "audio_timestamps_user_turns", "audio_offsets_assistant_turns",
+                "audio_offsets_user_turns",
+            ),
+            by_name(or_null(list_of(list_of(NUMBER)))),
+        ),
+        "latency_assistant_turns": by_name(NUMBER),
+        **dict.fromkeys(("num_assistant_turns", "num_user_turns", "num_tool_calls"), COUNT),
+        **dict.fromkeys(("tool_called", "warnings"), list_of(TEXT)),
+        **dict.fromkeys(("tool_params", "tool_responses"), list_of(_RECORD)),
+        "conversation_trace": list_of(record(_ENTRY, set(_ENTRY) - {"type", "turn_id"})),
+        **dict.fromkeys(
+            ("assistant_interrupted_turns", "user_interrupted_turns", "fallback_turn_ids"), list_of(COUNT)
+        ),
+        "conversation_finished": FLAG,
+        **dict.fromkeys(("logs", "tools_called"), or_null(list_of(TEXT))),
+        **dict.fromkeys(("num_turns", "started_ms"), or_null(COUNT)),
+        "duration_seconds": or_null(NUMBER),
+        **dict.fromkeys(
+            (
+                "llm_latency", "stt_latency", "tts_latency", "initial_scenario_db", "final_scenario_db",
+                "expected_scenario_db",
+            ),
+            or_null(_RECORD),
+        ),
+        **dict.fromkeys(
+            (
+                "output_dir", "conversation_ended_reason", "audio_assistant_path", "audio_user_path",
+                "audio_mixed_path", "initial_scenario_db_hash", "final_scenario_db_hash", "user_persona",
+                "current_date_time", "agent_id", "agent_role", "agent_instructions",
+            ),
+            or_null(TEXT),
+        ),
+        "expected_trace": or_null(list_of(ANY)),
+        "user_goal": ANY,
+        "agent_tools": or_null(list_of(_RECORD)),
+    }
+)  # fmt: skip
+_SCORES = by_name(
+    record(
+        {
+            "name": TEXT,
+            **dict.fromkeys(("score", "normalized_score"), or_null(NUMBER)),
+            "details": _RECORD,
+            **dict.fromkeys(("error", "version", "prompt_hash"), or_null(TEXT)),
+            "skipped": FLAG,
+            "sub_metrics": or_null(by_name(_RECORD)),
+        }
+    )
+)
+JSON = {part: {"anyOf": [one, by_name(one)]} for part, one in (("context", _CONTEXT), ("metrics", _SCORES))}
+"""Of one conversation, or by output id: in either case names are the keys, or keys are EVA's, and no version."""
 
 
 class Pipeline(enum.StrEnum):

@@ -12,6 +12,7 @@ from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
     DebugOption,
+    Diverged,
     OutputOption,
     StoreOption,
     WhereOption,
@@ -88,6 +89,15 @@ QuarantineOption = Annotated[
         "Have the flows and scenarios of this file (TOML) decide nothing until their day, and fail after it.",
     ),
 ]
+DivergedOption = Annotated[
+    Diverged,
+    option(
+        "--diverged",
+        None,
+        "Whether frozen calls in which the agent went another way than recorded are errored as others are (fail), or in"
+        " no check (ok).",
+    ),
+]
 DayOption = Annotated[str | None, option("--day", "DAY", "The day on which the quarantine is read, else today (UTC).")]
 CommentOption = Annotated[
     Path | None,
@@ -124,6 +134,7 @@ def gate(
     summary_md: SummaryOption = None,
     quarantine: QuarantineOption = None,
     day: DayOption = None,
+    diverged: DivergedOption = Diverged.FAIL,
     comment: CommentOption = None,
     json: JsonOption = False,
     format: FormatOption = None,
@@ -139,6 +150,7 @@ def gate(
     flow, what --max-drop names, how many calls errored, and of how many each aspect was measured. The flows that fail
     are named on stderr.
     """
+    from riff_store.filters.predicates import Not, Term, both
     from riff_tui.commands.reading import reading
     from riff_tui.errors import GateFailed, OutputError, UsageError
     from riff_tui.filters import split
@@ -164,6 +176,8 @@ def gate(
     elif day is not None:
         raise UsageError("--day says when a quarantine is read", "give its file with --quarantine")
     calls, _ = split(parse(where), ())
+    if diverged is Diverged.OK:
+        calls = both(calls, Not(Term("stop_reason", "=", "diverged")))
     location = store_location(settings)
     with reading(location) as opened:
         decision = decision_with_commands(opened, baseline, candidate, calls, rules, store_to_name(location))

@@ -141,14 +141,15 @@ def ingest(
         takes_back=again,
         writer=settings.writer,
     )
-    for line in (*registry().problems, *plugins().problems, *report(summary, kind)):
+    named = store_to_name(store_location(settings))
+    for line in (*registry().problems, *plugins().problems, *report(summary, kind, named)):
         say(line, fits=True)
     if json:
         print_json(_members(summary, store_location(settings)))
     if strict and (summary.skipped or summary.replaced or summary.dropped or summary.is_empty):
-        raise InputSkipped(_dropped(summary))
+        raise InputSkipped(_dropped(summary, named))
     if not summary.is_empty:
-        say(f"Next: {next_command(store=store_to_name(store_location(settings)))}")
+        say(f"Next: {next_command(store=named)}")
 
 
 def _members(summary: IngestSummary, location: str) -> dict[str, Any]:
@@ -223,7 +224,7 @@ def run(
         return summary
 
 
-def _dropped(summary: IngestSummary) -> str:
+def _dropped(summary: IngestSummary, store: str) -> str:
     from riff_tui.text.numbers import counted
 
     if summary.is_empty:
@@ -232,7 +233,7 @@ def _dropped(summary: IngestSummary) -> str:
     parts = [f"{part} {'was' if summary.skipped == 1 else 'were'} skipped" for part in parts]
     if replaced := summary.replaced + summary.dropped.total():
         parts.append(f"{counted(replaced, 'conversation')} replaced by the same call elsewhere")
-    return f"{' and '.join(parts)}; `riff-tui doctor` lists what and why"
+    return f"{' and '.join(parts)}; `{next_command('doctor', store=store)}` lists what and why"
 
 
 LISTED_FILES = 24
@@ -242,8 +243,10 @@ LEFT_OUT = 12
 UNKNOWN = "unknown"
 
 
-def report(summary: IngestSummary, kind: str | None = None) -> Iterator[str]:
+def report(summary: IngestSummary, kind: str | None = None, store: str = "") -> Iterator[str]:
     """Yield what became of the input, a line each, the sum last; `kind` is what all of it was to be read as.
+
+    Commands name the store by `store`, if that is not empty.
 
     Of many inputs the kinds are counted, and those follow of which not everything was taken, with why.
     """
@@ -266,12 +269,12 @@ def report(summary: IngestSummary, kind: str | None = None) -> Iterator[str]:
     yield from _not_looked_at(summary)
     for path, inputs in sorted(summary.run_inputs.items()):
         yield f"{'used':9}  {'with eva':11}  {_shown(path)}: for {counted(inputs, 'conversation')}"
-    yield from _replaced(summary)
+    yield from _replaced(summary, store)
     if summary.forgotten:
         are = "was" if summary.forgotten == 1 else "were"
         yield f"{counted(summary.forgotten, 'conversation')} left out that {are} forgotten (ingest --again takes them)."
     if not summary.is_empty:
-        yield _sum(summary)
+        yield _sum(summary, store)
     else:
         forced = f" With --as {kind} all of it is read as that; without --as each file as what it holds."
         yield f"Nothing was taken.{forced if kind else ''}"
@@ -324,7 +327,7 @@ def _not_looked_at(summary: IngestSummary) -> Iterator[str]:
         yield f"Not looked at (no input has such a name): {listed([_shown(path) for path in summary.not_looked_at])}."
 
 
-def _sum(summary: IngestSummary) -> str:
+def _sum(summary: IngestSummary, store: str) -> str:
     from riff_tui.text.numbers import counted
 
     stored = summary.conversations("taken", "changed")
@@ -334,15 +337,15 @@ def _sum(summary: IngestSummary) -> str:
     if summary.count("unchanged"):
         parts.append(f"{counted(summary.count('unchanged'), 'file')} unchanged")
     if summary.skipped:
-        parts.append(f"{summary.skipped} skipped (why: riff-tui dump skipped)")
+        parts.append(f"{summary.skipped} skipped (why: {next_command('dump', 'skipped', store=store)})")
     return f"{', '.join(parts)}."
 
 
-def _replaced(summary: IngestSummary) -> Iterator[str]:
+def _replaced(summary: IngestSummary, store: str) -> Iterator[str]:
     """Yield what does not count although it was read, a line each."""
     from riff_tui.text.numbers import counted, listed
 
-    which = "(which: riff-tui dump skipped)"
+    which = f"(which: {next_command('dump', 'skipped', store=store)})"
     if summary.replaced:
         places = listed([_shown(path) for path in summary.winners]) or "another file"
         calls = counted(summary.replaced, "conversation")

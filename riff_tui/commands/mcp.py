@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote
 
 from riff_tui.commands.options import DebugOption, StoreOption, flag, settings_for
-from riff_tui.errors import UsageError
+from riff_tui.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -109,24 +110,24 @@ class _Answers:
             return f"{name} failed with {type(error).__name__}", False
 
     def resource(self, uri: str) -> str:
-        """Return what views there are, the columns of one, or what metrics mean."""
+        """Return what `schema` says, in short or of a view or command, or what metrics mean."""
         from riff_store.metrics import METRICS
-        from riff_tui.view_registry import find, views
+        from riff_tui.commands.schema import named, whole
 
+        begins = f"{_SCHEMA}/"
         if uri == _GLOSSARY:
             found: Any = {metric.key: metric.help for metric in METRICS if metric.help}
         elif uri == _SCHEMA:
-            found = {spec.name: spec.help[0] for spec in views() if spec.listed and not spec.sides}
+            found = whole()
+            for kind, about in (("views", "description"), ("commands", "help")):
+                found[kind] = {name: each[about] for name, each in found[kind].items()}
         else:
-            spec = find(uri.removeprefix(f"{_SCHEMA}/")) if uri.startswith(f"{_SCHEMA}/") else None
-            if spec is None:
-                raise _Refused(f"there is no such resource; there are {_SCHEMA}, {_SCHEMA}/VIEW and {_GLOSSARY}")
-            found = {
-                "view": spec.name,
-                "by": spec.takes_by,
-                "columns": {column.key: column.help for column in spec.columns if not column.said},
-            }
-        return json.dumps(found, ensure_ascii=False, indent=0)
+            try:
+                found = named(unquote(uri.removeprefix(begins)) if uri.startswith(begins) else "")
+            except UsageError:
+                there = f"{_SCHEMA}, {begins}VIEW, {begins}COMMAND and {_GLOSSARY}"
+                raise _Refused(f"there is no such resource; there are {there}") from None
+        return json.dumps(found, ensure_ascii=False)
 
     def _brief(self, store: Store, arguments: Mapping[str, Any]) -> str:
         from riff_tui.brief import PREVIOUS, Night, brief
@@ -196,10 +197,10 @@ class _Answers:
     def _written(self, answer: Mapping[str, Any]) -> str | None:
         """Return an answer as JSON, with words in a fence, and `None` for one that is too long."""
         from riff_tui.brief import BUDGET, BYTES_OF_A_TOKEN, fenced
-        from riff_tui.output.sinks.json import dumped
+        from riff_tui.output.sinks.json import SCHEMA_VERSION, dumped
         from riff_tui.output.sinks.parts import Options
 
-        text = dumped(answer, Options())
+        text = dumped({"schema_version": SCHEMA_VERSION, **answer}, Options())
         text = "\n".join(fenced([text])) if self._words else text
         return text if len(text.encode()) <= BUDGET * BYTES_OF_A_TOKEN else None
 
@@ -218,6 +219,8 @@ def _measured(record: Any) -> Any:
 
 def _told_without_names(name: str, error: Exception) -> str:
     """Return what is wrong where the message may quote names of the store."""
+    if isinstance(error, StoreError):
+        return f"the store cannot be read now ({type(error).__name__}); riff-tui doctor says why"
     if name == "brief":
         return "no run of that name can be compared with the latest; ask lists runs"
     if name == "call":
@@ -263,7 +266,7 @@ def _serve(answers: _Answers) -> None:
 
     async def list_resources(context: Any, params: Any) -> Any:
         named = {
-            _SCHEMA: "Views, and at the end of the address a view with its columns",
+            _SCHEMA: "Views and commands, and with the name of one behind it its JSON Schema, as `riff-tui schema`",
             _GLOSSARY: "What metrics mean",
         }
         resources = [

@@ -19,6 +19,7 @@ from riff_tui.commands.options import (
     apply_limits,
     argument,
     flag,
+    next_command,
     option,
     print_json,
     printed,
@@ -212,7 +213,7 @@ def import_notes(
             merged.append({"file": str(path), **counts, "left_out": left_out})
             for line in found.told("stdin" if str(path) == "-" else str(path)):
                 say(line)
-        for line in of_no_call(opened):
+        for line in of_no_call(opened, next_command("dump", "skipped", store=store)):
             say(line)
         if opened.is_new:
             opened.discard_empty()
@@ -333,11 +334,10 @@ def keep_others(store: Store, path: Path) -> None:
 
     Raises `UsageError`.
     """
-    import shlex
-
     from riff_store.write.notes import read_notes
     from riff_tui.errors import UsageError
     from riff_tui.notes.kept_notes import read_kept
+    from riff_tui.settings import store_to_name
     from riff_tui.text.numbers import counted
 
     kept = read_kept(path)
@@ -346,5 +346,5 @@ def keep_others(store: Store, path: Path) -> None:
     if count:
         raise UsageError(
             f"{path}: has {counted(count, 'note')} that the store lacks; take them in first:"
-            f" riff-tui notes import {shlex.quote(str(path))}"
+            f" {next_command('notes', 'import', str(path), store=store_to_name(store.location))}"
         )

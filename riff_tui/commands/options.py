@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,13 @@ class _Directory(click.Path):
 
 
 WRITTEN_DIRECTORY = _Directory(path_type=Path)
+
+
+class Diverged(enum.StrEnum):
+    """Name what a frozen call is in which the agent goes another way than the recorded one."""
+
+    OK = "ok"
+    FAIL = "fail"
 
 
 def option(

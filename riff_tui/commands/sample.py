@@ -78,7 +78,7 @@ def sample(
     asked = Sample(n, counts_of(parts_of(mix), n), seed, where.strip(), time.time_ns() // 1000)
     form = form_of(format, output)
     with _opened(store_location(settings)) as opened:
-        table, told = _drawn(opened, asked, replace=replace)
+        table, told = _drawn(opened, asked, store, replace=replace)
         print_table(table, form, output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))
     for line in told:
         say(line)
@@ -86,7 +86,7 @@ def sample(
         say(f"Next: {next_command('ui', 'sample', store=store)}")
 
 
-def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[str]]:
+def _drawn(store: Store, asked: Sample, named: str | None, *, replace: bool) -> tuple[Table, list[str]]:
     """Draw a list and keep it, unless it is the one that is kept already; return it with what is to be said of it."""
     from riff_store.queries.reading import reading_list
     from riff_store.reading_list import KeptList, keep_list
@@ -105,7 +105,7 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
         not_kept = "The store cannot be written, so the list is not kept: -o FILE writes it into a file."
         return unkept(store, drawn), [*_of_draw(asked, found), not_kept]
     keep_list(store, drawn)
-    return show(store, "sample", Request()), [*_of_draw(asked, found), *_of_replaced(before)]
+    return show(store, "sample", Request()), [*_of_draw(asked, found), *_of_replaced(before, named)]
 
 
 def _opened(location: str) -> AbstractContextManager[Store]:
@@ -152,7 +152,7 @@ def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
         yield f"Wanted: {wanted}; there {'is' if n == 1 else 'are'} {n:,} in all, and the rest is random."
 
 
-def _of_replaced(before: ReadingList | None) -> Iterator[str]:
+def _of_replaced(before: ReadingList | None, named: str | None) -> Iterator[str]:
     from riff_tui.text.numbers import counted
 
     if before is not None:
@@ -160,13 +160,11 @@ def _of_replaced(before: ReadingList | None) -> Iterator[str]:
             f"{before.read:,} of which {'was' if before.read == 1 else 'were'}" if before.read else "none of which was"
         )
         yield f"It takes the place of a list of {counted(len(before.calls), 'call')}, {read} read; all notes stay."
-        yield f"To have that one back: {_command(before.sample)}"
+        yield f"To have that one back: {_command(before.sample, named)}"
 
 
-def _command(drawn: Sample) -> str:
+def _command(drawn: Sample, named: str | None) -> str:
     """Return the command that draws a list as one was drawn."""
-    from riff_tui.text.safe_text import shell_quoted
-
     mix = ",".join(f"{stratum}:{n}" for stratum, n in drawn.mix.items())
-    where = f" --where {shell_quoted(drawn.expression)}" if drawn.expression else ""
-    return f"riff-tui sample --n {drawn.n} --mix {mix} --seed {drawn.seed}{where}"
+    where = ("--where", drawn.expression) if drawn.expression else ()
+    return next_command("sample", "--n", str(drawn.n), "--mix", mix, "--seed", str(drawn.seed), *where, store=named)

@@ -6,12 +6,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from riff_store.filters.predicates import Not, Or, Predicate, Term, all_of, both
-from riff_tui.errors import UsageError
+from riff_tui.errors import UsageError, meant
 from riff_tui.gate.decision import MOST_ENTRIES
 
 OPTION = "--quarantine"
@@ -83,11 +82,7 @@ def _entries(tables: Sequence[Mapping[str, Any]], path: Path) -> Iterator[Entry]
         place = f"{OPTION} {path}: entry {number}"
         for key in table:
             if key not in _KEYS:
-                near = get_close_matches(key, _KEYS, n=1)
-                raise UsageError(
-                    f"{place} has an unknown key {key!r}",
-                    f"did you mean {near[0]}?" if near else f"known are {', '.join(_KEYS)}",
-                )
+                raise UsageError(f"{place} has an unknown key {key!r}", meant(key, _KEYS))
         texts = {key: _text(table, key, place) for key in _KEYS[:-1]}
         if not texts["flow"] and not texts["scenario"]:
             raise UsageError(f"{place} names neither flow nor scenario")

@@ -57,7 +57,7 @@ def _decided(
     comparison = _compared(store, baseline, candidate, calls, rules)
     _refuse_beginning("--baseline", baseline, comparison.a)
     _refuse_beginning("--candidate", candidate, comparison.b)
-    _refuse_empty(comparison, calls, "--where and --quarantine leave" if rules.quarantine.entries else "--where leaves")
+    _refuse_empty(comparison, calls)
     return _with_coverage(store, _decide(comparison, rules), comparison, calls, rules), comparison
 
 
@@ -96,13 +96,13 @@ def _refuse_beginning(option: str, name: str, side: Side) -> None:
         )
 
 
-def _refuse_empty(comparison: Comparison, calls: Predicate | None, filters: str) -> None:
+def _refuse_empty(comparison: Comparison, calls: Predicate | None) -> None:
     """Refuse a filter that leaves nothing of a side."""
     empty = next((side for side in (comparison.a, comparison.b) if not side.n + side.excluded), None)
     if empty is not None and calls is not None:
         raise UsageError(
             f"nothing to compare in {comparison.a.name} and {comparison.b.name}:"
-            f" {filters} no call that counts of the {empty.kind} {empty.name}"
+            f" the options leave no call that counts of the {empty.kind} {empty.name}"
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from riff_store.metrics import OF_CALLS, Metric, metric_of
 from riff_store.vocabulary import ALIASES, aspect_named
 from riff_tui import settings
-from riff_tui.errors import UsageError
+from riff_tui.errors import UsageError, meant
 from riff_tui.gate import floors
 from riff_tui.gate.decision import GRAVEST_FIRST, Check, CheckKind, CheckStatus, Decision, MissingFlow
 from riff_tui.gate.floors import Floors, share
@@ -89,7 +89,7 @@ def _named(name: str, source: str) -> tuple[Metric, str | None]:
     word = lead.strip().lower()
     metric = metric_of(aspect_named(_OTHER_NAMES.get(word, word)))
     if metric is None or not metric.can_be_gated:
-        raise UsageError(f"{source} {name}: no aspect of that name is checked", f"there are {', '.join(CHECKED)}")
+        raise UsageError(f"{source} {name}: no aspect of that name is checked", meant(word, CHECKED))
     if colon and metric.kind != "judged":
         raise UsageError(f"{source} {name}: only humanness has judges, such as humanness:codex=0.5")
     if colon and not judge.strip():
@@ -430,7 +430,7 @@ def configured(
     table = settings.gate(environ)
     unknown = [key for key in table if key not in _KEYS]
     if unknown:
-        raise UsageError(f"{_file(environ)}: [gate] has no key {unknown[0]!r}; known are {', '.join(_KEYS)}")
+        raise UsageError(f"{_file(environ)}: [gate] has no key {unknown[0]!r}", meant(unknown[0], _KEYS))
     listed = [part.strip() for part in environ.get(VARIABLE, "").split(",") if part.strip()]
     tolerances = merged(
         _from_file(table.get("max_drop", {}), environ),

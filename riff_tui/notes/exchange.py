@@ -241,12 +241,12 @@ def merge_stream(store: Store, stream: BinaryIO) -> Merged:
         return merge_file(store, Path(copy.name))
 
 
-def of_no_call(store: Store) -> Iterator[str]:
-    """Yield how many notes of a store wait for their call, and how many may be of several."""
+def of_no_call(store: Store, listed_by: str) -> Iterator[str]:
+    """Yield how many notes of a store wait for their call, and how many may be of several; a command lists them."""
     from riff_store.write.notes import notes_of_no_call
 
     waiting, ambiguous = notes_of_no_call(store)
-    which = "(which: riff-tui dump skipped)"
+    which = f"(which: {listed_by})"
     if waiting:
         wait = "waits for its call" if waiting == 1 else "wait for their calls"
         yield f"{counted(waiting, 'note')} in the store {wait} {which}."

@@ -54,7 +54,7 @@ from __future__ import annotations
 import enum
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -180,6 +180,15 @@ class OutputFull(OutputError):
     """Give up on an output that there is no room for."""
 
     code = ExitCode.STORE
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """Return what to do about a name in a file that nothing has: the one that it is nearly, else all there are."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    near = get_close_matches(str(name), names, n=1)
+    return f"did you mean {near[0]}?" if near else f"known are {', '.join(names)}"
 
 
 def how_to_install(extra: str) -> str:

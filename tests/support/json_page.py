@@ -12,7 +12,8 @@ _HEAD = """\
 
 `riff-tui schema` prints all of this as [JSON Schema](https://json-schema.org), `riff-tui schema states` that of one
 view and `riff-tui schema gate` that of one command; `make readme` writes this page from it. Every JSON has
-`schema_version`: a key may be added within a version, none goes or changes its meaning.
+`schema_version`: a key may be added within a version, none goes or changes its meaning. What `eva` prints has none:
+names of metrics and calls are its keys, and what a call holds is EVA's.
 
 - `riff-tui dump VIEW --format json` prints one object: {of_all}; `--format jsonl` prints the rows alone, one a line.
 - A row that leads somewhere has `drill`: `view`, `where` and `argv`, a list of arguments that runs as it is.
@@ -65,7 +66,10 @@ def _view(name: str, view: Mapping[str, Any], of_all: set[str]) -> Iterator[str]
 def _commands(commands: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield "| command | JSON |\n|---|---|"
     for name, command in commands.items():
-        if command["json"] is not None and "anyOf" not in command["json"]:
+        shapes = (command["json"] or {}).get("anyOf", [command["json"]])
+        if views := [shape["properties"]["view"]["const"] for shape in shapes if shape and "$defs" in shape]:
+            yield f"| `{name}` | {', '.join(f'[{view}](#{view})' for view in views)} |"
+        elif command["json"] is not None:
             yield f"| `{name}` | {_cell(command['json'])} |"
 
 
@@ -84,10 +88,15 @@ def _words(text: str) -> str:
 def _type(shape: Mapping[str, Any]) -> str:
     """A schema in few words."""
     if "anyOf" in shape:
-        return " | ".join(map(_type, shape["anyOf"]))
+        first, *others = shape["anyOf"]
+        named = [] if first == {} else [each for each in others if each.get("additionalProperties") == first]
+        told = [_type(each) for each in (first, *(each for each in others if each not in named))]
+        return " | ".join(told) + ", or {name: such a one}" * len(named)
     if "const" in shape or "enum" in shape:
         return " | ".join("null" if each is None else str(each) for each in shape.get("enum", [shape.get("const")]))
     kind = shape.get("type", "anything")
+    if kind == "null":
+        return "null"
     if isinstance(kind, list):
         return " | ".join(_type({**shape, "type": each}) for each in kind)
     if kind == "array":

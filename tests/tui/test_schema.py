@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -104,9 +105,7 @@ def printed(command: str, *arguments: str, capsys: Captured) -> dict[str, Any]:
     capsys.readouterr()
     assert run([*command.split(), *arguments, "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    schema = schema_of(command)["json"]
-    Draft202012Validator.check_schema(schema)
-    assert [error.message for error in Draft202012Validator(schema).iter_errors(found)] == []
+    assert wrong(command, found) == []
     assert found["schema_version"] == 1
     return found
 
@@ -161,14 +160,66 @@ def test_what_a_judge_would_be_asked_is_printed_as_json(tiny: Path, tmp_path: Pa
     assert (found["dry_run"], found["scored"], found["not_asked"]) == (True, 0, found["due"])
 
 
-def test_a_brief_and_a_run_are_as_their_schemas_say(demo: Path, tmp_path: Path, capsys: Captured) -> None:
-    capsys.readouterr()
-    assert run(["brief", "--format", "json", "--store", str(demo)]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert list(Draft202012Validator(schema_of("brief")["json"]).iter_errors(found)) == []
+def wrong(command: str, found: Any) -> list[str]:
+    schema = schema_of(command)["json"]
+    Draft202012Validator.check_schema(schema)
+    return [f"{list(error.absolute_path)} {error.message}" for error in Draft202012Validator(schema).iter_errors(found)]
+
+
+def test_every_object_of_what_commands_print_is_described_or_that_of_a_file() -> None:
+    def opened(shape: Any, path: str) -> Iterator[str]:
+        if isinstance(shape, list):
+            for each in shape:
+                yield from opened(each, path)
+        elif isinstance(shape, dict):
+            if "properties" in shape and shape.get("additionalProperties") is not False:
+                yield path
+            for key, each in shape.items():
+                yield from opened(each, f"{path}/{key}")
+
+    for name, command in ALL["commands"].items():
+        assert list(opened(command["json"], name)) == []
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--words",), ("--budget", "5000"), ("--budget", "20"), ("--where", "run=none")]
+)
+def test_a_brief_is_as_its_schema_says(
+    demo: Path, tiny: Path, tmp_path: Path, capsys: Captured, options: tuple[str, ...]
+) -> None:
+    for store in (demo, tiny, hostile_store(tmp_path)):
+        capsys.readouterr()
+        assert run(["brief", "--format", "json", "--store", str(store), *options]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (wrong("brief", found), found["schema_version"]) == ([], 1)
+
+
+def test_what_is_watched_is_as_its_schema_says(tmp_path: Path, capsys: Captured) -> None:
+    example, store, out = ROOT / "examples" / "leaky_tap", str(tmp_path / "calls.db"), tmp_path / "mended"
+    for agent in ("agent", out.name):
+        flow, command = str(example / "flow.toml"), f"command:{sys.executable} {example / agent}.py"
+        asked = ["--flows", flow, "--agent", command, "--agent-name", "drip", "--ingest", store, "--json"]
+        assert run(["run", "--out", str(tmp_path / agent), *asked]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [json.loads(line)["event"] for line in lines if not wrong("run", json.loads(line))] == ["launch", "done"]
+    for more in ([], ["--text"], ["--store", store, "--baseline", "agent"]):
+        assert run(["watch", "--run", str(out), "--json", *more]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (wrong("watch", found), found["schema_version"], bool(found["calls"])) == ([], 1, True)
+
+
+def test_what_eva_prints_is_as_its_schema_says(tmp_path: Path, capsys: Captured) -> None:
+    made = make_run(tmp_path / "run", {"1.1.2": files(), "1.1.3": files("1.1.3", 2)})
+    for part in ("context", "metrics"):
+        for directory in (made, next((made / "records").iterdir())):
+            assert run(["eva", part, str(directory)]) == 0
+            assert wrong(f"eva {part}", json.loads(capsys.readouterr().out)) == []
+
+
+def test_a_run_is_as_its_schema_says(tmp_path: Path, capsys: Captured) -> None:
     flow = ROOT / "examples" / "leaky_tap" / "flow.toml"
     asked = ["--flows", str(flow), "--agent", "command:cat", "--out", str(tmp_path)]
     assert run(["run", *asked, "--dry-run", "--json"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
-    assert list(Draft202012Validator(schema_of("run")["json"]).iter_errors(json.loads(line))) == []
+    assert wrong("run", json.loads(line)) == []
     assert json.loads(line)["dry_run"] is True

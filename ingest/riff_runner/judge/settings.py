@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_runner.judge.protocol import ConversationName, Judge, Misconfigured, Rubric, Signature, Usage
 from riff_runner.judge.retry import RetryPolicy
-from riff_store.errors import UsageError
+from riff_store.errors import UsageError, meant
 
 if TYPE_CHECKING:
     from riff_runner.judge.replay import ReplayJudge
@@ -142,7 +142,7 @@ def judge_settings(name: str, tables: Mapping[str, Any], base: Path) -> JudgeSet
         raise Misconfigured("it has to be a table")
     preset = table.get("preset", name if table.get("kind", "openai") == "openai" else None)
     if "preset" in table and preset not in PRESETS:
-        raise Misconfigured(f"there is no preset {preset!r}; there are {', '.join(PRESETS)}")
+        raise Misconfigured(f"there is no preset {preset!r}; {meant(preset, PRESETS)}")
     if name not in tables and name not in PRESETS:
         known = sorted({*PRESETS, *tables})
         raise Misconfigured(f"it is neither a preset nor in the settings file; there are {', '.join(known)}")
@@ -168,7 +168,7 @@ def _check(values: Mapping[str, Any], kind: str) -> None:
     for key, value in values.items():
         wanted = known.get(key)
         if wanted is None:
-            raise Misconfigured(f"unknown key {key!r}; known for kind {kind} are {', '.join(sorted(known))}")
+            raise Misconfigured(f"unknown key {key!r} for kind {kind}; {meant(key, sorted(known))}")
         if not _fits(value, wanted):
             raise Misconfigured(f"{key} must be {_WORDS[wanted]}")
     for key in _REQUIRED[kind]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from riff_runner.judge.protocol import Usage
 from riff_runner.judge.settings import Prices
-from riff_store.errors import UsageError
+from riff_store.errors import UsageError, meant
 
 _KEYS = ("input", "output", "currency")
 
@@ -50,8 +50,10 @@ def total_cost(spent: Iterable[SpentTokens], prices: Mapping[str, Prices]) -> Co
 
 def _prices(model: str, table: Any) -> Prices:
     place = f'settings file: [prices."{model}"]'
-    if not isinstance(table, Mapping) or not set(table) <= set(_KEYS):
+    if not isinstance(table, Mapping):
         raise UsageError(f"{place} takes input and output, of a million tokens each, and currency")
+    if unknown := [key for key in table if key not in _KEYS]:
+        raise UsageError(f"{place} has no key {unknown[0]!r}", meant(unknown[0], _KEYS))
     for key in ("input", "output"):
         value = table.get(key)
         if value is not None and (type(value) not in (int, float) or not math.isfinite(value) or value < 0):

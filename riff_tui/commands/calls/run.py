@@ -12,6 +12,7 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
     DebugOption,
+    Diverged,
     NextStoreOption,
     apply_limits,
     flag,
@@ -35,14 +36,15 @@ EXAMPLES = (
     "riff-tui run --flows flows/mine.toml --agent 'command:./my_agent.sh' --out runs/b --trials 3",
     "riff-tui run --flows apartment_viewing,dental_clinic --agent python:my_agent:reply --out runs/c --ingest calls.db",
     "riff-tui run --flows flows/mine.toml --agent 'command:./my_agent.sh' --uncovered calls.db --out runs/e --dry-run",
-    "riff-tui run --scenarios broke.toml --caller frozen --agent 'command:./my_agent.sh' --out runs/d",
+    "riff-tui run --scenarios broke.toml --caller frozen --diverged ok --agent 'command:./my_agent.sh' --out runs/d",
 )
 _SIDES = by_name(or_null(record(dict.fromkeys(("input", "output"), or_null(COUNT)))))
 JSON: Shape = {
     "anyOf": [
         printed(
             {
-                **dict.fromkeys(("event", "run", "out", "agent", "caller"), TEXT),
+                "event": {"const": "launch"},
+                **dict.fromkeys(("run", "out", "agent", "caller"), TEXT),
                 "flows": list_of(TEXT),
                 **dict.fromkeys(("planned", "present", "due"), COUNT),
                 "dry_run": FLAG,
@@ -51,8 +53,11 @@ JSON: Shape = {
         ),
         printed(
             {
-                **dict.fromkeys(("event", "run", "ended"), TEXT),
-                **dict.fromkeys(("calls", "errored", "caller_failed", "completed", "retried", "left"), COUNT),
+                "event": {"const": "done"},
+                **dict.fromkeys(("run", "ended"), TEXT),
+                **dict.fromkeys(
+                    ("calls", "errored", "caller_failed", "diverged", "completed", "retried", "left"), COUNT
+                ),
                 "stopped": COUNTS,
                 "reasons": list_of(record({"error": TEXT, "calls": COUNT})),
                 "tokens": _SIDES,
@@ -78,6 +83,7 @@ def run(
     tools_env: ToolsEnvOption = None,
     scenarios: ScenariosOption = None,
     personas: PersonasOption = None,
+    diverged: DivergedOption = None,
     uncovered: UncoveredOption = None,
     trials: TrialsOption = 1,
     seed: SeedOption = 300,
@@ -129,7 +135,7 @@ def run(
         if no_judge:
             raise UsageError("--judge and --no-judge contradict each other", "leave one of them out")
         configured(judge)
-    after = After(ingest, judge, as_json, store)
+    after = After(ingest, judge, as_json, store, diverged)
     loaded, chosen = _choice(_words(flows), _words(scenarios))
     cast: Literal["all"] | list[str] | None = "all" if _words(personas) == ["all"] else _words(personas) or None
     cases = plan_cases(loaded, scenarios=chosen, personas=cast, trials=trials, seed=seed)
@@ -137,6 +143,8 @@ def run(
         return
     if caller_target.kind == "frozen":
         refuse_unrecorded(cases)
+    elif diverged is not None:
+        raise UsageError("--diverged is said of recorded calls", "add --caller frozen, or leave it out")
     limits = CallLimits(max_turns=max_turns, max_call_s=max_call_s, turn_timeout_s=turn_timeout_s)
     options = PartOptions(turn_timeout_s=turn_timeout_s, stream=stream, advance=advance)
     agent_options = replace(options, name=agent_name, key_env=agent_key_env, env=tuple(agent_env or ()))
@@ -338,6 +346,15 @@ PersonasOption = Annotated[
         "all|NAME,..",
         "Play every scenario with each of these callers; else with one.",
         completion.personas,
+    ),
+]
+DivergedOption = Annotated[
+    Diverged | None,
+    option(
+        "--diverged",
+        None,
+        "Of frozen calls in which the agent goes another way than recorded: ok, that is what a mended agent does, or"
+        " fail, exit 3. Else they are errored as others are.",
     ),
 ]
 UncoveredOption = Annotated[

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.commands.options import next_command, next_ingest, store_to_write
+from riff_tui.commands.options import Diverged, next_command, next_ingest, store_to_write
 from riff_tui.output.sinks.json import SCHEMA_VERSION
 from riff_tui.output.streams import SAID_BEFORE_ERRORS
 from riff_tui.text.numbers import LISTED, counted
@@ -32,12 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Keep what is to be done with the calls of a run: the store to bring them into, who judges, the store to name."""
+    """Keep what is to be done with the calls of a run: the store to bring them into, who judges, the store to name.
+
+    `diverged` says what frozen calls are that went another way; without it they are errored as others are.
+    """
 
     ingest: str | None
     judge: str | None
     as_json: bool
     next_store: str | None
+    diverged: Diverged | None = None
 
 
 def show_plan(request: RunRequest, as_json: bool) -> None:
@@ -67,7 +71,7 @@ def make(request: RunRequest, after: After) -> None:
 def _make(request: RunRequest, after: After) -> None:
     from riff_runner.run.runs import make_run
     from riff_tui.commands.calls.judge import judge_calls
-    from riff_tui.errors import StoreError, writing
+    from riff_tui.errors import GateFailed, StoreError, writing
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say
 
@@ -82,7 +86,7 @@ def _make(request: RunRequest, after: After) -> None:
     unfed = session.feed_rest()
     if after.as_json:
         _print_json(done_event(end, cost))
-    _end(end, request.out)
+    _end(end, request.out, after.diverged)
     if after.judge is not None:
         # Scores go beside the calls where the directory has the name of the run.
         is_named_so = request.out.resolve().name == end.plan.document.run_id
@@ -91,6 +95,9 @@ def _make(request: RunRequest, after: After) -> None:
     if unfed is not None:
         again = next_ingest(request.out, after.ingest)
         raise StoreError(f"the calls are in {request.out}, but not all are in the store ({unfed})", again)
+    total = end.tally.total
+    if after.diverged is Diverged.FAIL and total.diverged:
+        raise GateFailed(f"{total.diverged} of {counted(total.calls, 'call')} went another way than the recorded one")
     is_fed = after.ingest is not None
     say(f"Next: {next_command('ui', store=after.ingest) if is_fed else next_ingest(request.out, after.next_store)}")
 
@@ -169,7 +176,7 @@ def _refused_at_first() -> Iterator[None]:
         raise UsageError(f"{error}; no call was made and nothing was written") from error
 
 
-def _end(end: RunEnd, out: Path) -> None:
+def _end(end: RunEnd, out: Path, diverged: Diverged | None) -> None:
     """Raise what the command ends with where the run did not end well."""
     from riff_runner.protocol import EndpointRefused
     from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, writing
@@ -185,12 +192,14 @@ def _end(end: RunEnd, out: Path) -> None:
             raise end.error
     if end.signal is not None:
         end_by(end.signal)
-    if total.calls and total.errored == total.calls:
+    went_away = total.diverged == total.calls
+    if total.calls and total.errored == total.calls and not (went_away and diverged):
         [(reason, _), *_] = end.tally.reasons.most_common(1)
-        went_away = total.diverged == total.calls
         raise RunWithoutAnswer(
             f"every call was errored (most of them: {reason})",
-            "--caller scripted goes along with an agent" if went_away else "fix it and run it with --resume",
+            "--diverged ok takes that for good, --caller scripted goes along with an agent"
+            if went_away
+            else "fix it and run it with --resume",
         )
 
 
@@ -278,6 +287,7 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
         "calls": tally.total.calls,
         "errored": tally.total.errored,
         "caller_failed": tally.total.caller_failed,
+        "diverged": tally.total.diverged,
         "completed": tally.total.completed,
         "stopped": dict(tally.total.stopped.most_common()),
         "reasons": [{"error": error, "calls": calls} for error, calls in tally.reasons.most_common(LISTED)],

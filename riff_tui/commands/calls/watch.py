@@ -19,9 +19,11 @@ from riff_tui.commands.options import (
     apply_limits,
     flag,
     option,
+    printed,
     settings_for,
     time_of,
 )
+from riff_tui.shapes import COUNT, FLAG, NUMBER, TEXT, TIME, list_of, numbers, or_null, record
 
 if TYPE_CHECKING:
     from riff_runner.run.prices import Cost
@@ -37,6 +39,54 @@ EXAMPLES = (
 )
 LOOK_S = 1.0
 _LISTED = 100
+_COUNTS = dict.fromkeys(("done", "completed", "errored", "caller_failed", "retried", "running", "retrying"), COUNT)
+_SIDE = or_null(record({"model": TEXT, **dict.fromkeys(("input", "output"), or_null(COUNT))}))
+_CHECK = record(
+    {
+        **dict.fromkeys(("flow", "aspect", "check"), TEXT),
+        "judge": or_null(TEXT),
+        **dict.fromkeys(("n_before", "n"), COUNT),
+        **numbers(("before", "after", "change", "p_adjusted")),
+        "interval": or_null(list_of(NUMBER)),
+    }
+)
+_CALL = record(
+    {
+        **dict.fromkeys(("conversation_id", "flow"), TEXT),
+        "status": {"enum": ["running", "retrying", "done", "errored", "dropped"]},
+        **dict.fromkeys(("state", "why"), or_null(TEXT)),
+        "turn": or_null(COUNT),
+        "idle_s": or_null(NUMBER),
+        "completed": or_null(FLAG),
+        "last": or_null(record({"role": TEXT, "text": TEXT})),
+    },
+    ("last",),
+)
+JSON = printed(
+    {
+        "as_of": TIME,
+        **dict.fromkeys(("run", "agent", "caller"), TEXT),
+        "phase": {"enum": ["running", "ended", "stopped"]},
+        **dict.fromkeys(("ending", "currency"), or_null(TEXT)),
+        "counts": record({"planned": COUNT, **_COUNTS, "left": COUNT}),
+        "reasons": list_of(record({"error": TEXT, "calls": COUNT})),
+        **numbers(("rate_per_min", "eta_s", "cost")),
+        "tokens": record({"agent": _SIDE, "caller": _SIDE}),
+        "flows": list_of(record({"flow": TEXT, **_COUNTS})),
+        "calls": list_of(_CALL),
+        "truncated": FLAG,
+        "early_verdict": or_null(
+            record(
+                {
+                    "so_far": FLAG,
+                    "baseline": TEXT,
+                    **dict.fromkeys(("min_n", "checks", "too_few"), COUNT),
+                    **dict.fromkeys(("worse", "below_floor"), list_of(_CHECK)),
+                }
+            )
+        ),
+    }
+)
 
 
 RunOption = Annotated[

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -18,7 +18,7 @@ from subprocess import DEVNULL, Popen
 from typing import Any
 
 from riff_tui.catalog import Request
-from riff_tui.errors import describe
+from riff_tui.errors import describe, meant
 from riff_tui.filters import Filter
 from riff_tui.text.safe_text import cell_width, one_line, padded
 from riff_tui.tui.actions.action import NAMED_KEYS, Action, Controls
@@ -46,7 +46,7 @@ def with_own(keys: Mapping[str, object], commands: Sequence[object]) -> tuple[Ma
         id = ids.get(name) or ids.get(_view(name))
         key = key_of(value)
         if id is None:
-            complaints.append(f"{setting}: no action has this name; {LISTED}")
+            complaints.append(f"{setting}: no action has this name; {_near(name, ids)}{LISTED}")
         elif key is None:
             complaints.append(f"{setting}: {_quoted(value)} is not a key that can be given to an action")
         elif id in wanted:
@@ -72,6 +72,11 @@ def with_own(keys: Mapping[str, object], commands: Sequence[object]) -> tuple[Ma
     taken = {id: replace(BY_ID[id], keys=(key,) if key else ()) for id, (key, _) in wanted.items()}
     changed = {each.id: _with_keys(each, taken, own, complaints) for each in BY_ID.values()}
     return {**changed, **{each.id: each for each in own}}, complaints
+
+
+def _near(name: str, ids: Iterable[str]) -> str:
+    hint = meant(name, ids)
+    return f"{hint} " if hint.endswith("?") else ""
 
 
 def name_of(action: Action) -> str:
@@ -175,7 +180,7 @@ def _command(value: object) -> Command:
         raise _Senseless("it is not a table, such as [[commands]] with title and run")
     unknown = [key for key in value if key not in _FIELDS]
     if unknown:
-        raise _Senseless(f"unknown key {_quoted(unknown[0])}; known are {', '.join(_FIELDS)}")
+        raise _Senseless(f"unknown key {_quoted(unknown[0])}; {meant(unknown[0], _FIELDS)}")
     title, run, key = value.get("title"), value.get("run"), key_of(value.get("key", ""))
     if not isinstance(title, str) or not title.strip():
         raise _Senseless('it needs a title, such as title = "edit the flow"')
@@ -191,7 +196,7 @@ def _command(value: object) -> Command:
         raise _Senseless(f"on = {_quoted(on)} is neither a view nor one of {', '.join(_NAMES)}")
     found = Command(title, tuple(run), key, on, background, directory)
     if strange := [name for name in found.placeholders if name not in PLACEHOLDERS]:
-        raise _Senseless(f"{{{strange[0]}}} stands for nothing; known are {', '.join(PLACEHOLDERS)}")
+        raise _Senseless(f"{{{strange[0]}}} stands for nothing; {meant(strange[0], PLACEHOLDERS)}")
     if _PLACEHOLDER.search(run[0]):
         raise _Senseless("the program itself cannot be a placeholder")
     # A value inside of what a shell reads could be more than a value.

@@ -44,7 +44,7 @@ def test_half_a_price_is_no_price() -> None:
     ("table", "said"),
     [
         (3, r'\[prices\."m"\] takes input and output'),
-        ({"inptu": 3}, r"takes input and output, of a million tokens each"),
+        ({"inptu": 3}, r"has no key 'inptu'; did you mean input\?"),
         ({"input": "3"}, "input must be a number, 0 or more"),
         ({"output": -1}, "output must be a number, 0 or more"),
         ({"input": float("nan")}, "input must be a number"),

@@ -212,7 +212,7 @@ def test_runs_can_be_named_by_their_time(store: Path, capsys: Captured) -> None:
 
 def test_nothing_to_compare_is_an_error(store: Path, tmp_path: Path, capsys: Captured) -> None:
     assert gate(store, "worse", "--where", "flow=nothing") == ExitCode.USAGE
-    said = "nothing to compare in main and worse: --where leaves no call that counts of the run main"
+    said = "nothing to compare in main and worse: the options leave no call that counts of the run main"
     assert said in capsys.readouterr().err
     with open_store(tmp_path / "none.db", write=True, create=True):
         pass

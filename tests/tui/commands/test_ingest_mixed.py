@@ -58,7 +58,8 @@ def test_of_many_files_the_kinds_are_counted_and_what_was_not_taken_is_listed(tm
     reasons = [line for line in lines if line.endswith("it ends too early")]
     assert 0 < len(reasons) < LEFT_OUT
     assert f"skipped    …            of {len(REFUSED) + 2 + LISTED_FILES - LEFT_OUT} other files" in lines
-    assert lines[-2].endswith(f"{len(REFUSED) + 3 + LISTED_FILES} skipped (why: riff-tui dump skipped).")
+    why = f"(why: riff-tui dump skipped --store {tmp_path / 'calls.db'})"
+    assert lines[-2].endswith(f"{len(REFUSED) + 3 + LISTED_FILES} skipped {why}.")
 
 
 def said_in(value: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ from tests.support import hostile_store
 from tests.support.commands import riff_tui
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import ACTING
-from tests.surface.tui import views
+from tests.surface.tui import schema_of_all, views
 
 MOST = 1500 * 4
 PROGRAM = Path(sys.executable).parent / "riff-tui"
@@ -75,6 +75,17 @@ async def test_no_more_than_fifty_rows_are_answered_and_no_more_than_there_is_ro
             assert await answer(client, "ask", view="flows", limit=limit) == ("limit is a number from 1 to 50", False)
 
 
+async def test_a_store_that_is_gone_is_one_sentence(tiny: Path) -> None:
+    gone = tiny.rename(tiny.with_name("gone.db"))
+    async with serving(gone) as client:
+        assert (await answer(client, "ask", view="flows"))[1]
+        gone.rename(tiny)
+        for tool, given in (("brief", {}), ("ask", {"view": "flows"}), ("call", {"where": "run=a"})):
+            text, is_answer = await answer(client, tool, **given)
+            said = "the store cannot be read now (StoreMissing); riff-tui doctor says why"
+            assert (text, is_answer) == (said, False)
+
+
 async def test_what_cannot_be_answered_says_what_can(demo: Path) -> None:
     async with serving(demo) as client:
         for tool, arguments, said in (
@@ -94,11 +105,15 @@ async def test_resources_tell_of_views_and_metrics(demo: Path) -> None:
     async with serving(demo) as client:
         uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
         assert uris == ["riff-tui://schema", "riff-tui://glossary"]
-        told = {uri: (await client.read_resource(uri)).contents[0] for uri in (*uris, "riff-tui://schema/causes")}
-        texts = {uri: json.loads(getattr(contents, "text", "")) for uri, contents in told.items()}
-        assert set(VIEWS) <= set(texts["riff-tui://schema"])
-        assert "success_rate" in texts["riff-tui://glossary"]
-        assert "first_failed" in texts["riff-tui://schema/causes"]["columns"]
+        named = [f"{uris[0]}/{name}" for name in ("causes", "brief", "notes%20import", "nothing")]
+        told = {uri: (await client.read_resource(uri)).contents[0] for uri in (*uris, *named)}
+        every, glossary, *of_one, none = [json.loads(getattr(contents, "text", "")) for contents in told.values()]
+        assert set(VIEWS) <= set(every["views"])
+        assert every["commands"].keys() == schema_of_all()["commands"].keys()
+        assert len(json.dumps(every).encode()) < 4 * MOST
+        assert "success_rate" in glossary
+        assert of_one == [json.loads(riff_tui("schema", name).stdout) for name in ("causes", "brief", "notes import")]
+        assert none["error"].startswith("there is no such resource; there are riff-tui://schema, ")
 
 
 async def test_nothing_that_acts_is_answered_whatever_things_are_called(tmp_path: Path) -> None:

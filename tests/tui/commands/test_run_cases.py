@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,21 +77,59 @@ def test_cases_that_cannot_be_played_say_what_to_do(
     assert said in capsys.readouterr().err
 
 
-def test_of_a_call_that_goes_another_way_nobody_is_told_to_make_it_again(
-    agent: str, tmp_path: Path, capsys: Captured
-) -> None:
+@pytest.fixture
+def mended(tmp_path: Path) -> str:
     machine = tmp_path / "machine.py"
     machine.write_text(
         "from riff_ingest.events import StateEntered\n\n\n"
         "def parrots(call, text):\n    call.emit(StateEntered('greeting'))\n    return 'Which unit?'\n"
     )
+    return f"python:{machine}:parrots"
+
+
+def test_of_a_call_that_goes_another_way_nobody_is_told_to_make_it_again(
+    mended: str, tmp_path: Path, capsys: Captured
+) -> None:
     case = kept(tmp_path / "cases" / "c-1.toml", state="verify_resident")
     given = ("--scenarios", str(case), "--caller", "frozen")
-    assert run(options(f"python:{machine}:parrots", tmp_path / "out", *given)) == ExitCode.SKIPPED
+    assert run(options(mended, tmp_path / "out", *given)) == ExitCode.SKIPPED
     said = capsys.readouterr().err
     assert "1 call errored, which no mean counts; the agent went another way than the recorded one:" in said
     assert "--caller scripted goes along with an agent" in said
     assert "--resume" not in said
+
+
+@pytest.mark.parametrize(
+    ("given", "states", "code"),
+    [
+        (["--diverged", "ok"], ["verify_resident"], ExitCode.OK),
+        (["--diverged", "ok"], ["verify_resident", "greeting"], ExitCode.OK),
+        (["--diverged", "fail"], ["verify_resident"], ExitCode.GATE_FAILED),
+        (["--diverged", "fail"], ["verify_resident", "greeting"], ExitCode.GATE_FAILED),
+        (["--diverged", "fail"], ["greeting"], ExitCode.OK),
+        ([], ["verify_resident", "greeting"], ExitCode.OK),
+    ],
+)
+def test_who_runs_a_kept_call_says_whether_another_way_is_good_news(
+    mended: str, tmp_path: Path, capsys: Captured, given: list[str], states: list[str], code: ExitCode
+) -> None:
+    for state in states:
+        kept(tmp_path / "cases" / f"{state}.toml", state=state)
+    cases = ("--scenarios", str(tmp_path / "cases"), "--caller", "frozen", "--json")
+    assert run(options(mended, tmp_path / "out", *cases, *given)) == code
+    told = capsys.readouterr()
+    done, diverged = json.loads(told.out.splitlines()[-1]), states.count("verify_resident")
+    assert (done["calls"], done["diverged"], done["errored"]) == (len(states), diverged, diverged)
+    if code:
+        calls = "1 call" if len(states) == 1 else f"{len(states)} calls"
+        assert f"{diverged} of {calls} went another way than the recorded one" in told.err
+
+
+def test_nobody_else_than_a_frozen_caller_diverges(agent: str, tmp_path: Path, capsys: Captured) -> None:
+    case = kept(tmp_path / "cases" / "c-1.toml")
+    given = ("--scenarios", str(case), "--diverged", "ok")
+    assert run(options(agent, tmp_path / "out", *given)) == ExitCode.USAGE
+    assert "--diverged is said of recorded calls; add --caller frozen, or leave it out" in capsys.readouterr().err
 
 
 def test_what_a_flow_does_not_have_any_more_is_told(agent: str, tmp_path: Path, capsys: Captured) -> None:

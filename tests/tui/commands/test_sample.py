@@ -147,7 +147,8 @@ def test_an_empty_store_has_nothing_to_draw(tmp_path: Path, capsys: Captured) ->
 
 def test_a_store_without_a_list_says_how_to_draw_one(store: str, capsys: Captured) -> None:
     assert run(["dump", "sample", "--store", store]) == 0
-    assert "No reading list was drawn yet: riff-tui sample --n 100 draws one." in capsys.readouterr().out
+    said = f"No reading list was drawn yet: riff-tui sample --n 100 --store '{store}' draws one."
+    assert said in capsys.readouterr().out
 
 
 def test_of_a_store_that_cannot_be_written_the_list_is_printed_and_not_kept(

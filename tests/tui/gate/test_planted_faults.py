@@ -146,6 +146,22 @@ def test_calls_that_errored_fail_a_gate_that_is_not_strict_and_are_counted_every
     assert gated(store, "--max-errored", "nothing") == ExitCode.USAGE
 
 
+def test_kept_calls_that_a_mended_agent_takes_another_way_are_in_no_check_if_that_is_said(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    before = calls("a", [1.5] * 80)
+    frozen, others = calls("b", [None] * 30, stop_reason="diverged"), calls("b", [None] * 30 + [1.5] * 50)[30:]
+    store = stored(tmp_path, before, [*frozen, *others])
+    assert gated(store) == gated(store, "--diverged", "fail") == ExitCode.GATE_FAILED
+    assert "errored 0 of 80 → 30 of 80" in capsys.readouterr().err
+    assert gated(store, "--diverged", "ok") == ExitCode.OK
+    assert "errored" not in capsys.readouterr().err
+    (tmp_path / "other").mkdir()
+    broken = stored(tmp_path / "other", before, [*frozen, *calls("b", [None] * 80)[30:]])
+    assert gated(broken, "--diverged", "ok") == ExitCode.GATE_FAILED
+    assert "errored 0 of 80 → 50 of 50" in capsys.readouterr().err
+
+
 def test_a_candidate_of_which_no_call_is_left_fails(tmp_path: Path, capsys: Captured) -> None:
     store = stored(tmp_path, calls("a", [1.5] * 40), calls("b", [None] * 40))
     assert gated(store) == ExitCode.GATE_FAILED

@@ -224,7 +224,7 @@ def test_nothing_left_outside_decides_nothing(store: Path, tmp_path: Path, capsy
         ENTRY.replace('"dental"\nscenario = "rebook"', f'"{name}"') for name in ("dental", "weather")
     )  # fmt: skip
     assert gate(store, "--quarantine", written(tmp_path, text), *DAY) == ExitCode.USAGE
-    assert "--where and --quarantine leave no call that counts" in capsys.readouterr().err
+    assert "the options leave no call that counts" in capsys.readouterr().err
 
 
 # what repeats propose

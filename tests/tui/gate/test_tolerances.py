@@ -41,7 +41,8 @@ def test_a_drop_is_read_in_the_aspects_own_unit(text: str, aspect: str, judge: s
     [
         ("completion", "it takes ASPECT=X"),
         ("=3", "no aspect of that name"),
-        ("turn_count=3", "no aspect of that name is checked; there are success_rate, quality, correctness"),
+        ("turn_count=3", "no aspect of that name is checked; known are success_rate, quality, correctness"),
+        ("succes_rate=3", "no aspect of that name is checked; did you mean success_rate?"),
         ("completion=", "points from 0 to 10, such as 0.5, or percent"),
         ("completion=-1", "points from 0 to 10"),
         ("completion=11", "points from 0 to 10"),
@@ -105,7 +106,7 @@ def test_flags_go_before_the_environment_and_that_before_the_file(tmp_path: Path
     ("text", "reason"),
     [
         ("gate = 3", r"gate must be a table, \[gate\]"),
-        ("[gate]\nmax_drops = 1", "has no key 'max_drops'; known are max_drop, max_errored, min_coverage, min_n"),
+        ("[gate]\nmax_drops = 1", "has no key 'max_drops'; did you mean max_drop?"),
         ("[gate]\nmax_drop = 1", r"such as \[gate.max_drop\]"),
         ("[gate.max_drop]\nerrors = true", "must be a number"),
         ("[gate.max_drop]\nerrors = 40", "gate.max_drop errors=40: it takes points"),

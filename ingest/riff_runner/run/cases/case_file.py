@@ -16,7 +16,7 @@ from riff_ingest.lenient_json import is_costly_toml, too_deep
 from riff_ingest.lines import BrokenInput, read_whole
 from riff_runner.run.flows.flow import RunnableFlow, RunScenario, ScriptedLine, SpokenFact
 from riff_runner.run.flows.scenarios import pools_of
-from riff_store.errors import UsageError
+from riff_store.errors import UsageError, meant
 
 CASE_SCHEMA: Final = "riff.case/1"
 CASE_ENDING = ".toml"
@@ -145,9 +145,14 @@ def _case_of(document: dict[str, Any], path: Path) -> CaseFile:
 def _told(error: msgspec.ValidationError) -> str:
     place = _PLACE.search(str(error))
     said = _PLACE.sub("", str(error)).replace("Object", "a table")
+    if unknown := _UNKNOWN.search(said):
+        kinds: tuple[type[_Part], ...] = (CaseFile, CaseOrigin, CaseFailure, CaseFact, CaseLine)
+        known = {name for kind in kinds for name in kind.__struct_encode_fields__}
+        said = f"{said}; {meant(unknown[1], sorted(known))}"
     return f"{place[1]}: {said}" if place and place[1] else said
 
 
+_UNKNOWN = re.compile(r"unknown field `(.*)`")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WHOLE = 2**63
 _HEAD = (

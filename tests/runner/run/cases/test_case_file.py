@@ -81,7 +81,7 @@ def test_nothing_in_a_case_is_live_on_a_terminal() -> None:
         ("flow = \n", "is no TOML (Invalid value (at line 1, column 8))"),
         ('schema = "riff.case/1"\nname = "n"', "missing required field `flow`"),
         ('schema = "riff.case/1"\nflow = " "\nname = "n"', "flow is empty"),
-        ('schema = "riff.case/1"\nflow = "f"\nname = "n"\nfact = {}', "unknown field `fact`"),
+        ('schema = "riff.case/1"\nflow = "f"\nname = "n"\nfact = {}', "unknown field `fact`; did you mean facts?"),
         (
             'schema = "riff.case/1"\nflow = "f"\nname = "n"\n[[lines]]\ntext = "a"\n[[lines]]\ntext = 1',
             "lines[1].text: Expected `str`, got `int`",

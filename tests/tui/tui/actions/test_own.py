@@ -146,7 +146,7 @@ def test_the_command_prints_keys_without_a_store_or_a_terminal(tmp_path: Path) -
     assert done.returncode == 0
     assert "\nworklist " in done.stdout
     assert done.stderr.splitlines() == [
-        "keys.none: no action has this name; riff-tui ui --keys lists them",
+        "keys.none: no action has this name; did you mean note? riff-tui ui --keys lists them",
         "w is the key of worklist now; wide has no key",
     ]
 
@@ -157,7 +157,7 @@ def test_the_command_prints_keys_without_a_store_or_a_terminal(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"run": ["code", "{flowfile}"]}, "{flowfile} stands for nothing; known are run, flow"),
+        ({"run": ["code", "{flowfile}"]}, "{flowfile} stands for nothing; did you mean flow_file?"),
         ({"run": ["{flow}"]}, "the program itself cannot be a placeholder"),
         ({"run": ["sh", "-c", "echo {flow}"]}, "a value cannot be part of code after -c"),
         ({"run": ["env", "bash", "-lc", "echo {flow}"]}, "a value cannot be part of code after -c"),
@@ -167,7 +167,7 @@ def test_the_command_prints_keys_without_a_store_or_a_terminal(tmp_path: Path) -
         ({"on": "dance"}, "on = 'dance' is neither a view nor one of run"),
         ({"key": "ctrl+s"}, "'ctrl+s' is not a key"),
         ({"background": "yes"}, "background is true or false"),
-        ({"shell": True}, "unknown key 'shell'"),
+        ({"shell": True}, "unknown key 'shell'; known are key, title"),
         ({"key": "w"}, "w is the key of worklist already"),
         ({"key": "ctrl+o"}, "ctrl+o is the key of write down already"),
     ],
