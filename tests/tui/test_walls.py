@@ -37,6 +37,12 @@ def test_help_loads_neither_the_explorer_nor_the_store(ingests: bool) -> None:
     assert {"riff_tui.cli", "riff_tui.command_line"} <= found
 
 
+def test_the_list_of_commands_and_what_shells_complete_load_no_command() -> None:
+    completing = "from riff_tui.command_line import complete\ncomplete('bash', ['riff-tui '])"
+    for program, arguments in ((_RUN, ["--help"]), (_RUN, ["moonshine"]), (completing, [])):
+        assert not loaded(program, *arguments) & {f"riff_tui.commands.{module}" for module, _ in COMMANDS.values()}
+
+
 @pytest.mark.parametrize("view", ["flows", "states", "worklist", "conversations"])
 def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: str) -> None:
     found = loaded(_RUN, "dump", view, "--store", str(tiny))
