@@ -9,10 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, cast
 
 import click
-import typer
-from typer.core import TyperGroup
 
-from riff_tui.commands.options import DebugOption, StoreOption, flag, next_command, settings_for
+from riff_tui.commands.options import (
+    Command,
+    DebugOption,
+    Group,
+    StoreOption,
+    flag,
+    made_of,
+    next_command,
+    settings_for,
+)
 from riff_tui.errors import ExitCode, UsageError
 from riff_tui.signals import ending_in_order
 
@@ -75,12 +82,8 @@ class _Commands(Mapping[str, click.Command]):
         return len(self._names)
 
 
-class _Program(TyperGroup):
+class _Program(Group):
     """List commands without loading them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands in the order of help."""
-        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the line of each command."""
@@ -92,49 +95,43 @@ class _Program(TyperGroup):
 
 def build(names: Iterable[str] = COMMANDS) -> click.Group:
     """Return the program with these of its commands."""
-    app = typer.Typer(
+    program: click.Group = made_of(
+        root,
+        _Program,
         name=PROGRAM,
-        cls=_Program,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        suggest_commands=False,  # click suggests them as well
+        epilog=_examples(EXAMPLES),
+        invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
-    app.callback(invoke_without_command=True, epilog=_examples(EXAMPLES))(root)
-    group = typer.main.get_group(app)
-    group.commands = _Commands(names)  # type: ignore[assignment]  # click only reads it
-    return group
+    program.commands = _Commands(names)  # type: ignore[assignment]  # click only reads it
+    return program
 
 
 def _load(name: str) -> click.Command:
     """Return a command, whose module may hold its class as COMMAND; with PARTS a group of those, each with examples."""
     module = importlib.import_module(f"riff_tui.commands.{COMMANDS[name][0]}")
-    command, epilog = getattr(module, name), _examples(module.EXAMPLES)
-    app = typer.Typer(name=name, add_completion=False, rich_markup_mode=None, subcommand_metavar="COMMAND ...")
+    told = {"name": name, "epilog": _examples(module.EXAMPLES)}
     if not hasattr(module, "PARTS"):
-        app.command(name, cls=getattr(module, "COMMAND", None), epilog=epilog)(command)
-        return typer.main.get_command(app)
+        command: click.Command = made_of(getattr(module, name), getattr(module, "COMMAND", Command), **told)
+        return command
+    group: click.Group = made_of(
+        getattr(module, name), Group, subcommand_metavar="COMMAND ...", no_args_is_help=False, **told
+    )
     for part, (function, examples) in module.PARTS.items():
-        app.command(part, epilog=_examples(examples))(function)
-    app.callback(epilog=epilog)(command)
-    return typer.main.get_command(app)
+        group.add_command(made_of(function, name=part, epilog=_examples(examples)))
+    return group
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from riff_tui import __version__
+def _print_version() -> None:
+    from riff_tui import __version__
 
-        typer.echo(f"{PROGRAM} {__version__}")
-        raise typer.Exit
+    click.echo(f"{PROGRAM} {__version__}")
+    raise click.exceptions.Exit
 
 
 def root(
-    context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True),
-    ] = False,
+    context: click.Context,
+    version: Annotated[bool, flag("--version", "Print the version.", once=_print_version)] = False,
     install_completion: Annotated[
         bool, flag("--install-completion", "Have bash, zsh or fish complete commands, views and names, and exit.")
     ] = False,
