@@ -36,7 +36,7 @@ class Request(NamedTuple):
     `k` repeats of a call are drawn at a time. In an `outline`, which people read, what too many rows have in common
     may stand for them. With `proposal` a view adds the file that it can propose. `predicate` is what `where` says, if
     that is parsed already. A `wordless` table has nothing of what people, models and programs said; of a call no more
-    than so many rows `around` what is blamed are shown.
+    than so many rows `around` what is blamed are shown. A `bare` one is its rows, without what stands above them.
     """
 
     where: str = ""
@@ -56,6 +56,7 @@ class Request(NamedTuple):
     predicate: Predicate | None = None
     wordless: bool = False
     around: int | None = None
+    bare: bool = False
 
 
 def open_to_read(location: str) -> Store:

@@ -5,46 +5,54 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, cast
 
 import click
-import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, flag, next_command, settings_for
+from riff_tui.commands.options import (
+    Command,
+    DebugOption,
+    Group,
+    StoreOption,
+    flag,
+    made_of,
+    next_command,
+    settings_for,
+)
 from riff_tui.errors import ExitCode, UsageError
 from riff_tui.signals import ending_in_order
 
 PROGRAM = "riff-tui"
 COMMANDS = {
-    "ui": "ui",
-    "serve": "serve",
-    "demo": "demo",
-    "init": "calls.init",
-    "ingest": "ingest",
-    "edits": "edits",
-    "brief": "brief",
-    "dump": "dump",
-    "search": "search",
-    "compare": "compare",
-    "export": "export",
-    "gate": "gate",
-    "case": "calls.case",
-    "sample": "sample",
-    "forget": "forget",
-    "simulate": "calls.simulate",
-    "run": "calls.run",
-    "watch": "calls.watch",
-    "judge": "calls.judge",
-    "copy": "copy",
-    "doctor": "doctor",
-    "mcp": "mcp",
-    "schema": "schema",
-    "flows": "calls.flows",
-    "notes": "notes",
-    "eva": "eva",
+    "ui": ("ui", "Open the explorer: from a weak flow to the calls that prove it."),
+    "serve": ("serve", "Show the explorer in a browser on this machine."),
+    "demo": ("demo", "Simulate calls, ingest them and open the explorer."),
+    "init": ("calls.init", "Write the files that a project begins with."),
+    "ingest": ("ingest", "Read, score and store calls, scores and flow files."),
+    "edits": ("edits", "Read from git who changed which flow when."),
+    "brief": ("brief", "Tell a night in few tokens, for scripts and agents."),
+    "dump": ("dump", "Print a view of the store, as the explorer's screen shows it."),
+    "search": ("search", "Print what was said in calls and matches, as it is found."),
+    "compare": ("compare", "Print what B differs in from A, and if by more than chance."),
+    "export": ("export", "Print every score of every call."),
+    "gate": ("gate", "Compare two runs and exit 3 where a flow got worse."),
+    "case": ("calls.case", "Make a scenario of a stored call, to be run again."),
+    "sample": ("sample", "Draw a list of calls to read, and keep it in the store."),
+    "forget": ("forget", "Take calls out of the store for good."),
+    "simulate": ("calls.simulate", "Play callers against built-in flows and write transcripts."),
+    "run": ("calls.run", "Have callers call an agent about flows and write transcripts."),
+    "watch": ("calls.watch", "Watch a run while its calls are made."),
+    "judge": ("calls.judge", "Have a judge score how human the agent sounds."),
+    "copy": ("copy", "Copy a store with all that is in it, between files and servers."),
+    "doctor": ("doctor", "Check the store, say what was skipped and why, and what to do."),
+    "mcp": ("mcp", "Serve a store to coding agents over stdio (MCP)."),
+    "schema": ("schema", "Print JSON Schemas of what views and commands print."),
+    "flows": ("calls.flows", "Look at flow files before any call is made."),
+    "notes": ("notes", "Write notes on calls, and merge those of several people."),
+    "eva": ("eva", "Print the context or the metrics of EVA's voice logs as JSON."),
 }
-"""Each is the function of its name in the module that stands here, which holds its EXAMPLES as well."""
+"""Each is the function of its name in a module, which holds its EXAMPLES as well, and its line in help."""
 
 EXAMPLES = (
     "riff-tui demo",
@@ -53,50 +61,77 @@ EXAMPLES = (
 )
 
 
-def build(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the application with these of its commands."""
-    app = typer.Typer(
+class _Commands(Mapping[str, click.Command]):
+    """Hold commands, each of which is loaded once it is asked for."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            if name not in self._names:
+                raise KeyError(name)
+            self._loaded[name] = _load(name)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Program(Group):
+    """List commands without loading them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the line of each command."""
+        limit = formatter.width - 6 - max(map(len, self.commands))
+        lines = [(name, click.Command(name, help=COMMANDS[name][1])) for name in self.commands]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in lines])
+
+
+def build(names: Iterable[str] = COMMANDS) -> click.Group:
+    """Return the program with these of its commands."""
+    program: click.Group = made_of(
+        root,
+        _Program,
         name=PROGRAM,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        suggest_commands=False,  # click suggests them as well
+        epilog=_examples(EXAMPLES),
+        invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
-    app.callback(invoke_without_command=True, epilog=_examples(EXAMPLES))(root)
-    for name in names:
-        _add(app, name)
-    return app
+    program.commands = _Commands(names)  # type: ignore[assignment]  # click only reads it
+    return program
 
 
-def _add(app: typer.Typer, name: str) -> None:
-    """Add a command, whose module may hold its class as COMMAND; with PARTS a group of those, each with examples."""
-    module = importlib.import_module(f"riff_tui.commands.{COMMANDS[name]}")
-    command, epilog = getattr(module, name), _examples(module.EXAMPLES)
+def _load(name: str) -> click.Command:
+    """Return a command, whose module may hold its class as COMMAND; with PARTS a group of those, each with examples."""
+    module = importlib.import_module(f"riff_tui.commands.{COMMANDS[name][0]}")
+    told = {"name": name, "epilog": _examples(module.EXAMPLES)}
     if not hasattr(module, "PARTS"):
-        app.command(name, cls=getattr(module, "COMMAND", None), epilog=epilog)(command)
-        return
-    group = typer.Typer(rich_markup_mode=None, subcommand_metavar="COMMAND ...")
+        command: click.Command = made_of(getattr(module, name), getattr(module, "COMMAND", Command), **told)
+        return command
+    group: click.Group = made_of(
+        getattr(module, name), Group, subcommand_metavar="COMMAND ...", no_args_is_help=False, **told
+    )
     for part, (function, examples) in module.PARTS.items():
-        group.command(part, epilog=_examples(examples))(function)
-    group.callback(epilog=epilog)(command)
-    app.add_typer(group, name=name)
+        group.add_command(made_of(function, name=part, epilog=_examples(examples)))
+    return group
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from riff_tui import __version__
+def _print_version() -> None:
+    from riff_tui import __version__
 
-        typer.echo(f"{PROGRAM} {__version__}")
-        raise typer.Exit
+    click.echo(f"{PROGRAM} {__version__}")
+    raise click.exceptions.Exit
 
 
 def root(
-    context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True),
-    ] = False,
+    context: click.Context,
+    version: Annotated[bool, flag("--version", "Print the version.", once=_print_version)] = False,
     install_completion: Annotated[
         bool, flag("--install-completion", "Have bash, zsh or fish complete commands, views and names, and exit.")
     ] = False,
@@ -132,11 +167,8 @@ def invoke(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in ("--install-completion", "--show-completion"):
         _set_up_completion(arguments[1] if len(arguments) > 1 else "", show=arguments[0] == "--show-completion")
         return ExitCode.OK
-    # Reading the options of the commands that are not run would take as long as many a dump.
-    named = arguments[0] if arguments else ""
-    command = typer.main.get_command(build((named,) if named in COMMANDS else COMMANDS))
     with ending_in_order():
-        ended: Any = command.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        ended: Any = build().main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     return ended if isinstance(ended, int) else ExitCode.OK
 
 
@@ -148,7 +180,7 @@ def complete(shell: str, arguments: Sequence[str]) -> None:
         line = typed_line(shell, arguments)
         named = [word for word in line.words if word in COMMANDS][:1]
         # Without a command there is no need of the options of all of them.
-        answer(shell, line, typer.main.get_command(build(named)), () if named else tuple(COMMANDS))
+        answer(shell, line, build(named), () if named else tuple(COMMANDS))
     except Exception:  # a shell that completes shows errors amid what is typed
         return
 

@@ -6,7 +6,6 @@ an environment variable, `RIFF_TUI_<KEY>`.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -133,6 +132,8 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
 
     Raises `UsageError` naming the first that is none or makes no sense.
     """
+    import dataclasses
+
     from riff_ingest.lines import Limits
 
     path, table = _table("limits", "a table, such as [limits] with line_mib = 128", environ)

@@ -1,8 +1,8 @@
 """Complete command lines in bash, zsh and fish: the shell asks riff-tui for each word, and is told what fits.
 
 What fits is found by click, and by the functions of `completion` that options and arguments name. The scripts are not
-those of typer: its bash loses all words behind the first `=` or `:`, its zsh ends a filter after each term with a quote
-and a space, and its fish asks twice for each word. Nor does typer write what shells read whole or not at all.
+those of click: its bash loses all words behind the first `=` or `:`, and none of its shells completes inside a filter
+in quotes. Nor does click write what shells read.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
@@ -362,8 +361,7 @@ def in_one_step(doing: str, make: Callable[[], Table]) -> Steps:
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Hold rows by the keys of their columns, in groups of so many `counts`; times are microseconds since the epoch.
 
     Columns that are `shared` have a value for each group, those that are `single` one for each row.
@@ -373,7 +371,9 @@ class Batch:
     shared: Mapping[str, Sequence[Any]]
     single: Mapping[str, Sequence[Any]]
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """Return how many rows there are."""
         return sum(self.counts)
 
     def spread(self, values: Iterable[Value]) -> Iterator[Value]:

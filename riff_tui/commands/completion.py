@@ -1,6 +1,6 @@
 """Find what completes options and arguments: keys, forms, and names that the store or a flow file knows.
 
-Each function is named by the options and arguments that it completes; typer drops what does not begin as typed.
+Each function is named by the options and arguments that it completes; what does not begin as typed is dropped.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import typer
+import click
 
 
-def terms(context: typer.Context, incomplete: str) -> Iterator[str]:
+def terms(context: click.Context, incomplete: str) -> Iterator[str]:
     """Yield the filter with its last term completed: a field, or a name of a field."""
     from riff_store.vocabulary import FIELDS, SAID_FIELDS
     from riff_tui.filters import completion, quote
@@ -39,7 +39,7 @@ def group_keys(incomplete: str) -> Iterator[str]:
     return _behind_comma(incomplete, BY)
 
 
-def sort_keys(context: typer.Context) -> Iterator[str]:
+def sort_keys(context: click.Context) -> Iterator[str]:
     """Yield the columns of the view that is named, upwards and downwards."""
     view = _view(context)
     keys = [column.key for column in view.columns if column.kind != "object"] if view else []
@@ -74,17 +74,17 @@ def view_names() -> list[str]:
     return [name for spec in views() if not spec.sides for name in (spec.name, *spec.aliases)]
 
 
-def runs(context: typer.Context) -> list[str]:
+def runs(context: click.Context) -> list[str]:
     """Return the runs in the store."""
     return _known("run", context)
 
 
-def codes(context: typer.Context) -> list[str]:
+def codes(context: click.Context) -> list[str]:
     """Return the codes that notes in the store give."""
     return _known("code", context)
 
 
-def sides(context: typer.Context) -> Iterator[str]:
+def sides(context: click.Context) -> Iterator[str]:
     """Yield what can be compared."""
     yield from ("previous", "latest", *runs(context))
     yield from (f"agent:{agent}" for agent in _known("agent", context))
@@ -104,7 +104,7 @@ def personas(incomplete: str) -> Iterator[str]:
     return _behind_comma(incomplete, ["all", *(persona.name for persona in personas())])
 
 
-def scenarios(context: typer.Context, incomplete: str) -> Iterator[str]:
+def scenarios(context: click.Context, incomplete: str) -> Iterator[str]:
     """Yield the scenarios of the flows that are named, behind the last comma."""
     from riff_runner.run.flows.flow_files import load_flows
 
@@ -119,14 +119,14 @@ def _behind_comma(incomplete: str, names: Iterable[str]) -> Iterator[str]:
     return (f"{head}{name}" for name in names if name not in taken)
 
 
-def _view(context: typer.Context) -> Any:
+def _view(context: click.Context) -> Any:
     from riff_tui.view_registry import resolve
 
     named = str(context.params.get("view"))
     return resolve(named) if named in view_names() else None
 
 
-def _known(field: str, context: typer.Context) -> list[str]:
+def _known(field: str, context: click.Context) -> list[str]:
     """Return the names of a field in the store that the line is about; none where it is on a server."""
     from riff_store.database import open_store
     from riff_store.location import is_on_server

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from typer.core import TyperCommand
-
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
+    Command,
     CsvRawOption,
     DebugOption,
     LimitOption,
@@ -38,7 +37,7 @@ EXAMPLES = (
 )
 
 
-class COMMAND(TyperCommand):
+class COMMAND(Command):
     """Name the views in the help of the options once it is printed: finding them loads every view."""
 
     def get_help(self, ctx: Any) -> str:
@@ -147,6 +146,7 @@ def dump(
         k=k,
         outline=posted or form is Format.TEXT,
         proposal=form.is_of_one_view,
+        bare=form is Format.CSV,
     )
     with reading(store_location(settings)) as opened:
         table = show(opened, view, request)

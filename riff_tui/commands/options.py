@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import enum
+import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin
 
 import click
-import typer
 
 from riff_tui.commands import completion
 from riff_tui.output.formats import Format
@@ -32,28 +32,158 @@ class _Directory(click.Path):
 WRITTEN_DIRECTORY = _Directory(path_type=Path)
 
 
-class Diverged(enum.StrEnum):
+class Diverged(StrEnum):
     """Name what a frozen call is in which the agent goes another way than the recorded one."""
 
     OK = "ok"
     FAIL = "fail"
 
 
+class _Declared(NamedTuple):
+    """Describe an option, or an argument where it has no names; `limits` are those of a number."""
+
+    names: tuple[str, ...]
+    metavar: str | None
+    help: str
+    complete: Callable[..., Iterable[str]] | None = None
+    click_type: click.ParamType[Any] | None = None
+    limits: Mapping[str, float] = {}
+    once: Callable[[], None] | None = None
+
+
 def option(
-    name: str, metavar: str | None, help: str, complete: Callable[..., Iterable[str]] | None = None, **more: Any
+    name: str,
+    metavar: str | None,
+    help: str,
+    complete: Callable[..., Iterable[str]] | None = None,
+    *,
+    short: str | None = None,
+    click_type: click.ParamType[Any] | None = None,
+    once: Callable[[], None] | None = None,
+    **limits: float,
 ) -> Any:
-    """Return an option; of an enumeration, without `metavar`, help shows the choices."""
-    return typer.Option(name, metavar=metavar, help=help, autocompletion=complete, **more)
+    """Return an option; of an enumeration, without `metavar`, help shows the choices.
+
+    One that is asked for `once` does that at once, whatever else is wrong with the line.
+    """
+    return _Declared((short, name) if short else (name,), metavar, help, complete, click_type, limits, once)
 
 
-def flag(name: str, help: str) -> Any:
+def flag(name: str, help: str, once: Callable[[], None] | None = None) -> Any:
     """Return an option that is given or not."""
-    return option(name, None, help)
+    return option(name, None, help, once=once)
 
 
 def argument(metavar: str, help: str, complete: Callable[..., Iterable[str]] | None = None) -> Any:
     """Return an argument."""
-    return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
+    return _Declared((), metavar, help, complete)
+
+
+class Argument(click.Argument):
+    """Take an argument that help has a line for."""
+
+    help = ""
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        """Return what stands for it in help."""
+        shown = str(self.metavar)
+        return shown if self.required or shown.startswith("[") else f"[{shown}]"
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return its line of help."""
+        note = "required" if self.required else f"default: {self.default}" if self.default not in (None, "") else ""
+        return self.make_metavar(ctx), f"{self.help}  [{note}]" if note else self.help
+
+
+class Command(click.Command):
+    """Show arguments above options in its help."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the lines of arguments and options."""
+        for title, kind in (("Arguments", click.Argument), ("Options", click.Option)):
+            records = (each.get_help_record(ctx) for each in self.get_params(ctx) if isinstance(each, kind))
+            if lines := [record for record in records if record is not None]:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
+
+
+class Group(click.Group):
+    """Keep its commands in the order in which they were added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return their names."""
+        return list(self.commands)
+
+
+def made_of(function: Callable[..., Any], kind: type[Any] = Command, **more: Any) -> Any:
+    """Return a command that calls a function, with the options and arguments that its parameters are annotated with."""
+    signature = inspect.signature(function, eval_str=True).parameters
+    told = {name: each for name, each in signature.items() if each.annotation is not click.Context}
+    kinds = {name: _kind_of(each.annotation) for name, each in told.items()}
+
+    def called(**given: Any) -> Any:
+        typed = {name: _typed(value, *kinds[name], signature[name].default) for name, value in given.items()}
+        return function(*([] if len(told) == len(signature) else [click.get_current_context()]), **typed)
+
+    params = [_parameter(name, told[name], *found) for name, found in kinds.items()]
+    return kind(callback=called, params=params, help=inspect.getdoc(function), **more)
+
+
+def _kind_of(annotation: Any) -> tuple[type[Any], bool]:
+    """Return of what a parameter takes one, or a list."""
+    taken = get_args(annotation)[0]
+    some = [each for each in get_args(taken) if each is not type(None)]
+    if get_origin(taken) is not list and some:
+        taken, some = some[0], list(get_args(some[0]))
+    return (some[0], True) if some else (taken, False)
+
+
+def _typed(value: Any, kind: type[Any], is_list: bool, default: Any) -> Any:
+    if is_list:
+        return None if default is None and not value else [kind(each) for each in value or ()]
+    return kind(value) if value is not None and issubclass(kind, Enum) else value
+
+
+def _parameter(name: str, parameter: inspect.Parameter, kind: type[Any], is_list: bool) -> click.Parameter:
+    declared: _Declared = get_args(parameter.annotation)[1]
+    is_flag, complete, once = kind is bool, declared.complete, declared.once
+    more: dict[str, Any] = {"metavar": declared.metavar, "required": parameter.default is parameter.empty}
+    if not more["required"]:
+        default = parameter.default
+        more["default"] = default.value if isinstance(default, Enum) else default
+    if not is_flag:
+        more["type"] = declared.click_type or _type_of(kind, declared.limits)
+    if complete is not None:
+        more["shell_complete"] = lambda ctx, param, incomplete: _completed(complete, ctx, incomplete)
+    if not declared.names:
+        found = Argument([name], nargs=-1 if is_list else 1, **more)
+        found.help = declared.help
+        return found
+    if once is not None:
+        more |= {"is_eager": True, "callback": lambda ctx, param, value: value and once()}
+    return click.Option(
+        [name, *declared.names],
+        help=declared.help,
+        is_flag=is_flag,
+        multiple=is_list,
+        show_default=more.get("default") not in (None, ""),
+        **more,
+    )
+
+
+def _type_of(kind: type[Any], limits: Mapping[str, float]) -> Any:
+    if issubclass(kind, Enum):
+        return click.Choice([each.value for each in kind])
+    if issubclass(kind, Path):
+        return click.Path(path_type=Path)
+    ranges: Mapping[type[Any], type[Any]] = {int: click.IntRange, float: click.FloatRange}
+    return ranges[kind](**limits) if limits else kind
+
+
+def _completed(complete: Callable[..., Iterable[str]], context: click.Context, incomplete: str) -> list[str]:
+    asked = inspect.signature(complete).parameters
+    given = {name: value for name, value in (("context", context), ("incomplete", incomplete)) if name in asked}
+    return [each for each in complete(**given) if each.startswith(incomplete)]
 
 
 StoreOption = Annotated[
@@ -74,9 +204,7 @@ SortOption = Annotated[
     str | None, option("--sort", "KEY|-KEY", "Sort by a column, with - downwards.", completion.sort_keys)
 ]
 LimitOption = Annotated[int | None, option("--limit", "N", "At most N rows.", min=0)]
-OutputOption = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
-]
+OutputOption = Annotated[Path | None, option("--output", "FILE", "Write to a file instead of stdout.", short="-o")]
 FormatOption = Annotated[Format | None, option("--format", None, "Else what the ending of FILE says, else text.")]
 CsvRawOption = Annotated[
     bool, flag("--csv-raw", "Leave CSV cells that a spreadsheet would take for a formula as they are.")

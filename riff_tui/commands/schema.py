@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import click
-import typer
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import DebugOption, argument
@@ -78,10 +77,8 @@ def _commands() -> dict[str, dict[str, Any]]:
     from riff_tui.command_line import COMMANDS, build
 
     found: dict[str, dict[str, Any]] = {}
-    group = typer.main.get_command(build())
-    assert isinstance(group, click.Group)
-    for name, command in group.commands.items():
-        module = importlib.import_module(f"riff_tui.commands.{COMMANDS[name]}")
+    for name, command in build().commands.items():
+        module = importlib.import_module(f"riff_tui.commands.{COMMANDS[name][0]}")
         told = getattr(module, "JSON", None)
         if isinstance(command, click.Group):
             found |= {

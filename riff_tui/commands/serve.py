@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from riff_tui.commands import ui
 from riff_tui.commands.options import (
@@ -96,7 +96,7 @@ def serve(
             shared.append(f"--{name}={value}")
     served = _served(store, store_location(settings), shared, None if is_anywhere else (chosen.name, request, at or ""))
     announce = partial(_announce, opens=open_browser, named=served.named)
-    raise typer.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))
+    raise click.exceptions.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))
 
 
 def _require_packages() -> None:

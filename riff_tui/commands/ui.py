@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from riff_tui.browser import is_in_browser
 from riff_tui.commands import completion
@@ -143,7 +143,7 @@ def explore(
 
         return case_text_at(location, where)
 
-    raise typer.Exit(run_explorer(location, start, settings, case_text))
+    raise click.exceptions.Exit(run_explorer(location, start, settings, case_text))
 
 
 def two_sides(sides: Sequence[str] | None) -> tuple[str, str] | None:

@@ -7,7 +7,6 @@ here too, for they have to see text as a terminal and a file system do.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from functools import cache, lru_cache
@@ -139,7 +138,9 @@ def file_name(identifier: str, longest: int = 80) -> str:
 
     It neither hides (`.x`) nor looks like an option (`-rf`) or a way up (`..`).
     """
-    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    from hashlib import sha256
+
+    digest = sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     stem = re.sub(r"[^A-Za-z0-9._-]+", "_", identifier)[:longest].lstrip("._-") or "id"
     return f"{stem}-{digest}"
 

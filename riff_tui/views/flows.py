@@ -63,7 +63,6 @@ def show(query: ViewQuery) -> Table:
     """Return the matrix with what is to be fixed first, and trends if asked for; deferred where that takes long."""
     from riff_store.filters.sql import needs
     from riff_store.queries.flows import flow_cells
-    from riff_store.queries.worklist import first_to_fix, totals
 
     request, wanted = query.request, query.parts()
 
@@ -87,6 +86,10 @@ def show(query: ViewQuery) -> Table:
         found = query.result(wanted, partial(build, trend=trend, edits=whole))
         if not whole:
             return found._replace(headline=f"Fix first: {LATER}")
+        if request.bare:
+            return found
+        from riff_store.queries.worklist import first_to_fix, totals
+
         # Names in the filter choose rows, and with them the calls behind these.
         scope = all_of([*conjuncts(wanted.calls), *(part for part in conjuncts(wanted.rows) if _names_calls(part))])
         first, said = first_to_fix(query.store, scope), render(scope)

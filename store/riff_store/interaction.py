@@ -5,14 +5,12 @@ Figures are always of the events of all calls together, never means of figures o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from riff_store.metrics import POOLED, Pooled
 
 
-@dataclass(frozen=True, slots=True)
-class Interaction:
+class Interaction(NamedTuple):
     """Hold the sums over voice calls; latencies are seconds, all else counts of events.
 
     `calls` have a record of who spoke when. A turn of the caller got a `response` or `no_response`; to a caller who
@@ -35,7 +33,7 @@ class Interaction:
     non_directed_error: int = 0
     agent_interruptions: int = 0
 
-    def __add__(self, other: Interaction) -> Interaction:
+    def __add__(self, other: Interaction) -> Interaction:  # type: ignore[override]  # sums add up
         return Interaction(*(getattr(self, name) + getattr(other, name) for name in SUMS))
 
     @property
@@ -66,11 +64,11 @@ class Interaction:
         return self.part(figure) / events if events else None
 
 
-SUMS = tuple(field.name for field in fields(Interaction))
+SUMS = Interaction._fields
 """The sums in the order in which rows hold them."""
 EVENTS = SUMS[1:]
 """Those that a call has of its own: `calls` is 1 of each."""
-TIMED = tuple(field.name for field in fields(Interaction) if isinstance(field.default, float))
+TIMED = tuple(name for name, none in Interaction._field_defaults.items() if isinstance(none, float))
 """Those that are seconds; the others count."""
 KINDS = ("backchannel", "vocal_tic", "non_directed")
 """The sounds of a caller that ask for no answer."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 
 _HOST = r"(?:\[[0-9A-Fa-f:.%]*\]|[A-Za-z0-9._~%-]*)(?::[0-9]*)?"
-_REST = re.compile(
-    rf"(?:[^/?#]*@)?(?P<hosts>{_HOST}(?:,{_HOST})*)(?P<more>(?P<path>(?:/[^?#]*)?)(?:\?(?P<query>[^#]*))?(?:#.*)?)",
-    re.DOTALL,
-)
+_REST = rf"(?:[^/?#]*@)?(?P<hosts>{_HOST}(?:,{_HOST})*)(?P<more>(?P<path>(?:/[^?#]*)?)(?:\?(?P<query>[^#]*))?(?:#.*)?)"
 _HARMLESS = frozenset(
     (
         *("application_name", "channel_binding", "connect_timeout", "gssencmode", "host", "hostaddr", "mode", "port"),
@@ -49,7 +46,7 @@ def without_secrets(location: str) -> str:
         return f"{miswritten['begin'].strip()}…"
     if not is_url:
         return location
-    found = _REST.fullmatch(rest)
+    found = re.fullmatch(_REST, rest, re.DOTALL)
     # An @ behind what looks like the host may be the end of a password that holds a slash or a question mark.
     is_file = found is not None and scheme in ("file", "sqlite") and not found["hosts"]
     if found is None or ("@" in found["more"] and not is_file):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -29,8 +28,7 @@ OFTEN_SLOW = 0.2
 GUARD_ERRORS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """Hold sums of `n` measured values: `total` in billionths, `squares` in plain units.
 
     `rate` says that the values are 0 or `scale`, so that their share is a rate.
@@ -64,7 +62,7 @@ class Measure:
         # The sum of squares depends on the order of rows in its last bits; what is shown does not.
         return round(mean - half, 6), round(mean + half, 6)
 
-    def __add__(self, other: Measure) -> Measure:
+    def __add__(self, other: Measure) -> Measure:  # type: ignore[override]  # sums add up
         squares = self.squares + other.squares
         return Measure(self.n + other.n, self.total + other.total, squares, self.rate, self.scale)
 

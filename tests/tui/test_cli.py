@@ -54,7 +54,14 @@ def test_every_command_has_help_with_an_example_of_its_own(command: str, capsys:
 def test_help_of_the_whole_names_every_command(capsys: Captured) -> None:
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert re.findall(r"^  ([a-z]+)  ", shown.partition("Commands:\n")[2], re.MULTILINE) == list(COMMANDS)
+    listed = re.findall(r"^  ([a-z]+)  +(.*)$", shown.partition("Commands:\n")[2], re.MULTILINE)
+    assert listed == [(name, line) for name, (_, line) in COMMANDS.items()]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_line_of_a_command_begins_its_help(command: str, capsys: Captured) -> None:
+    assert run([command, "--help"]) == 0
+    assert " ".join(capsys.readouterr().out.split("\n\n")[1].split()) == COMMANDS[command][1]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def hold():
 _IMPORTING = """
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == "typer":
+        if name == "click":
             hold()
 
 sys.meta_path.insert(0, Finder())

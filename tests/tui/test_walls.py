@@ -37,6 +37,12 @@ def test_help_loads_neither_the_explorer_nor_the_store(ingests: bool) -> None:
     assert {"riff_tui.cli", "riff_tui.command_line"} <= found
 
 
+def test_the_list_of_commands_and_what_shells_complete_load_no_command() -> None:
+    completing = "from riff_tui.command_line import complete\ncomplete('bash', ['riff-tui '])"
+    for program, arguments in ((_RUN, ["--help"]), (_RUN, ["moonshine"]), (completing, [])):
+        assert not loaded(program, *arguments) & {f"riff_tui.commands.{module}" for module, _ in COMMANDS.values()}
+
+
 @pytest.mark.parametrize("view", ["flows", "states", "worklist", "conversations"])
 def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: str) -> None:
     found = loaded(_RUN, "dump", view, "--store", str(tiny))
@@ -67,7 +73,7 @@ def test_the_store_stands_alone() -> None:
     folder = Path(__file__).parents[2] / "store"
     parts = [path.relative_to(folder).with_suffix("") for path in sorted(folder.glob("riff_store/**/[a-z]*.py"))]
     found = loaded("import " + ", ".join(".".join(part.parts) for part in parts))
-    assert not packages(found) & {"riff_tui", "riff_ingest", "textual", "rich", "typer", "click", "scipy"}
+    assert not packages(found) & {"riff_tui", "riff_ingest", "textual", "rich", "click", "scipy"}
 
 
 def test_only_what_reads_arrays_loads_them() -> None:
@@ -79,7 +85,7 @@ def test_only_what_reads_arrays_loads_them() -> None:
 
 def test_ingest_knows_only_what_the_writer_takes() -> None:
     found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_runner.simulate")
-    assert not packages(found) & {"riff_tui", "textual", "rich", "typer", "click", "peewee"}
+    assert not packages(found) & {"riff_tui", "textual", "rich", "click", "peewee"}
     taken = ("errors", "facts", "interaction", "measure", "metrics", "plugins", "scoring", "signals", "statement_limit")
     allowed = {f"riff_store.{name}" for name in (*taken, "transcript_columns", "vocabulary", "voice")}
     assert {name for name in found if name.startswith("riff_store.")} <= allowed
@@ -88,5 +94,5 @@ def test_ingest_knows_only_what_the_writer_takes() -> None:
 def test_views_know_answers_and_tables() -> None:
     views = sorted(path.stem for path in (Path(__file__).parents[2] / "riff_tui" / "views").glob("[a-z]*.py"))
     found = loaded("import " + ", ".join(f"riff_tui.views.{name}" for name in views))
-    assert not packages(found) & {"textual", "rich", "typer", "click", "peewee", "sqlite3", "riff_ingest"}
+    assert not packages(found) & {"textual", "rich", "click", "peewee", "sqlite3", "riff_ingest"}
     assert not any(name.startswith(("riff_tui.output.sinks", "riff_tui.tui", "riff_store.queries")) for name in found)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 import pytest
-import typer
 
 from tests.support.eva_records import write_record
 from tests.support.judged_calls import KEY, KEY_VARIABLE, call, settings, write_calls
@@ -88,4 +87,4 @@ def test_every_command_that_writes_is_tried() -> None:
         for parameter in command.params:
             yield from ((name, option) for option in parameter.opts if option in WRITING)
 
-    assert set(writing(typer.main.get_command(build()), "")) == set(COMMANDS)
+    assert set(writing(build(), "")) == set(COMMANDS)

@@ -36,7 +36,7 @@ def write_batches(columns: Sequence[Column], batches: Iterable[Batch], out: Bina
     schema = pa.schema([(column.key, types.get(column.kind, pa.string())) for column in columns])
 
     def table(batch: Batch) -> Any:
-        group = pa.array(batch.spread(range(len(batch.counts))), pa.int32(), size=len(batch))
+        group = pa.array(batch.spread(range(len(batch.counts))), pa.int32(), size=batch.size)
         arrays = [
             pa.array(batch.shared[field.name], field.type).take(group)
             if field.name in batch.shared

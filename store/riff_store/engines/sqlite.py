@@ -9,7 +9,6 @@ doubles the cost of a delete, and `foreign_key_check` is run by doctor and tests
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import stat
 import struct
@@ -68,7 +67,7 @@ class SqliteEngine(Engine):
         path = self.path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+            draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.new")
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
             if error.errno in NO_ROOM:

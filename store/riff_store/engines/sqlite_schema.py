@@ -12,13 +12,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
 import peewee as pw
 
 from riff_store import schema as models
 from riff_store.errors import NotAStore
+
+try:
+    from _sha256 import sha256  # type: ignore[import-not-found]  # hashlib loads OpenSSL along, as long as a short query
+except ImportError:
+    from hashlib import sha256
 
 KNOWN = frozenset({"e5a603d4e2c251293aeb10d0f7c0f5fd"})
 """The digests of what stores of the present schema hold: made as such, or migrated."""
@@ -30,7 +34,7 @@ _STATISTICS = frozenset(
 )
 """What ANALYZE leaves behind."""
 _OWN = {"sqlite_schema", "sqlite_temp_schema", *(name for _, name, _, _ in _STATISTICS)}
-_PLAIN = re.compile(
+_PLAIN = (
     r"CREATE (TABLE|(?:UNIQUE )?INDEX) \"(\w+)\""
     r"(?:[\s(),=]|\"\w+\"|[01]\b|'replaced'|(?:INTEGER|TEXT|REAL|BLOB|NOT|NULL|PRIMARY|FOREIGN|KEY|REFERENCES"
     r"|ON|DELETE|CASCADE|DEFAULT|WITHOUT|ROWID|WHERE|IS)\b)+"
@@ -79,7 +83,8 @@ def _refuse(problem: str | None, location: str) -> None:
 
 def digest(objects: Sequence[_Object]) -> str:
     """Return what tells apart what two stores hold, in whatever order it was made."""
-    return sha256(repr(sorted(objects, key=lambda each: each[:2])).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    held = repr(sorted(objects, key=lambda each: each[:2])).encode("utf-8", "surrogatepass")
+    return str(sha256(held).hexdigest()[:32])
 
 
 def strange_values(connection: sqlite3.Connection) -> dict[str, int]:
@@ -135,7 +140,7 @@ def _strange(objects: Sequence[_Object]) -> Iterator[str]:
         elif sql is None:
             if kind != "index" or not name.startswith("sqlite_autoindex_"):
                 yield f"it holds a {kind} that nothing defines, {name}"
-        elif (plain := _PLAIN.fullmatch(sql)) is None or (plain[1][-5:].lower(), plain[2]) != (kind, name):
+        elif (plain := re.fullmatch(_PLAIN, sql)) is None or (plain[1][-5:].lower(), plain[2]) != (kind, name):
             yield f"its {kind} {name} is not made as those of a store are"
 
 

@@ -180,11 +180,10 @@ def _folded(character: str) -> str:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)
-_SHAPE = re.compile(
+_SHAPE = (
     r"(?P<year>[0-9]{4})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})"
     r"(?:[T ](?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?P<fraction>\.[0-9]{1,9})?)?"
-    r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?)?)?)?",
-    re.IGNORECASE,
+    r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?)?)?)?"
 )
 
 
@@ -196,7 +195,7 @@ def time_range(text: str) -> tuple[int, int]:
     zone they are UTC. Raises `UsageError` for anything else.
     """
     try:
-        found = _SHAPE.fullmatch(text)
+        found = re.fullmatch(_SHAPE, text, re.IGNORECASE)
         if found is None:
             raise ValueError(text)
         part = found.groupdict()

@@ -13,7 +13,7 @@ from riff_store.database import Store
 from riff_store.filters.dimensions import run_starts
 
 # Whole or abbreviated as git does, or what `git describe` makes of it; a number of a few digits counts builds.
-_COMMIT = re.compile(r"(?:.*-g)?((?=\d*[a-f]|\d{7})[0-9a-f]{4,64})(?:-dirty|\+)?", re.IGNORECASE)
+_COMMIT = r"(?:.*-g)?((?=\d*[a-f]|\d{7})[0-9a-f]{4,64})(?:-dirty|\+)?"
 _LONGEST = 64
 # Asked for each run: compiling it anew would take longer than its answer.
 _BEGINNING_WITH = 'SELECT repository_id, node FROM known_commit WHERE "commit" BETWEEN ? AND ? LIMIT 2'
@@ -56,7 +56,7 @@ class Histories:
 
     def of_run(self, commit: str | None) -> Place | None:
         """Return where the commit of a run stands, `None` unless exactly one that is known begins with it."""
-        asked = _COMMIT.fullmatch(commit.strip()) if commit else None
+        asked = re.fullmatch(_COMMIT, commit.strip(), re.IGNORECASE) if commit else None
         if asked is None or not self._repositories:
             return None
         start = asked[1].lower()

@@ -6,8 +6,8 @@ import shlex
 from functools import cache
 from typing import Any
 
+import click
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,10 +38,8 @@ def moments(*kinds: tuple[str, str | None]) -> list[Row]:
 
 
 @cache
-def ui_program() -> typer.core.TyperGroup:
-    program = typer.main.get_command(build(("ui",)))
-    assert isinstance(program, typer.core.TyperGroup)
-    return program
+def ui_program() -> click.Group:
+    return build(("ui",))
 
 
 def given_by(command: str) -> dict[str, Any]:
