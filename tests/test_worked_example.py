@@ -64,7 +64,7 @@ def test_the_chain_of_the_readme_runs(tmp_path: Path) -> None:
     assert found
     run, ingest, judge, compare = found[1].splitlines()
     assert [line.split()[1] for line in (run, ingest, judge, compare)] == ["run", "ingest", "judge", "compare"]
-    place = Workplace(tmp_path)
+    place = Workplace.with_examples(tmp_path)
     settings = tmp_path / "settings.toml"
     settings.write_text(
         '[judges.gemini]\nkind = "replay"\npath = "examples/leaky_tap/recorded"\nrecorded_as = "rule"\n'
