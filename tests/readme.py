@@ -39,7 +39,7 @@ PAGES = (README, *sorted(DOCS.rglob("*.md")))
 WORKED = DOCS / "worked-example.md"
 STARTS = tuple(page for page in PAGES if page.parent.name == "start")
 EXAMPLES = README.parent / "examples"
-MENDED = EXAMPLES / "leaky_tap" / "mended.py"
+FIXED = EXAMPLES / "leaky_tap" / "fixed.py"
 MORE = "…"
 _CLASS = re.compile(r"(?<=^```python\n)class .*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
@@ -132,11 +132,11 @@ class Workplace:
 
 
 def worked(text: str, folder: Path) -> str:
-    """The worked example with what its commands print now, and with what the mended agent is now."""
+    """The worked example with what its commands print now, and with what the fixed agent is now."""
     place = Workplace.with_examples(folder)
-    code = MENDED.read_text(encoding="utf-8")
-    mended = code[code.index("class ") : code.index("\n\n\nif ")] + "\n"
-    return _with_outputs(_CLASS.sub(lambda _: mended, text), place.printed)
+    code = FIXED.read_text(encoding="utf-8")
+    fixed = code[code.index("class ") : code.index("\n\n\nif ")] + "\n"
+    return _with_outputs(_CLASS.sub(lambda _: fixed, text), place.printed)
 
 
 def started(text: str, folder: Path) -> str:
