@@ -115,10 +115,3 @@ def test_the_lines_that_are_shown_are_ingested_whole(tmp_path: Path) -> None:
     rows = json.loads(printed("riff-tui dump flows --format json", store))["rows"]
     assert [(row["flow"], row["n"], row["humanness"]) for row in rows] == [("apartment_viewing", 1, {"codex": 4.5})]
     assert json.loads(printed("riff-tui dump skipped --format json", store))["rows"] == []
-
-
-def test_the_python_that_is_shown_runs() -> None:
-    (code,) = re.findall(r"^```python\n(.*?)^```$", REFERENCE, re.MULTILINE | re.DOTALL)
-    names: dict[str, object] = {}
-    exec(compile(code, "reference.md", "exec"), names)
-    assert "slots={'date': 'Tuesday'}" in repr(names["call"])
