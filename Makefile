@@ -13,12 +13,13 @@ ifneq ($(filter check,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=2
 endif
 
-.PHONY: help demo test check lint types walls dist bench readme screenshots format clean
+.PHONY: help demo test check lint types walls docs dist bench readme screenshots format clean
 
 help:
 	@echo "make demo    simulate calls, ingest them and open the explorer (without a terminal: print the tables)"
 	@echo "make test    run the tests"
 	@echo "make check   run the linters, the type checker, the import walls and the tests"
+	@echo "make docs    build the pages of docs/ as a site, in site/"
 	@echo "make dist    build the wheel, install it elsewhere in each way that there is, and use it"
 	@echo "make bench   measure against floors and peers, write benchmarks/RESULTS.md"
 	@echo "make readme  write the outputs that README.md and docs/ show anew"
@@ -44,6 +45,9 @@ types: $(VENV)/.ready
 walls: $(VENV)/.ready
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.ready-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 dist: $(VENV)/.ready
 	rm -rf dist
 	$(BIN)/python -m hatchling build --directory dist
@@ -63,12 +67,17 @@ format: $(VENV)/.ready
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) .bench demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .bench demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site
 
 $(VENV)/.ready: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing riff-tui and its tools into $(VENV) ..." >&2
 	@$(PIP_INSTALL) hatchling editables
 	@$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.ready-docs: $(VENV)/.ready
+	@echo "Installing what builds the site ..." >&2
+	@$(PIP_INSTALL) --no-build-isolation --editable '.[dev,docs]'
 	@touch $@
 
 $(VENV)/.ready-bench: $(VENV)/.ready

@@ -35,13 +35,16 @@ REFERENCE = DOCS / "reference.md"
 METRICS = DOCS / "metrics.md"
 PROMISES = DOCS / "promises.md"
 JSON = DOCS / "json.md"
-PAGES = (README, *sorted(DOCS.glob("*.md")))
+PAGES = (README, *sorted(DOCS.rglob("*.md")))
 WORKED = DOCS / "worked-example.md"
+STARTS = tuple(page for page in PAGES if page.parent.name == "start")
 EXAMPLES = README.parent / "examples"
-MENDED = EXAMPLES / "leaky_tap" / "mended.py"
+FIXED = EXAMPLES / "leaky_tap" / "fixed.py"
 MORE = "…"
 _CLASS = re.compile(r"(?<=^```python\n)class .*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+_STEP = re.compile(r"(?<=^```)(sh|console)\n(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+_STORE = re.compile(r"^export RIFF_TUI_STORE=(\S+)$", re.MULTILINE)
 _KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _VIEWS = re.compile(r"(?<=^\| view \| shows \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _SOURCES = re.compile(r"(?<=^\| `--as` \| what \| known by \|\n\|---\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
@@ -95,17 +98,27 @@ def printed(command: str, store: Path) -> str:
 
 
 class Workplace:
-    """A directory in which the commands of the worked example run one after the other, with its store and its judge."""
+    """A directory in which the commands of a page run one after the other, with a store of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: str) -> None:
         self._folder = folder.resolve()
-        shutil.copytree(EXAMPLES, folder / "examples")
         self.surroundings = {
             **os.environ,
             "PATH": f"{_PROGRAM.parent}{os.pathsep}{os.environ['PATH']}",
-            "RIFF_TUI_STORE": "leaky.db",
-            "RIFF_TUI_CONFIG": "examples/leaky_tap/settings.toml",
+            "RIFF_TUI_STORE": store,
         }
+
+    @classmethod
+    def with_examples(cls, folder: Path) -> Workplace:
+        """Return that of the worked example, with its agents and its judge."""
+        place = cls(folder, "leaky.db")
+        shutil.copytree(EXAMPLES, folder / "examples")
+        place.surroundings["RIFF_TUI_CONFIG"] = "examples/leaky_tap/settings.toml"
+        return place
+
+    def run(self, script: str) -> None:
+        """Run a script of the page's shell."""
+        subprocess.run(["bash", "-euc", script], cwd=self._folder, env=self.surroundings, check=True)
 
     def printed(self, command: str) -> str:
         """What a command says on both streams, and below that how it ended where it did not end well."""
@@ -119,11 +132,25 @@ class Workplace:
 
 
 def worked(text: str, folder: Path) -> str:
-    """The worked example with what its commands print now, and with what the mended agent is now."""
-    place = Workplace(folder)
-    code = MENDED.read_text(encoding="utf-8")
-    mended = code[code.index("class ") : code.index("\n\n\nif ")] + "\n"
-    return _with_outputs(_CLASS.sub(lambda _: mended, text), place.printed)
+    """The worked example with what its commands print now, and with what the fixed agent is now."""
+    place = Workplace.with_examples(folder)
+    code = FIXED.read_text(encoding="utf-8")
+    fixed = code[code.index("class ") : code.index("\n\n\nif ")] + "\n"
+    return _with_outputs(_CLASS.sub(lambda _: fixed, text), place.printed)
+
+
+def started(text: str, folder: Path) -> str:
+    """Return a page of docs/start/ with what its commands print in an empty directory, those before them run."""
+    (store,) = _STORE.findall(text)
+    place = Workplace(folder, store)
+
+    def step(found: re.Match[str]) -> str:
+        if found[1] == "sh":
+            place.run(found[2])
+            return found[0]
+        return _with_outputs(f"```{found[0]}```", place.printed).removeprefix("```").removesuffix("```")
+
+    return _STEP.sub(step, text)
 
 
 def rewritten(text: str, store: Path) -> str:
@@ -207,7 +234,11 @@ if __name__ == "__main__":
         demo = demo_store(Path(made))
         for page in PAGES:
             text = page.read_text(encoding="utf-8")
-            written = worked(text, Path(made)) if page == WORKED else rewritten(text, demo)
+            if page in (WORKED, *STARTS):
+                (place := Path(made) / page.stem).mkdir()
+                written = (worked if page == WORKED else started)(text, place)
+            else:
+                written = rewritten(text, demo)
             page.write_text(written, encoding="utf-8")
     METRICS.write_text(with_metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
     REFERENCE.write_text(with_limits(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")

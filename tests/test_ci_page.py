@@ -1,4 +1,4 @@
-"""docs/ci.md is true: its workflow is one, its commands are ours, and run one after the other they gate a build."""
+"""docs/ci.md and docs/team.md are true: their jobs are such, their commands are ours, and in turn they gate a build."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ from tests.surface.runner import simulate_simulate as simulate
 from tests.surface.tui import COMMANDS, ExitCode, Table, build, comment, configured, read_quarantine
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+TEAM = (ROOT / "docs" / "team.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str, page: str = PAGE) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def workflow() -> dict[Any, Any]:
-    (block,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    found: dict[Any, Any] = yaml.safe_load(block)
+    found: dict[Any, Any] = yaml.safe_load(blocks("yaml", TEAM)[0])
     return found
 
 
@@ -38,10 +42,13 @@ def steps() -> list[dict[str, Any]]:
 
 
 def scripts() -> list[str]:
-    """What is run in the workflow, and in the blocks that show commands alone."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    shown = [block for language, block in blocks if not language]
-    return [*(step["run"] for step in steps() if "run" in step), *shown]
+    """What is run in the workflows, and in the blocks that show commands alone."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    shown = [block for language, block in found if not language]
+    gitlab = yaml.safe_load(blocks("yaml", TEAM)[1])["gate"]["script"]
+    jenkins = re.findall(r"sh '(.*)'", blocks("groovy", TEAM)[0])
+    assert all(any("riff-tui gate" in line for line in job) for job in (gitlab, jenkins))
+    return [*(step["run"] for step in steps() if "run" in step), *shown, *blocks("sh", TEAM), *gitlab, *jenkins]
 
 
 def commands() -> Iterator[list[str]]:

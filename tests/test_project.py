@@ -84,7 +84,7 @@ def test_constraints_name_versions_and_nothing_else() -> None:
 
 
 def test_constraints_pin_every_distribution_that_the_project_installs() -> None:
-    missing = set(needed({"dev", "bench"})) - set(pinned())
+    missing = set(needed({"dev", "bench", "docs"})) - set(pinned())
     assert not missing
 
 
@@ -210,7 +210,7 @@ def _leads_to(name: str, path: str) -> bool:
 
 def test_the_root_holds_what_belongs_there() -> None:
     pages = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md"}
-    settings = {".gitignore", ".pre-commit-config.yaml", "Makefile", "constraints.txt", "pyproject.toml"}
+    settings = {".gitignore", ".pre-commit-config.yaml", "Makefile", "constraints.txt", "mkdocs.yml", "pyproject.toml"}
     assert {path.name for path in project_files() if path.parent == ROOT} == pages | settings
 
 

@@ -21,7 +21,7 @@ def test_the_worked_example_comes_out_as_its_page_says(tmp_path: Path) -> None:
 
 
 def test_what_was_planted_stands_first() -> None:
-    told = section("What to mend first?")
+    told = section("What to fix first?")
     roots = told.partition("Root-cause states\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[1] for line in roots] == ["leaky_tap/which_unit", "leaky_tap/offer_visit"]
     assert "Fix first: leaky_tap/which_unit. 21 of 40 calls fail there" in told
@@ -40,7 +40,7 @@ def causes(told: str) -> list[tuple[str, str]]:
     return re.findall(r"^! *\d+ +\d+% +leaky_tap +(\w+) +(\w+(?: \w+)*)  ", told, re.MULTILINE)
 
 
-def test_the_mended_agent_is_better_beyond_chance_and_the_gate_keeps_it_so() -> None:
+def test_the_fixed_agent_is_better_beyond_chance_and_the_gate_keeps_it_so() -> None:
     assert re.search(
         r"^\+ leaky_tap +success_rate +newly mended ", section("Is it better, beyond chance?"), re.MULTILINE
     )
@@ -64,13 +64,13 @@ def test_the_chain_of_the_readme_runs(tmp_path: Path) -> None:
     assert found
     run, ingest, judge, compare = found[1].splitlines()
     assert [line.split()[1] for line in (run, ingest, judge, compare)] == ["run", "ingest", "judge", "compare"]
-    place = Workplace(tmp_path)
+    place = Workplace.with_examples(tmp_path)
     settings = tmp_path / "settings.toml"
     settings.write_text(
         '[judges.gemini]\nkind = "replay"\npath = "examples/leaky_tap/recorded"\nrecorded_as = "rule"\n'
     )
     place.surroundings["RIFF_TUI_CONFIG"] = str(settings)
-    before = run.replace("tuesday", "monday").replace("mended", "agent")
+    before = run.replace("tuesday", "monday").replace("fixed", "agent")
     script = "\n".join([before, run, ingest, judge, compare])
     said = [place.printed(command) for command in re.split(r"\n| && ", script)]
     assert "exit code" not in "".join(said)

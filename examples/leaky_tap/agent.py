@@ -1,6 +1,6 @@
 """Answer the phone of a plumber, over JSON lines on stdin and stdout (docs/runner.md).
 
-Two things are wrong with it, on purpose. docs/worked-example.md finds them, mended.py mends them, hasty.py has others.
+It has two flaws, on purpose. docs/worked-example.md finds them, fixed.py fixes them, hasty.py has others.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agent import STEPS, take_call
-from mended import Mended
+from fixed import Fixed
 
 
-class Hasty(Mended):
+class Hasty(Fixed):
     """Ask for no phone number, and write down the last digits of one backwards."""
 
     steps = STEPS | {"call_back": ((), "")}

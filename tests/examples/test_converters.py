@@ -1,4 +1,4 @@
-"""The converters of docs/own-data.md stand there as they are, and what they write comes into a store."""
+"""docs/own-data.md leads to every converter, and what they write comes into a store."""
 
 from __future__ import annotations
 
@@ -51,10 +51,8 @@ def written(directory: Path, text: str) -> Conversation:
     return call
 
 
-def test_the_page_shows_every_converter_as_it_is() -> None:
-    shown = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+def test_the_page_leads_to_every_converter() -> None:
     files = re.findall(r"\]\(../examples/converters/(\w+\.py)\)", PAGE)
-    assert shown == [(CONVERTERS / name).read_text(encoding="utf-8") for name in files]
     assert sorted(files) == sorted(path.name for path in CONVERTERS.glob("*.py"))
 
 

@@ -31,7 +31,7 @@ def states(answered: list[dict[str, Any]]) -> list[str]:
     return [event["state"] for event in events if event["type"] == "state_entered"]
 
 
-@pytest.mark.parametrize("program", ["agent.py", "mended.py"])
+@pytest.mark.parametrize("program", ["agent.py", "fixed.py"])
 def test_a_caller_who_is_understood_gets_a_visit(program: str) -> None:
     everything = "The one in the kitchen, I'm in 214, it's 512-555-0134, next Monday at ten thirty in the morning."
     answered = answers(program, said("A tap drips."), said(everything), HOURS, said("Yes, please."))
@@ -55,15 +55,15 @@ def test_the_hasty_agent_asks_for_no_number_and_turns_one_that_it_hears() -> Non
     assert {slot["slot"]: slot["value"] for slot in slots} == {"tap": "shower", "phone": "512-555-4310"}
 
 
-@pytest.mark.parametrize(("program", "state"), [("agent.py", "which_unit"), ("mended.py", "call_back")])
-def test_only_the_mended_agent_understands_a_unit_with_a_letter(program: str, state: str) -> None:
+@pytest.mark.parametrize(("program", "state"), [("agent.py", "which_unit"), ("fixed.py", "call_back")])
+def test_only_the_fixed_agent_understands_a_unit_with_a_letter(program: str, state: str) -> None:
     answered = answers(program, said("Something drips."), said("The shower."), said("I'm in 132B."))
     assert states(answered)[-1] == state
 
 
-@pytest.mark.parametrize("program", ["agent.py", "mended.py"])
+@pytest.mark.parametrize("program", ["agent.py", "fixed.py"])
 @pytest.mark.parametrize("time", ["around two thirty", "Quarter to five in the afternoon"])
-def test_only_the_mended_agent_comes_in_the_afternoon(program: str, time: str) -> None:
+def test_only_the_fixed_agent_comes_in_the_afternoon(program: str, time: str) -> None:
     everything = f"The shower, I'm in 214, it's 512-555-0134, Monday. {time}."
     answered = answers(program, said("A tap drips."), said(everything), HOURS, said("That's correct."), HOURS)
-    assert states(answered)[-1] == {"agent.py": "read_back", "mended.py": "visit_booked"}[program]
+    assert states(answered)[-1] == {"agent.py": "read_back", "fixed.py": "visit_booked"}[program]

@@ -1,4 +1,4 @@
-"""Answer the phone of the same plumber, with what was wrong in agent.py mended."""
+"""Answer the phone of the same plumber, with the flaws of agent.py fixed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from agent import Receptionist, take_call
 
 
-class Mended(Receptionist):
+class Fixed(Receptionist):
     """Understand a unit such as 132B, and that two o'clock is in the afternoon."""
 
     unit = re.compile(r"(?<!-)\b(?:unit )?\d{2,3}[A-Z]?\b(?!-)")
@@ -19,4 +19,4 @@ class Mended(Receptionist):
 
 
 if __name__ == "__main__":
-    take_call(Mended())
+    take_call(Fixed())
