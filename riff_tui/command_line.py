@@ -167,8 +167,14 @@ def invoke(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in ("--install-completion", "--show-completion"):
         _set_up_completion(arguments[1] if len(arguments) > 1 else "", show=arguments[0] == "--show-completion")
         return ExitCode.OK
+    command = build()
     with ending_in_order():
-        ended: Any = build().main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        # click's own `main` writes an empty line where a signal ends it.
+        try:
+            with command.make_context(PROGRAM, list(arguments)) as context:
+                ended: Any = command.invoke(context)
+        except click.exceptions.Exit as early:
+            ended = early.exit_code
     return ended if isinstance(ended, int) else ExitCode.OK
 
 

@@ -160,7 +160,7 @@ def test_the_bounds_of_marks_are_a_table_of_the_settings_file(tmp_path: Path) ->
         path.write_text(text, encoding="utf-8")
         with pytest.raises(
             UsageError,
-            match="(marks must be a table of bounds from 0 to 10|unknown key 'marks.worse'; known are bad, warn)",
+            match=r"(marks must be a table of bounds from 0 to 10|unknown key 'marks\.worse'; known are bad, warn)",
         ):
             bounds(environ)
 

@@ -94,9 +94,11 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
             mark=mark if part.end is None else {**mark, "terminal": part.end},
         )
         ids[name] = private.text(part.keys[-1])
-    for source in flow.sources:
-        if source not in known:
-            problems.append(f"an edge leads from {shown(private.text(source))!r}, which is no {flow.part}")
+    problems += [
+        f"an edge leads from {shown(private.text(source))!r}, which is no {flow.part}"
+        for source in flow.sources
+        if source not in known
+    ]
     initial = known.get(flow.initial or "") or next(iter(nodes), "")
     if flow.initial and flow.initial not in known:
         problems.append(f"it begins in {shown(private.text(flow.initial))!r}, which is no {flow.part}")
