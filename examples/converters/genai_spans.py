@@ -4,47 +4,48 @@ import json
 import sys
 from collections import defaultdict
 
-from shared import camel, documents
+from shared import plain, spans
 
-
-def attributes(holder):
-    return {each["key"]: next(iter(each["value"].values()), None) for each in holder.get("attributes", [])}
+OPERATION, TALKS = "gen_ai.operation.name", {"chat", "generate_content", "text_completion"}
 
 
 def words(messages, role):  # of the last message, where it is of this role
-    last = json.loads(messages or "[{}]")[-1]
+    last = (plain(messages) or [{}])[-1]
     parts = last.get("parts", []) if last.get("role") == role else []
-    return " ".join(part["content"] for part in parts if part["type"] == "text")
+    return " ".join(part["content"] for part in parts if part.get("type") == "text")
 
 
-resources = [resource for each in map(camel, documents(sys.stdin.read())) for resource in each.get("resourceSpans", ())]
-if not resources:
-    sys.exit("no spans: OTLP in JSON has resourceSpans (or resource_spans)")
-calls, named = defaultdict(list), {}  # a call is a conversation, which the first span of its trace names, else a trace
-for resource in resources:
-    for span in (span for scope in resource["scopeSpans"] for span in scope["spans"]):
-        known = attributes(resource.get("resource", {})) | attributes(span)
-        name = named.setdefault(span["traceId"], known.get("gen_ai.conversation.id", span["traceId"]))
-        calls[name].append((int(span["startTimeUnixNano"]) / 1e9, int(span["endTimeUnixNano"]) / 1e9, span, known))
+found = list(spans(sys.stdin.read()))
+calls, named = defaultdict(list), {}  # a call is a conversation, which any span of a trace may name, else a trace
+for span, known in found:
+    if name := known.get("gen_ai.conversation.id"):
+        named.setdefault(span["traceId"], name)
+for span, known in found:
+    name = known.get("gen_ai.conversation.id") or named.get(span["traceId"], span["traceId"])
+    calls[name].append((int(span["startTimeUnixNano"]) / 1e9, int(span["endTimeUnixNano"]) / 1e9, span, known))
 
-for name, spans in calls.items():
-    spans.sort(key=lambda each: each[:2])
-    start, state, model, turns, tools = spans[0][0], "opening", None, [], []
+for name, of_call in calls.items():
+    of_call.sort(key=lambda each: each[:2])
+    start, state, model, turns, tools = of_call[0][0], "opening", None, [], []
     events = [{"type": "state_entered", "state": state, "t": 0}]
-    for t, end, span, known in ((begin - start, end - start, span, known) for begin, end, span, known in spans):
+    talks = TALKS & {known.get(OPERATION) for *_, known in of_call}  # spans around these may have their words again
+    for t, end, span, known in ((begin - start, end - start, span, known) for begin, end, span, known in of_call):
         model = model or known.get("gen_ai.request.model")
         if tool := known.get("gen_ai.tool.name"):  # the states are the tools that were called
             events.append({"type": "state_exited", "state": state, "to_state": tool, "t": t})
             events.append({"type": "state_entered", "state": (state := tool), "t": t})
-            error = "failed" if span.get("status", {}).get("code") == 2 else None
-            arguments = json.loads(known.get("gen_ai.tool.call.arguments", "null"))
+            status = span.get("status", {})
+            error = (status.get("message") or "failed") if status.get("code") in (2, "STATUS_CODE_ERROR") else None
+            arguments = plain(known.get("gen_ai.tool.call.arguments"))
             tools.append({"name": tool, "t": t, "arguments": arguments, "error": error})
+        if talks and known.get(OPERATION) not in talks:
+            continue
         if said := words(known.get("gen_ai.input.messages"), "user"):
             turns.append({"role": "caller", "text": said, "t": t, "state": state})
         if said := words(known.get("gen_ai.output.messages"), "assistant"):
             wait = (end - turns[-1]["t"]) * 1000 if turns and turns[-1]["role"] == "caller" else None
             turns.append({"role": "agent", "text": said, "t": end, "state": state, "latency_ms": wait})
             events.append({"type": "turn_complete", "t": end, "latency_ms": wait})
-    call = {"conversation_id": name, "flow": spans[0][3].get("service.name", "traced"), "agent_model": model}
+    call = {"conversation_id": name, "flow": of_call[0][3].get("service.name", "traced"), "agent_model": model}
     call |= {"origin": "derived", "turns": turns, "events": events, "tool_calls": tools}
     print(json.dumps(call))

@@ -9,16 +9,21 @@ from shared import camel, of_file, plain, seconds
 
 
 def words(value):  # what stands in input and output is up to each team: say here where the words are
-    if isinstance(value, list):  # messages, of which the last is new
-        return words(value[-1]) if value and value[-1].get("role") != "tool" else ""
-    return value.get("content") or "" if isinstance(value, dict) else str(value or "")
+    if isinstance(value, list):  # messages, of which the last is new, or the parts of one
+        if any("type" in each for each in value if isinstance(each, dict)):
+            return " ".join(each["text"] for each in value if each.get("type") == "text")
+        return words(value[-1]) if value else ""
+    if not isinstance(value, dict):
+        return str(value or "")
+    return "" if value.get("role") == "tool" else words(value.get("messages") or value.get("content"))
 
 
 observations, scores = ([camel(each, deep=False) for each in of_file(path)] for path in sys.argv[1:3])
 calls, directory = defaultdict(list), Path(sys.argv[3])
 if not all("traceId" in each for each in observations):
     sys.exit("no observations: those of Langfuse have a traceId (or trace_id)")
-call_of = {each["traceId"]: each.get("sessionId") or each["traceId"] for each in observations}
+call_of = {each["traceId"]: each["traceId"] for each in observations}  # or a session, which any part of it may name
+call_of |= {each["traceId"]: each["sessionId"] for each in observations if each.get("sessionId")}
 for each in observations:
     calls[call_of[each["traceId"]]].append(each)
 

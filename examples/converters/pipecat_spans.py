@@ -4,26 +4,17 @@ import json
 import sys
 from collections import defaultdict
 
-from shared import camel, documents
+from shared import spans
 
-
-def attributes(span):
-    return {each["key"]: next(iter(each["value"].values()), None) for each in span.get("attributes", [])}
-
-
-resources = [resource for each in map(camel, documents(sys.stdin.read())) for resource in each.get("resourceSpans", ())]
-if not resources:
-    sys.exit("no spans: OTLP in JSON has resourceSpans (or resource_spans)")
 calls = defaultdict(list)  # a trace is a call
-for resource in resources:
-    for span in (span for scope in resource["scopeSpans"] for span in scope["spans"]):
-        calls[span["traceId"]].append((int(span["startTimeUnixNano"]) / 1e9, span, attributes(span)))
+for span, known in spans(sys.stdin.read()):
+    calls[span["traceId"]].append((int(span["startTimeUnixNano"]) / 1e9, span, known))
 
-for trace, spans in calls.items():
-    spans.sort(key=lambda each: each[0])
-    start, name, model, ended, turns = spans[0][0], trace, "(unknown)", 0, []
-    latency = {span["spanId"]: known.get("turn.user_bot_latency_seconds") for _, span, known in spans}
-    for begin, span, known in spans:
+for trace, of_call in calls.items():
+    of_call.sort(key=lambda each: each[0])
+    start, name, model, ended, turns = of_call[0][0], trace, "(unknown)", 0, []
+    latency = {span["spanId"]: known.get("turn.user_bot_latency_seconds") for _, span, known in of_call}
+    for begin, span, known in of_call:
         ended = max(ended, int(span["endTimeUnixNano"]) / 1e9 - start)
         if span["name"] == "conversation":
             name = known.get("conversation.id", trace)
@@ -34,6 +25,6 @@ for trace, spans in calls.items():
             if known.get("output"):  # its first answer in a turn is what the caller waited for
                 wait = latency.pop(span.get("parentSpanId"), None)
                 turn = {"role": "agent", "text": known["output"], "t": begin - start}
-                turns.append(turn | {"latency_ms": wait and wait * 1000})
+                turns.append(turn | {"latency_ms": None if wait is None else float(wait) * 1000})
     call = {"conversation_id": name, "flow": "traced", "agent_model": model, "duration_s": ended, "turns": turns}
     print(json.dumps(call))

