@@ -139,8 +139,9 @@ class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
 
     `duration_s` is seconds; when it started is text in a source, and microseconds since the epoch in UTC in the store.
     A call whose `caller`, what played it, failed is not `caller_ok`. Of two copies of a call the one in which more is
-    `filled` in stays, and of equal ones the later; of a call that is `unique`, whose id no other one of its run has, a
-    copy may tell another flow. `interaction` is how its sides shared the line.
+    `filled` in stays, and of equal ones the later; of a call that is `unique`, whose id no other one of its run has (of
+    its day, where runs are days), a copy may tell another flow, agent or version. `interaction` is how its sides shared
+    the line.
     """
 
     conversation_id: str

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from riff_store.engines.engine import Connection
 from riff_store.facts import NOT_ENDED, Annotation, ConversationFacts, JudgedScore, Skipped
-from riff_store.write.names import CallNames, encodable
+from riff_store.write.names import CallNames, day_of, encodable
 
 _AT_ONCE = 500
 _REMEMBER = (
@@ -126,8 +126,10 @@ class WithoutForgotten(Generic[_Item]):
 
     def _call_goes(self, facts: ConversationFacts, of_id: Sequence[_Named]) -> bool:
         named = _Named(facts.conversation_id, facts.run_id, facts.flow, facts.agent_model, facts.trial)
-        # The id of a unique call is of no other of its run, whatever flow it is taken for.
-        wanted = (named._replace(flow=None) if facts.unique else named).digested()
+        # The id of a unique call is of no other of its run or day, whatever flow, agent or version it is taken for.
+        named_by = named._replace(flow=None) if facts.unique else named
+        named_by = named_by._replace(run=None, agent=None) if day_of(facts) is not None else named_by
+        wanted = named_by.digested()
         found = [call for call in of_id if wanted.may_be(call)]
         if found and self._takes_back:
             self._connection.executemany(_TAKE_BACK, found)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
 
 from riff_store.engines.engine import Connection
-from riff_store.facts import Touched
+from riff_store.facts import ConversationFacts, Touched
 from riff_store.vocabulary import route_text
 
 _encode = msgspec.json.Encoder().encode
@@ -25,6 +26,15 @@ class CallNames(NamedTuple):
     agent: str
     conversation: str
     trial: int
+
+
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:@.*)?", re.DOTALL)
+
+
+def day_of(facts: ConversationFacts) -> str | None:
+    """Return the day that is the run of a call of a unique id, whatever version of its agent; `None` for other runs."""
+    found = _DAY.fullmatch(facts.run_id) if facts.unique else None
+    return found[1] if found else None
 
 
 def encodable(text: str) -> str:

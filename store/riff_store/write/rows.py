@@ -17,7 +17,7 @@ from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import NOT_ENDED, Annotation, ConversationFacts, DescribedFlow, JudgedScore, RunOfCall, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.vocabulary import UNKNOWN_SEGMENT
-from riff_store.write.names import Keys, Names, encodable
+from riff_store.write.names import Keys, Names, day_of, encodable
 from riff_store.write.notes import merge_notes, row_of
 from riff_store.write.quality import computed_quality
 from riff_store.write.rollups import Changes
@@ -48,10 +48,7 @@ def forget_calls(connection: Connection, where: str, *values: int) -> None:
 
 
 class Identity(NamedTuple):
-    """Name what tells a call apart: its run, flow, agent, name and trial, the flow being any of a unique one.
-
-    All but its name and its trial are keys.
-    """
+    """Name what tells a call apart: its run, flow, agent, name and trial. All but its name and its trial are keys."""
 
     run: int
     name: str
@@ -61,7 +58,7 @@ class Identity(NamedTuple):
 
 
 class HeldCall(NamedTuple):
-    """Describe a call that the store holds, and where it was read."""
+    """Describe a call that the store holds, and where it was read; the last four name it."""
 
     key: int
     source_file: int
@@ -70,31 +67,48 @@ class HeldCall(NamedTuple):
     errored: int
     filled: int
     flow: int
+    agent: int
+    run: int
+    run_name: str
+    flow_name: str
+    agent_name: str
+    trial: int
 
 
 def held_calls(
-    connection: Connection, wanted: Mapping[Identity, ConversationFacts]
+    connection: Connection, wanted: Mapping[Identity, ConversationFacts], kind: str
 ) -> Iterator[tuple[Identity, HeldCall]]:
-    """Yield those of the calls that the store holds."""
+    """Yield those of the calls of a kind of source that the store holds.
+
+    One of a unique id may be there by another flow or agent, and in another run of its day.
+    """
     by_run: dict[int, list[tuple[object, ...]]] = {}
+    runs: dict[str | None, set[int]] = {None: set()}
     for identity, facts in wanted.items():
-        by_run.setdefault(identity.run, []).append((*identity, int(facts.unique)))
+        day = day_of(facts)
+        if day not in runs:
+            found = connection.execute("SELECT id FROM run WHERE name = ? OR substr(name, 1, 11) = ?", (day, f"{day}@"))
+            runs[day] = {run for (run,) in found.fetchall()}
+        for run in sorted({identity.run, *runs[day]}):
+            by_run.setdefault(run, []).append((*identity, int(facts.unique), run))
     for run, identities in by_run.items():
         if connection.execute("SELECT 1 FROM conversation WHERE run_id = ? LIMIT 1", (run,)).fetchone():
             for start in range(0, len(identities), CHUNK):
-                yield from _found(connection, identities[start : start + CHUNK])
+                yield from _found(connection, identities[start : start + CHUNK], kind)
 
 
-def _found(connection: Connection, wanted: list[tuple[object, ...]]) -> list[tuple[Identity, HeldCall]]:
-    marks = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(wanted))
+def _found(connection: Connection, wanted: list[tuple[object, ...]], kind: str) -> list[tuple[Identity, HeldCall]]:
+    marks = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(wanted))
     rows = connection.execute(
-        f"WITH wanted (run, name, flow, agent, trial, is_unique) AS (VALUES {marks})"
+        f"WITH wanted (run, name, flow, agent, trial, is_unique, held_run) AS (VALUES {marks})"
         " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored,"
-        " c.filled, c.flow_id"
-        " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
-        " AND (w.is_unique = 1 OR c.flow_id = w.flow) AND c.agent_id = w.agent AND c.trial = w.trial"
-        " JOIN source_file s ON s.id = c.source_file_id",
-        [part for each in wanted for part in each],
+        " c.filled, c.flow_id, c.agent_id, c.run_id, r.name, f.name, a.name, c.trial"
+        " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.held_run AND c.name = w.name"
+        " JOIN source_file s ON s.id = c.source_file_id JOIN run r ON r.id = c.run_id"
+        " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
+        " WHERE (c.run_id = w.run AND c.flow_id = w.flow AND c.agent_id = w.agent AND c.trial = w.trial)"
+        " OR (w.is_unique = 1 AND s.kind = ?)",
+        [*(part for each in wanted for part in each), kind],
     )
     return [(Identity(*row[:5]), HeldCall(*row[5:])) for row in rows.fetchall()]
 
@@ -115,6 +129,7 @@ class Rows:
         connection: BulkConnection,
         names: Names,
         source_file: int,
+        kind: str,
         path: str,
         ranks: Mapping[str, int],
         changed: Changes,
@@ -123,6 +138,7 @@ class Rows:
         self._connection = connection
         self._names = names
         self._source_file = source_file
+        self._kind = kind
         self._path = path
         self._rank = ranks.get(path, -1)
         self._ranks = ranks
@@ -316,7 +332,7 @@ class Rows:
             self._tables[m.Transcript].extend((key, *self._texts.compress(facts.transcript)))
 
     def _yield_to_later_files(self) -> None:
-        for identity, held in list(held_calls(self._connection, self._pending)):
+        for identity, held in list(held_calls(self._connection, self._pending, self._kind)):
             mine = self._pending.get(identity)
             if mine is None:
                 continue
@@ -324,7 +340,8 @@ class Rows:
             if (held.filled, rank) > (mine.filled, self._rank):
                 del self._pending[identity]
                 place, is_loss = _place(held.path, held.line), self._is_loss(held, mine)
-                self._note_replaced(self._source_file, mine.line, mine, place, held.path, is_loss)
+                stands = (mine.conversation_id, *held[-4:])
+                self._note_replaced(self._source_file, mine.line, stands, place, held.path, is_loss)
             else:
                 self._take_place(identity, held)
 
@@ -336,14 +353,14 @@ class Rows:
         change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
         self._connection.execute(change, (held.source_file,))
         if held.key < self._changed.first:
-            self._changed.shrunk.add((held.flow, identity.agent, identity.run))
+            self._changed.shrunk.add((held.flow, held.agent, held.run))
         if held.source_file == self._source_file:
             self.taken -= 1
             self._note_earlier(held.line, mine, bool(held.errored), is_loss=is_loss)
             return
         self.updated += held.path not in self._ranks
         place = _place(self._path, mine.line)
-        self._note_replaced(held.source_file, held.line, mine, place, self._path, is_loss)
+        self._note_replaced(held.source_file, held.line, _named(mine), place, self._path, is_loss)
 
     def _is_loss(self, held: HeldCall, mine: ConversationFacts) -> bool:
         """Tell whether one of two copies of a call may say what the other one does not."""
@@ -362,20 +379,25 @@ class Rows:
             self.add_note(Skipped("rerun", line or None, reason, facts.conversation_id))
         else:
             place = f"line {facts.line}" if facts.line else "the same file"
-            self._note_replaced(self._source_file, line, facts, place, self._path, is_loss)
+            self._note_replaced(self._source_file, line, _named(facts), place, self._path, is_loss)
 
     def _note_replaced(
-        self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str, is_loss: bool
+        self, loser: int, line: int, stands: tuple[str, str, str, str, int], place: str, winner: str, is_loss: bool
     ) -> None:
+        """Note on a file that a call of it stands elsewhere, by its name, run, flow, agent and trial there."""
         if is_loss:
             self.replaced += 1
             self.winners.add(winner)
-        run, flow, agent = encodable(facts.run_id), encodable(facts.flow), encodable(facts.agent_model)
-        same = f"run {run}, flow {flow}, agent {agent}, trial {facts.trial}"
+        call, run, flow, agent = map(encodable, stands[:4])
+        same = f"run {run}, flow {flow}, agent {agent}, trial {stands[4]}"
         reason = f"the same conversation ({same}) stands again in {place}, which counts"
-        call = encodable(facts.conversation_id)
         kind = "replaced" if is_loss else "superseded"
-        self._skip(loser, kind, line or None, reason, call, run, flow, agent, facts.trial)
+        self._skip(loser, kind, line or None, reason, call, run, flow, agent, stands[4])
+
+
+def _named(facts: ConversationFacts) -> tuple[str, str, str, str, int]:
+    """Return the names of a call, of its run, its flow and its agent, and its trial."""
+    return facts.conversation_id, facts.run_id, facts.flow, facts.agent_model, facts.trial
 
 
 def _place(path: str, line: int) -> str:

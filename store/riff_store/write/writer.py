@@ -195,7 +195,7 @@ class Writer:
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
         key, known = self._source_file(file, path)
         result = FileResult(path, file.kind, "changed" if known else "taken")
-        rows = Rows(self._connection, self._names, key, path, self._rank, self._changed, self._texts)
+        rows = Rows(self._connection, self._names, key, file.kind, path, self._rank, self._changed, self._texts)
         remembered = WithoutForgotten(self._connection, items, take_back=self._takes_back)
         for item in remembered:
             if isinstance(item, ConversationFacts):

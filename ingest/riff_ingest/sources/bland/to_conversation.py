@@ -111,7 +111,7 @@ def _read_call(record: CallRecord, events: list[Timed], context: ReadContext, fl
     if given.get("completed") is False and error is None:
         raise BrokenInput(NOT_ENDED, conversation=name)
     call = _conversation(given, joined(events, said) if events else _with_logs(given, said), context, flows, private)
-    call.filled = record.filled
+    call.filled, call.unique = record.filled, True
     notes = [problem] if problem else [] if said else [NOTHING_SAID]
     return ReadCall(call, [], None, notes)
 

@@ -192,7 +192,7 @@ def _conversation(given: Mapping[str, Any], call: Mapping[str, Any], record: Cal
     conversation.channel = "text" if metadata.get("text_only") is True else "voice"
     analysis = object_of(call.get("analysis"))
     conversation.slots = _slots(analysis, private)
-    conversation.filled = record.filled
+    conversation.filled, conversation.unique = record.filled, True
     at = judged_at(given.get("event_timestamp"), begins)
     return _Told(conversation, list(_verdicts(analysis, private)), at, found.feedback)
 

@@ -179,7 +179,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     conversation.duration_s = _duration(call)
     conversation.final_status = reason_of(call, private)
     conversation.slots = _slots(call, private, is_scrubbed)
-    conversation.filled = filled
+    conversation.filled, conversation.unique = filled, True
     conversation.defects = found.defects
     measured = _measured(call)
     if not latencies(found.states):

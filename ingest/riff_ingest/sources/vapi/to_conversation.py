@@ -100,7 +100,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     variables = variables_of(artifact_of(call).get("variableValues"))
     conversation.slots = {private.text(slot): private.value(value) for slot, value in variables.items()}
     conversation.stored = _stored(call)
-    conversation.filled = filled
+    conversation.filled, conversation.unique = filled, True
     notes = [words.problem] if words.problem else []
     return ReadCall(conversation, list(verdicts_of(call, private)), started if ended is None else ended, notes)
 

@@ -14,7 +14,7 @@ from tests.support.facts import contents
 from tests.support.retell_calls import retell_call, spoke
 from tests.support.vapi_calls import report, said, vapi_call
 from tests.surface.ingest import IngestSummary, ingest
-from tests.surface.store import Writer, open_store
+from tests.surface.store import Writer, forget, open_store
 
 ANALYZED: dict[str, Any] = {"call_analysis": {"call_successful": True}}
 RETELL = [
@@ -75,6 +75,49 @@ def test_events_that_come_one_by_one_give_the_same_in_whatever_order(tmp_path: P
     assert is_strict(take(tmp_path / "s.db", *paths))
     take(tmp_path / "at-once.db", *paths)
     assert contents(tmp_path / "s.db") == contents(tmp_path / "at-once.db")
+
+
+BARE = {"agent_name": None, "agent_version": None}
+OTHERWISE_NAMED = [
+    ({"event": "call_ended", "call": retell_call(**BARE)}, RETELL[2]),
+    (
+        report(vapi_call("c-1", assistant=None, analysis=None, assistantVersion=None)),
+        report(vapi_call("c-1", assistant={"name": "Desk"}, analysis={"successEvaluation": "true"})),
+    ),
+    (
+        elevenlabs_calls.hook(elevenlabs_calls.plain(agent_name=None)),
+        elevenlabs_calls.hook(
+            elevenlabs_calls.plain(version_id="agtvrsn_000001", analysis={"call_successful": "unknown"})
+        ),
+    ),
+    (bland_calls.call(completed=None), bland_calls.call(pathway_id="another")),
+]
+
+
+@pytest.mark.parametrize(("less", "more"), OTHERWISE_NAMED)
+def test_a_call_is_one_whatever_its_records_call_its_agent(tmp_path: Path, less: Any, more: Any) -> None:
+    first, second = files(tmp_path, [less, more])
+    take(tmp_path / "at-once.db", first, second)
+    assert noted(tmp_path / "at-once.db") == [("0.json", "superseded")]
+    for name, order in (("a.db", (first, second)), ("b.db", (second, first))):
+        for path in order:
+            assert is_strict(take(tmp_path / name, path))
+        assert contents(tmp_path / name) == contents(tmp_path / "at-once.db")
+        again = take(tmp_path / name, first, second)
+        assert [result.status for result in again.results] == ["unchanged", "unchanged"]
+    second.write_text("[]")
+    take(tmp_path / "a.db", first, second)
+    with open_store(tmp_path / "a.db") as opened:
+        rows = opened.execute_sql("SELECT s.path FROM conversation c JOIN source_file s ON s.id = c.source_file_id")
+        assert [Path(path).name for (path,) in rows] == ["0.json"]
+
+
+def test_a_call_that_was_forgotten_does_not_come_back_from_another_record(tmp_path: Path) -> None:
+    less, more = files(tmp_path, [*OTHERWISE_NAMED[0]])
+    take(tmp_path / "s.db", less, more)
+    with open_store(tmp_path / "s.db", write=True) as opened, opened.writing():
+        forget(opened, [key for (key,) in opened.execute_sql("SELECT id FROM conversation")])
+    assert take(tmp_path / "s.db", less, more).conversations("taken", "changed", "unchanged") == 0
 
 
 def test_a_call_that_never_ended_is_missed_until_its_end_is_told_and_again_when_that_goes(tmp_path: Path) -> None:
