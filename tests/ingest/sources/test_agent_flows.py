@@ -389,7 +389,7 @@ def test_what_is_odd_is_told_whole_however_long_names_are(document: Any) -> None
 
 def test_thousands_of_mutated_agents_are_described_or_refused() -> None:
     chance = random.Random(31)
-    documents = [retell_llm(), exported_llm(), squad(), vapi_workflow(), workflow(), retell_flow()]
+    documents = [retell_llm(), exported_llm(), squad(), vapi_workflow(), workflow(), retell_flow(), pathway()]
     places = [(document, spots(document)) for document in documents]
     values: list[Any] = [None, True, 0, -1.5, 10**30, "", "hi", "x" * 300, [], [1, "a", None], {}, [[]]]
     for _ in range(5000):
@@ -402,6 +402,6 @@ def test_thousands_of_mutated_agents_are_described_or_refused() -> None:
                     holder = holder[key]
                 holder[last] = copy.deepcopy(chance.choice(values))
         with suppress(BrokenInput):
-            flow = flow_of(changed, PATH)
+            flow = flow_of(json.loads(json.dumps(changed)), PATH)
             names = {state.name for state in flow.described.states}
             assert {end for edge in flow.described.edges for end in edge} <= names

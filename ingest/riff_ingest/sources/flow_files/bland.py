@@ -37,7 +37,7 @@ def pathway_flow(document: Mapping[str, Any]) -> PlatformFlow | None:
 def _is_marked(node: Mapping[str, Any]) -> bool:
     data = object_of(node.get("data"))
     return text_of(node.get("id")) is not None and (
-        any(mark in data for mark in _MARKS) or (node.get("type") in _KINDS and "name" in data)
+        any(mark in data for mark in _MARKS) or (text_of(node.get("type")) in _KINDS and "name" in data)
     )
 
 

@@ -77,7 +77,7 @@ def test_events_that_come_one_by_one_give_the_same_in_whatever_order(tmp_path: P
     assert contents(tmp_path / "s.db") == contents(tmp_path / "at-once.db")
 
 
-BARE = {"agent_name": None, "agent_version": None}
+BARE: dict[str, Any] = {"agent_name": None, "agent_version": None}
 OTHERWISE_NAMED = [
     ({"event": "call_ended", "call": retell_call(**BARE)}, RETELL[2]),
     (
