@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from riff_runner.run.flows.scenarios import pools_of
 from riff_runner.simulate.cast import personas
 from riff_runner.simulate.lexicon import SpokenValue, pools
 from riff_tui.errors import UsageError
-from riff_tui.text.redaction import Redactor
+from riff_tui.text.redaction import CARD_DIGITS, Redactor, is_luhn
 from riff_tui.timeline_events import Moment, moments
 
 if TYPE_CHECKING:
@@ -39,6 +39,15 @@ _LETTERS = "ABCDEFGHKLMNPRSTUVW"
 _SIGNS = re.compile(r"[^\W_]")
 _SIGNS_OF_CODES = re.compile(r"\d|(?<![^\W\d_])[^\W\d_](?![^\W\d_])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_RUN = re.compile(r"\d{4,}")
+_DATE = re.compile(
+    r"(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})|(?P<a>\d{1,2})(?P<t>[-/.])(?P<b>\d{1,2})(?P=t)(?P<z>\d{4}|\d\d)"
+)
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
 _FORMS = ((re.compile(r"\d"), "9"), (_WORD, "w"), (re.compile(r"[^\W\d_](?<!w)"), "A"))
 _NAME = r"([^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+){0,2})"
 _INTRODUCED = re.compile(rf"\b(?i:my name is|my name's) {_NAME}")
@@ -61,6 +70,7 @@ def with_stand_ins(case: CaseFile, slot_pools: Mapping[str, str]) -> CaseFile:
         says=[stand_ins.in_text(text) for text in case.says],
         facts={slot: stand_ins.fact(slot, fact) for slot, fact in case.facts.items()},
         lines=[CaseLine(stand_ins.in_text(line.text), line.state) for line in case.lines],
+        broke=case.broke and stand_ins.in_failure(case.broke),
     )
 
 
@@ -68,17 +78,11 @@ class _StandIns:
     def __init__(self, case: CaseFile, slot_pools: Mapping[str, str]) -> None:
         self._random = Random(case.name)
         self._redact = Redactor(self._made_up)
-        self._personal = {
-            slot: str(fact.value)
-            for slot, fact in case.facts.items()
-            if slot_pools.get(slot) in PERSONAL
-            and not isinstance(fact.value, bool)
-            and len(str(fact.value)) >= _SHORTEST
-        }
         self._replaced: dict[str, str] = {}
-        for slot, text in self._personal.items():
-            if text not in self._replaced:
-                self._stand_in(text, slot_pools[slot])
+        for slot, fact in case.facts.items():
+            for text, pool in _pointing(fact.value, slot_pools.get(slot)):
+                if text not in self._replaced:
+                    self._stand_in(text, pool)
         for text in _names_told(case):
             if text not in self._replaced:
                 self._stand_in(text, "person")
@@ -89,12 +93,13 @@ class _StandIns:
 
     def fact(self, slot: str, fact: CaseFact) -> CaseFact:
         """Return what the caller of the case knows instead."""
-        old = self._personal.get(slot)
-        if old is None:
-            return CaseFact(self._in_value(fact.value), self.in_text(fact.say))
-        new = self._replaced[old]
-        said = self.in_text(fact.say) if old.casefold() in fact.say.casefold() else ""
-        return CaseFact(int(new) if isinstance(fact.value, int) and new.isdecimal() else new, said)
+        value, said = self._in_value(fact.value), self.in_text(fact.say)
+        # What was said in other words than the value, and has nothing of it, would still tell of the old one.
+        return CaseFact(value, said if value == fact.value or said != fact.say else "")
+
+    def in_failure(self, failure: CaseFailure) -> CaseFailure:
+        """Return where the call went wrong, without what a tool or a guard said of the caller."""
+        return msgspec.structs.replace(failure, detail=failure.detail and self.in_text(failure.detail))
 
     def in_text(self, text: str) -> str:
         """Return a text with stand-ins, which no pattern is looked for in again."""
@@ -110,7 +115,10 @@ class _StandIns:
 
     def _in_value(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self.in_text(value)
+            return self._replaced.get(value) or self.in_text(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            new = self._replaced.get(str(value), "")
+            return int(new) if new.removeprefix("-").isdecimal() else value
         if isinstance(value, list):
             return [self._in_value(item) for item in value]
         if isinstance(value, dict):
@@ -126,13 +134,22 @@ class _StandIns:
             # Callers use one of their names alone as well.
             for old_part, new_part in zip(_WORD.findall(text), _WORD.findall(new), strict=False):
                 self._replaced.setdefault(old_part, new_part)
+        # An address is said without its town as well, a code without its signs, and a date in other ways.
+        if pool == "address":
+            self._replaced.setdefault(text.partition(",")[0], new.partition(",")[0])
+        runs = () if pool == "phone" else zip(_RUN.findall(text), _RUN.findall(new), strict=False)
+        for old_part, new_part in runs:
+            self._replaced.setdefault(old_part, new_part)
+        for old_part, new_part in zip(_ways_to_say(text), _ways_to_say(new), strict=False):
+            self._replaced.setdefault(old_part, new_part)
 
     def _of_pool(self, text: str, pool: str) -> str:
         words = set(_WORD.findall(text.casefold())) if pool == "person" else set()
         offered = [str(each.value) for each in pools()[pool].values if str(each.value) not in ("", text)]
         strange = [each for each in offered if not words & set(_WORD.findall(each.casefold()))]
         form = _form(text)
-        alike = [each for each in strange if _form(each) == form]
+        # As a number it would lose a nought that it begins with.
+        alike = [each for each in strange if _form(each) == form and (each[0] == "0") == (text[0] == "0")]
         if alike:
             return self._pick(alike)
         if pool in _CODES:
@@ -157,9 +174,38 @@ class _StandIns:
         return "".join(next(digits) if sign.isdecimal() else sign for sign in text)
 
     def _same_form(self, text: str, *, words: bool = False) -> str:
-        """Return other digits and single letters in the same places, and other letters of `words` as well."""
-        form = _SIGNS if words else _SIGNS_OF_CODES
-        return form.sub(lambda match: self._pick(_TENS if match[0].isdecimal() else _LETTERS), text)
+        """Return other digits and single letters in the same places, and other letters of `words` as well.
+
+        A date stays one, and what has a digit by which it is checked can be checked still.
+        """
+        if (found := _DATE.fullmatch(text)) is not None:
+            return self._date(found)
+        form, first = (_SIGNS if words else _SIGNS_OF_CODES), re.search(r"\d", text)
+
+        def other(match: re.Match[str]) -> str:
+            is_first = first is not None and match.start() == first.start() and match[0] != "0"
+            return self._pick(_TENS[is_first:] if match[0].isdecimal() else _LETTERS)
+
+        return _checked(text, form.sub(other, text))
+
+    def _date(self, found: re.Match[str]) -> str:
+        """Return another day, written in the same way."""
+        new = {"y": f"19{self._pick(_TENS[4:])}{self._pick(_TENS)}", "m": self._pick(_TENS[1:])}
+        new |= {"d": f"{self._pick('12')}{self._pick(_TENS[:9])}"}
+        # Where it is not known which is the month, either can be.
+        new |= {
+            part: self._pick(_TENS[1:]) if int(found[part]) < 10 else f"1{self._pick(_TENS[:3])}"
+            for part in ("a", "b")
+            if int(found[part] or 99) <= 12
+        }
+        new |= {part: f"{self._pick('12')}{self._pick(_TENS[3:9])}" for part in ("a", "b") if part not in new}
+        new |= {"z": new["y"]}
+
+        def part(name: str) -> str:
+            return new[name].zfill(len(found[name]))[-len(found[name]) :] if len(found[name]) > 1 else new[name][-1:]
+
+        names = ("y", "m", "d") if found["y"] else ("a", "b", "z")
+        return (found["s"] or found["t"]).join(map(part, names))
 
     def _pick(self, options: Sequence[str]) -> str:
         return options[int(self._random.random() * len(options))]
@@ -180,6 +226,47 @@ def _form(text: str) -> str:
     for pattern, sign in _FORMS:
         text = pattern.sub(sign, text)
     return text
+
+
+def _pointing(value: Any, pool: str | None) -> Iterator[tuple[str, str]]:
+    """Yield what points at a person in a value, however deep, with the pool that stands for it."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _pointing(part, pools_of([key], {}).get(key, pool))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _pointing(part, pool)
+    elif pool in PERSONAL and type(value) in (str, int, float) and len(str(value)) >= _SHORTEST:
+        yield str(value), pool
+
+
+def _ways_to_say(text: str) -> list[str]:
+    """Return how a date is said that is written in figures, the year before all else; nothing for any other text."""
+    found = _DATE.fullmatch(text)
+    if found is None or not found["y"] or not 1 <= int(found["m"]) <= len(_MONTHS):
+        return []
+    year, month, day = found["y"], _MONTHS[int(found["m"]) - 1], int(found["d"])
+    nth = f"{day}{'th' if day in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
+    days = [f"{month} {nth}", f"{month} {day}", f"{nth} of {month}", f"{nth} {month}", f"{day} {month}"]
+    numbers = [f"{day:02}.{found['m']}.{year}", f"{found['m']}/{day:02}/{year}", f"{day:02}/{found['m']}/{year}"]
+    return [*(f"{each}{comma} {year}" for each in days for comma in ("", ",")), *days, *numbers]
+
+
+def _checked(old: str, new: str) -> str:
+    """Return a made-up number with the digits by which it is checked, where those of the old one are right."""
+    plain = old.replace(" ", "")
+    if _IBAN.fullmatch(plain) and _rest_of_iban(plain) == 1:
+        made = f"{plain[:2]}00{new.replace(' ', '')[4:]}"
+        signs = iter(f"{made[:2]}{98 - _rest_of_iban(made):02}{made[4:]}")
+        return "".join(sign if sign == " " else next(signs) for sign in old)
+    if len(_digits(old)) in CARD_DIGITS and is_luhn(_digits(old)):
+        place = max(at for at, sign in enumerate(new) if sign.isdecimal())
+        return next(made for digit in _TENS if is_luhn(_digits(made := f"{new[:place]}{digit}{new[place + 1 :]}")))
+    return new
+
+
+def _rest_of_iban(plain: str) -> int:
+    return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97
 
 
 def _digits(text: str) -> str:

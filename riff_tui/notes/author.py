@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 
+from riff_store.annotations import code_in_use
 from riff_tui.text.safe_text import one_line
 
 LONGEST = 200
@@ -68,14 +69,6 @@ def clean(text: str, longest: int = LONGEST_NOTE) -> str:
     return "".join(letter for letter in line if letter == " " or one_line(letter) == letter)[:longest].strip()
 
 
-def code_in_use(typed: str, codes: Iterable[str]) -> str:
+def code_meant(typed: str, codes: Iterable[str]) -> str:
     """Return the code that was meant: one in use that differs in case or blanks alone, else what was typed."""
-    wanted = clean(typed, LONGEST_CODE)
-    known = list(codes)
-    if wanted in known:
-        return wanted
-    return next((code for code in known if _folded(code) == _folded(wanted)), wanted)
-
-
-def _folded(code: str) -> str:
-    return "".join(code.casefold().split())
+    return code_in_use(clean(typed, LONGEST_CODE), list(codes))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from riff_tui.errors import UsageError
-from riff_tui.notes.author import LONGEST_CODE, LONGEST_NOTE, code_in_use
+from riff_tui.notes.author import LONGEST_CODE, LONGEST_NOTE, code_meant
 from riff_tui.table import Column
 from riff_tui.text.numbers import counted, listed
 
@@ -103,7 +103,7 @@ def _code(store: Store, typed: str | None, remarks: list[str]) -> str | None:
     if typed is None:
         return None
     used = sorted({line.code for line in standing(read_notes(store)) if line.code})
-    code = code_in_use(typed, used)
+    code = code_meant(typed, used)
     if not code:
         raise UsageError("--code needs a name that can be seen")
     if code not in used:
@@ -202,32 +202,15 @@ class Merged:
 def merge_file(store: Store, path: Path) -> Merged:
     """Merge the notes of a file into a store, all of them or none; those on a turn get its state."""
     from riff_ingest.sources.annotations import read_lines
+    from riff_store.annotations import CodesInUse
     from riff_store.facts import Annotation
-    from riff_store.write.notes import add_notes
+    from riff_store.write.notes import add_notes, read_notes
 
     found = list(read_lines(path))
     left_out = [each for each in found if not isinstance(each, Annotation)]
     notes = with_states(store, (each for each in found if isinstance(each, Annotation)))
-    notes = with_codes_in_use(store, notes)
-    return Merged(add_notes(store, notes), left_out)
-
-
-def with_codes_in_use(store: Store, notes: Iterable[Annotation]) -> list[Annotation]:
-    """Return notes, each with its code as it is written in use: in the store, else in the first of them that has it."""
-    import msgspec
-
-    from riff_store.annotations import standing
-    from riff_store.write.notes import read_notes
-
-    used = dict.fromkeys(sorted({line.code for line in standing(read_notes(store)) if line.code}))
-    found = []
-    for note in notes:
-        if note.code:
-            code = code_in_use(note.code, used)
-            note = msgspec.structs.replace(note, code=code) if code in used else note
-            used[note.code or ""] = None
-        found.append(note)
-    return found
+    codes = CodesInUse(read_notes(store))
+    return Merged(add_notes(store, [codes.spelled(note) for note in notes]), left_out)
 
 
 def merge_stream(store: Store, stream: BinaryIO) -> Merged:

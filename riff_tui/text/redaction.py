@@ -27,7 +27,7 @@ _PATTERN = re.compile(
     re.VERBOSE,
 )
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
-_CARD_DIGITS = range(13, 20)
+CARD_DIGITS = range(13, 20)
 _PHONE_DIGITS = range(7, 16)
 
 
@@ -69,9 +69,13 @@ class Redactor:
 
 
 def _number_kind(found: str, digits: str) -> str:
-    # A card's number ends in a digit by which Luhn's sum of all is a multiple of ten.
-    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits)))
-    if len(digits) in _CARD_DIGITS and sum(each - 9 if each > 9 else each for each in doubled) % 10 == 0:
+    if len(digits) in CARD_DIGITS and is_luhn(digits):
         return "card"
     # A bare run of digits is an order or customer number as often as a phone.
     return "phone" if len(digits) in _PHONE_DIGITS and (found != digits or len(digits) >= 10) else "number"
+
+
+def is_luhn(digits: str) -> bool:
+    """Return whether a number ends, as that of a card does, in a digit by which Luhn's sum is a multiple of ten."""
+    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits)))
+    return sum(each - 9 if each > 9 else each for each in doubled) % 10 == 0

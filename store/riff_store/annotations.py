@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -66,6 +66,32 @@ def standing(lines: Iterable[Annotation]) -> list[Annotation]:
     open_ends = ([line for line in thread if line.id not in replaced] or thread for thread in threads.values())
     latest += (max(lines, key=place_in_time) for lines in open_ends)
     return sorted((line for line in latest if not line.deleted), key=place_in_time)
+
+
+class CodesInUse:
+    """Spell the codes of notes that come in as they are in use: in lines that stand, else in the first that has it."""
+
+    def __init__(self, lines: Iterable[Annotation]) -> None:
+        self._codes = dict.fromkeys(sorted({line.code for line in standing(lines) if line.code}))
+
+    def spelled(self, line: Annotation) -> Annotation:
+        """Return a line with its code as it is in use; one that supersedes another may be there to spell it anew."""
+        if not line.code:
+            return line
+        code = line.code if line.supersedes else code_in_use(line.code, self._codes)
+        self._codes[code] = None
+        return line if code == line.code else msgspec.structs.replace(line, code=code)
+
+
+def code_in_use(code: str, codes: Collection[str]) -> str:
+    """Return the code in use that differs from this one in case or blanks alone, else this one."""
+    if code in codes:
+        return code
+    return next((known for known in codes if _folded(known) == _folded(code)), code)
+
+
+def _folded(code: str) -> str:
+    return "".join(code.casefold().split())
 
 
 def counted(lines: Iterable[Annotation]) -> list[Annotation]:

@@ -14,6 +14,7 @@ from benchmarks.load import nightly_files
 from benchmarks.ours import ingest_file
 from riff_store import ask, open_store
 from tests.conftest import ROOT
+from tests.support.facts import call, fresh, put, verdict
 
 LAKE = ROOT / "examples" / "lake"
 needs_duckdb = pytest.mark.skipif(not importlib.util.find_spec("duckdb"), reason="the lake is asked by DuckDB")
@@ -44,6 +45,28 @@ def test_the_lake_gives_the_flow_matrix_of_the_store_to_the_digit(store: Path, t
     assert len(cells) == len(expected) == 96
     assert sum(cell["excluded"] for cell in cells) > 0
     for cell in cells:
+        assert cell.items() <= expected[cell["flow"], cell["agent"]].items()
+
+
+@needs_duckdb
+def test_cells_without_a_call_that_counts_or_little_that_is_measured_are_as_in_the_store(
+    tmp_path: Path,
+) -> None:
+    good, bad = {"correctness": 10.0, "completion": 10.0, "errors": 10.0}, {"completion": 0.0, "errors": 10.0}
+    with fresh(tmp_path / "calls.db") as opened:
+        cells = {"all errored": (good, True), "thin": (bad, False), "few errored": (good, False)}
+        calls = [
+            call(f"{flow}-{n}", flow=flow, run="night", aspects=good if not n else aspects, errored=errored or n == 3)
+            for flow, (aspects, errored) in cells.items()
+            for n in range(4)
+        ]
+        put(opened, "night.jsonl", calls)
+        put(opened, "scores.jsonl", [verdict("few errored-1", 7.0, run="night", flow="few errored")])
+        expected = {(row["flow"], row["agent"]): row for row in ask(opened, "flows")}
+    run("export_runs.py", tmp_path / "calls.db", tmp_path / "lake")
+    found = [json.loads(line) for line in run("flow_matrix.py", tmp_path / "lake")]
+    assert [cell["n"] for cell in found] == [0, 3, 3]
+    for cell in found:
         assert cell.items() <= expected[cell["flow"], cell["agent"]].items()
 
 

@@ -45,7 +45,7 @@ from riff_tui.gate.rules import merged as rules_merged
 from riff_tui.library import ask
 from riff_tui.notes import author as notes_author
 from riff_tui.notes.author import author as author_author
-from riff_tui.notes.author import code_in_use
+from riff_tui.notes.author import code_meant
 from riff_tui.notes.kept_notes import append_kept, lacking, read_kept
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.notes.notebook import Notebook

@@ -7,7 +7,7 @@ from functools import partial
 
 from riff_store.annotations import FAIL, PASS
 from riff_store.write.names import CallNames
-from riff_tui.notes.author import LONGEST_CODE, clean, code_in_use
+from riff_tui.notes.author import LONGEST_CODE, clean, code_meant
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.notes.selection import renamed
 from riff_tui.table import Table
@@ -90,14 +90,14 @@ async def _ask_for_code(controls: Controls) -> None:
     codes = [code for code, _ in found]
 
     def give(typed: str) -> None:
-        code = code_in_use(typed, codes)
+        code = code_meant(typed, codes)
         if code:
             _mark(controls, lambda writer: give_code(writer, spot, code), code, spot, ("note", *_NEXT))
 
     def new(typed: str) -> MenuItem | None:
         """Offer what was typed where it is no code in use."""
         code = clean(typed, LONGEST_CODE)
-        return MenuItem(code, lead="new:") if code and code_in_use(code, codes) not in codes else None
+        return MenuItem(code, lead="new:") if code and code_meant(code, codes) not in codes else None
 
     menu.ask(
         MenuRequest(
@@ -265,14 +265,14 @@ async def _ask_for_name(controls: Controls) -> None:
     begun = clean(old, LONGEST_CODE)
 
     def remark(typed: str) -> str:
-        new = code_in_use(typed, others)
+        new = code_meant(typed, others)
         if not new or new == old or typed == begun:
             return ""
         doing = f"merges it into {new} ({counted(calls[new], 'call')})" if new in calls else f"renames it to {new}"
         return f"Enter {doing} · Esc cancels"
 
     def write(typed: str) -> None:
-        new = code_in_use(typed, others)
+        new = code_meant(typed, others)
         if not new or new == old or typed == begun:
             host.say(f"{old} keeps its name")
             return

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from riff_store import chunks, schema
+from riff_store.annotations import CodesInUse
 from riff_store.database import Store
 from riff_store.edit_graph import EditGraph, edit_graph
 from riff_store.engines.engine import BulkConnection
@@ -75,6 +76,7 @@ class Writer:
         self._texts = TextCompressor(self._connection)
         self._changed = Changes(1, 1)
         self._rank: Mapping[str, int] = {}
+        self._codes: CodesInUse | None = None
 
     def order(self, paths: Iterable[str]) -> None:
         """Name the files of this ingest in their order; files not named yield to those that are."""
@@ -206,7 +208,7 @@ class Writer:
                 rows.add_score(item)
                 result.scores += 1
             elif isinstance(item, Annotation):
-                rows.add_annotation(item, stays=file.notes_stay)
+                rows.add_annotation(self._with_code_in_use(item), stays=file.notes_stay)
                 result.annotations += 1
             elif isinstance(item, DescribedFlow):
                 rows.add_flow(item)
@@ -235,6 +237,11 @@ class Writer:
         )
         return result
 
+    def _with_code_in_use(self, note: Annotation) -> Annotation:
+        if self._codes is None and note.code:
+            self._codes = CodesInUse(notes.read_notes(self._store))
+        return note if self._codes is None else self._codes.spelled(note)
+
     def _source_file(self, file: SourceFile, path: str) -> tuple[int, bool]:
         found = self._connection.execute("SELECT id FROM source_file WHERE path = ?", (path,)).fetchone()
         values = (file.kind, file.sha256, file.size, file.reader, file.with_text, file.context)
@@ -247,6 +254,7 @@ class Writer:
             return int(added.fetchone()[0]), False
         key = int(found[0])
         self._clear(key)
+        self._codes = None  # some may have gone with what it had brought
         self._connection.execute(
             "UPDATE source_file SET kind = ?, sha256 = ?, size = ?, reader = ?, with_text = ?, context = ?"
             " WHERE id = ?",

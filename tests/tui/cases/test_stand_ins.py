@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.surface.runner import CASE_SCHEMA, CaseFact, CaseFile, CaseLine
+from tests.surface.runner import CASE_SCHEMA, CaseFact, CaseFailure, CaseFile, CaseLine
 from tests.surface.tui import with_stand_ins
 
 POOLS = {"name": "person", "phone": "phone", "unit": "unit", "mail": "email", "home": "address", "tap": "complaint"}
-POOLS |= {"gate": "gate_code", "guest": "attendee", "to": "recipient"}
+POOLS |= {"gate": "gate_code", "guest": "attendee", "to": "recipient", "born": "birth_date"}
+POOLS |= dict.fromkeys(("policy", "iban", "card"), "member_id")
 
 
 def redacted(facts: dict[str, object], *said: str) -> CaseFile:
@@ -49,6 +50,12 @@ def test_a_name_is_replaced_wherever_it_is_said_in_whole_or_in_part() -> None:
         ("gate", "star 90", r"star \d\d"),
         ("guest", "Inge from legal", r"\w+ (from|in) \w+"),
         ("to", "Inge", r"\w+"),
+        ("born", "1987-04-12", r"19\d\d-(0[1-9]|1[0-2])-[12]\d"),
+        ("born", "4/12/1987", r"[1-9]/1[0-2]/19\d\d"),
+        ("born", "24.12.87", r"[12]\d\.(0[1-9]|1[0-2])\.\d\d"),
+        ("policy", "A123456789", r"[A-Z]\d{9}"),
+        ("iban", "DE89 3704 0044 0532 0130 00", r"DE\d\d \d{4} \d{4} \d{4} \d{4} \d\d"),
+        ("card", "4111 1111 1111 1111", r"\d{4} \d{4} \d{4} \d{4}"),
     ],
 )
 def test_a_stand_in_has_the_form_of_what_it_stands_for(slot: str, value: str, form: str) -> None:
@@ -57,6 +64,42 @@ def test_a_stand_in_has_the_form_of_what_it_stands_for(slot: str, value: str, fo
     assert new != value
     assert re.fullmatch(form, new)
     assert case.lines[0].text == f"It's {new}, please."
+
+
+def test_what_is_checked_by_a_digit_can_be_checked_still_and_a_number_stays_one() -> None:
+    facts: dict[str, object] = {"iban": "DE89370400440532013000", "card": 4111111111111111, "gate": 4417}
+    new = {slot: str(fact.value) for slot, fact in redacted(facts).facts.items()}
+    moved = new["iban"][4:] + new["iban"][:4]
+    assert int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1
+    doubled = [int(digit) * (2 - place % 2) for place, digit in enumerate(new["card"])]
+    assert sum(each - 9 if each > 9 else each for each in doubled) % 10 == 0
+    assert {slot: len(text) for slot, text in new.items()} == {"iban": 22, "card": 16, "gate": 4}
+    assert not set(new.values()) & {str(value) for value in facts.values()}
+
+
+def test_a_code_without_its_signs_a_date_in_words_and_an_address_without_its_town_are_found_too() -> None:
+    facts: dict[str, object] = {"gate": "4417#", "born": "1987-04-12", "home": "17 Rosenweg, Berlin"}
+    case = redacted(facts, "4417 pound", "Born April 12th, 1987, 12.04.1987 that is.", "It's 17 Rosenweg in Berlin.")
+    text = " ".join(line.text for line in case.lines)
+    year = str(case.facts["born"].value)[:4]
+    assert not re.search("4417|1987|April 12|Rosenweg", text)
+    assert re.fullmatch(rf"\d{{4}} pound Born \w+ [12]\d(th|st|nd|rd), {year}, [12]\d\.\d\d\.{year} .*", text)
+
+
+def test_values_within_values_and_what_a_tool_said_are_looked_through() -> None:
+    case = CaseFile(
+        case_schema=CASE_SCHEMA,
+        flow="taps",
+        name="stuck",
+        broke=CaseFailure("look_up", "tool error", None, "no customer Inge Tamm, +49 171 2345678"),
+        facts={"who": CaseFact({"name": "Inge Tamm", "phones": ["0171 2345678"], "pets": 2})},
+        lines=[CaseLine("Inge Tamm, 0171 2345678.")],
+    )
+    told = with_stand_ins(case, {})
+    who = told.facts["who"].value
+    assert told.lines[0].text == f"{who['name']}, {who['phones'][0]}."
+    assert (len(who["name"].split()), who["pets"]) == (2, 2)
+    assert not re.search("Inge|Tamm|2345678", f"{told}")
 
 
 @pytest.mark.parametrize(

@@ -185,17 +185,34 @@ def test_a_note_that_may_be_of_several_calls_is_said(store: Path, tmp_path: Path
     assert "1 note in the store may be of several calls and counts for none" in capsys.readouterr().err
 
 
-def test_codes_that_differ_in_case_or_blanks_come_in_as_the_one_in_use(store: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [["notes", "import"], ["ingest"]], ids=" ".join)
+def test_codes_that_differ_in_case_or_blanks_come_in_as_the_one_in_use(
+    store: Path, tmp_path: Path, command: list[str]
+) -> None:
     other = str(tmp_path / "other.db")
     noted("conversation=c-1", "--code", "Wrong Day")
     noted("conversation=c-2", "--code", "loop")
     assert run(["notes", "export", "-o", str(tmp_path / "notes.jsonl")]) == ExitCode.OK
     text = (tmp_path / "notes.jsonl").read_text(encoding="utf-8")
     (tmp_path / "bob.jsonl").write_text(text.replace("Wrong Day", "wrong  day"), encoding="utf-8")
-    assert run(["notes", "import", str(tmp_path / "notes.jsonl"), "--store", other]) == ExitCode.OK
-    assert run(["notes", "import", str(tmp_path / "bob.jsonl"), "--store", other]) == ExitCode.OK
+    label = {"traceId": "c-3", "annotator": "ann", "label": "fail", "failureCategory": "LOOP"}
+    (tmp_path / "of-embedeval.jsonl").write_text(json.dumps({"id": "e", **label}), encoding="utf-8")
+    for name in ("notes.jsonl", "bob.jsonl", "of-embedeval.jsonl"):
+        assert run([*command, str(tmp_path / name), "--store", other]) == ExitCode.OK
     with open_store(other) as opened:
-        assert sorted(note.code or "" for note in read_notes(opened)) == ["Wrong Day", "loop"]
+        assert sorted(note.code or "" for note in read_notes(opened)) == ["Wrong Day", "loop", "loop"]
+
+
+@pytest.mark.parametrize("command", [["notes", "import"], ["ingest"]], ids=" ".join)
+def test_a_code_that_was_given_another_spelling_comes_in_with_that(
+    store: Path, tmp_path: Path, command: list[str]
+) -> None:
+    noted("conversation=c-1", "--code", "wrong day")
+    assert run(["notes", "rename", "wrong day", "Wrong day"]) == ExitCode.OK
+    assert run(["notes", "export", "-o", str(tmp_path / "notes.jsonl")]) == ExitCode.OK
+    assert run([*command, str(tmp_path / "notes.jsonl"), "--store", str(tmp_path / "other.db")]) == ExitCode.OK
+    with open_store(tmp_path / "other.db") as opened:
+        assert [note.code for note in standing(read_notes(opened))] == ["Wrong day"]
 
 
 def test_lines_that_are_no_notes_are_named_and_fail_where_that_is_asked_for(

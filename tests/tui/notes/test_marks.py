@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from tests.surface.store import Annotation, CallNames, counted, standing
-from tests.surface.tui import Mark, Spot, Writer, code_in_use, give_code, give_remark, give_verdict, remark_at
+from tests.surface.tui import Mark, Spot, Writer, code_meant, give_code, give_remark, give_verdict, remark_at
 
 CALL = CallNames("night-1", "viewing", "model-a", "c-1", 0)
 FIRST, LATER = Spot(2, "greet"), Spot(5, "collect")
@@ -102,7 +102,7 @@ def test_what_was_said_of_a_call_of_the_same_name_is_not_about_this_one() -> Non
 
 
 def test_a_code_that_differs_in_case_or_blanks_is_the_one_in_use() -> None:
-    assert code_in_use("  Wrong  DAY ", ["rude", "wrong day"]) == "wrong day"
-    assert code_in_use("Rude", ["rude", "Rude"]) == "Rude"
-    assert code_in_use("wrong\x1b[2J date", ["wrong day"]) == "wrong[2J date"
-    assert len(code_in_use("x" * 200, [])) == 80
+    assert code_meant("  Wrong  DAY ", ["rude", "wrong day"]) == "wrong day"
+    assert code_meant("Rude", ["rude", "Rude"]) == "Rude"
+    assert code_meant("wrong\x1b[2J date", ["wrong day"]) == "wrong[2J date"
+    assert len(code_meant("x" * 200, [])) == 80

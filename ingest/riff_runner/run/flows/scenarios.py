@@ -91,7 +91,7 @@ _MEANT = {
     "amount": {"amount", "price", "total", "budget"},
     "message": {"message"},
     "topic": {"topic", "question", "subject", "reason"},
-    "person": {"name", "person", "caller", "customer", "owner", "patient", "contact", "who"},
+    "person": {"name", "person", "caller", "customer", "owner", "patient", "contact", "who", "passenger", "tenant"},
 }
 """Words in the name of a slot by the pool that is commonly meant by them; the first that fits counts."""
 _COUNTED = {"size", "count", "number", "quantity", "guests", "people", "adults", "children", "nights"}
@@ -127,7 +127,8 @@ def _pool_meant(slot: str) -> str | None:
     if slot in pools():
         return slot
     words = _words(slot)
-    return next((pool for pool, meant in _MEANT.items() if words & meant), None)
+    found = next((pool for pool, meant in _MEANT.items() if words & meant), None)
+    return "member_id" if found == "insurer" and words & {"id", "number"} else found
 
 
 def _words(name: str) -> set[str]:
