@@ -74,6 +74,8 @@ def _is_for_programs(arguments: Sequence[str]) -> bool:
 
 
 def _ended_by(error: BaseException, *, debug: bool, as_json: bool) -> int:
+    import errno
+
     import click
 
     from riff_tui.command_line import usage_message
@@ -81,7 +83,7 @@ def _ended_by(error: BaseException, *, debug: bool, as_json: bool) -> int:
     from riff_tui.output.streams import finish_output, say_error, say_error_as_json
 
     finish_output()
-    if _is_closed_pipe(error) or (isinstance(error, SystemExit) and _is_closed_pipe(error.__context__)):
+    if isinstance(error, OSError) and error.errno == errno.EPIPE:
         return ExitCode.BROKEN_PIPE
     if isinstance(error, Interrupted):
         # The signal whose turn it was not comes behind it.
@@ -101,10 +103,3 @@ def _ended_by(error: BaseException, *, debug: bool, as_json: bool) -> int:
     else:
         say_error(code, message, error if debug else None)
     return code
-
-
-def _is_closed_pipe(error: BaseException | None) -> bool:
-    # click turns a closed pipe into an exit of its own, behind which the error is left.
-    import errno
-
-    return isinstance(error, OSError) and error.errno == errno.EPIPE

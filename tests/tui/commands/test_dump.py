@@ -15,7 +15,7 @@ from tests.surface.tui import LIMITS, ExitCode, Format, run, views
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.mark.parametrize("form", [form for form in Format if form.is_graph])
+@pytest.mark.parametrize("form", [form.value for form in Format if form.is_graph])
 def test_only_a_graph_is_printed_as_one(tiny: Path, tmp_path: Path, capsys: Captured, form: str) -> None:
     around = ["dump", "neighbors", "--where", "flow=viewing state=confirm", "--store", str(tiny)]
     assert run([*around, "--format", form]) == ExitCode.OK
