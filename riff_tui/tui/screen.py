@@ -39,7 +39,7 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.navigation.stacks import address_of, begins_at, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.terminal.textual_internals import QuietApp, rebind
+from riff_tui.tui.terminal.textual_internals import QuietApp, SettledScreen, rebind
 from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
@@ -61,7 +61,7 @@ def bindings_of(actions: Iterable[Action]) -> Iterator[Binding]:
             yield Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
 
 
-class ExplorerScreen(Screen[None], inherit_bindings=False):
+class ExplorerScreen(SettledScreen, inherit_bindings=False):
     """Show a location and serve as the `Host` of its controllers; the store is only queried from another thread."""
 
     DEFAULT_CSS = """

@@ -28,7 +28,7 @@ from textual.binding import Binding, BindingsMap
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.strip import Strip
@@ -211,8 +211,8 @@ class _Pen:
         """Write those cells of a line that differ from what was there before."""
         if before == after:
             return
-        if not all(cell is None or len(cell[0]) == 1 for line in (before, after) for cell in line):
-            # How many cells such signs take is a guess of each terminal, and a wrong one leaves no rest behind.
+        if not all(cell is not None and len(cell[0]) == 1 for line in (before, after) for cell in line):
+            # How many cells some signs take is a guess of each terminal, and a wrong one leaves no rest behind.
             self._style("")
             self._written.append(f"\x1b[{y + 1};1H\x1b[K")
             before = [_BLANK] * len(after)
@@ -388,6 +388,14 @@ class QuietApp(App[None]):
 
     def _fatal_error(self) -> None:
         self._close_messages_no_wait()
+
+
+class SettledScreen(Screen[None], inherit_bindings=False):
+    """Draw a new layout once what it resized has drawn itself in its new size, and not before that as well."""
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        with self.app.batch_update():
+            super()._refresh_layout(size, scroll)
 
 
 def rebind(screen: Screen[Any], bindings: Iterable[Binding]) -> None:

@@ -90,6 +90,7 @@ def test_what_others_wrote_over_it_goes_when_all_is_drawn_anew() -> None:
 def test_a_screen_of_24_lines_holds_21_rows() -> None:
     with program("big", width=80, height=24) as terminal:
         terminal.wait_for("? help")
+        terminal.take()
         rows = [line for line in terminal.lines if re.search(r"\d\.\d", line)]
         assert len(rows) == 21
 
