@@ -158,11 +158,11 @@ class Explorer(QuietApp, inherit_bindings=False):
                 loop.add_signal_handler(number, self._end, int(exit_code_of(number)))
         self.session.changed = self._save_soon
         # Whoever had the terminal meanwhile drew over it.
-        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+        self.app_resume_signal.subscribe(self, lambda _: self.draw_anew())
 
     def on_resize(self) -> None:
         # A terminal that was another size in between has lost what it showed, also where it is as large as before.
-        self.refresh(layout=True)
+        self.draw_anew()
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """End, and keep the location to come back to."""
@@ -184,7 +184,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         self._save_timer = None
         self._keep_location()
         write: Work = self._write
-        self.run_worker(write, group="saving", exit_on_error=False)
+        self.run_worker(write, group="saving", description="saving", exit_on_error=False)
 
     async def _write(self) -> None:
         try:

@@ -39,7 +39,7 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.navigation.stacks import address_of, begins_at, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.terminal.textual_internals import rebind
+from riff_tui.tui.terminal.textual_internals import QuietApp, SettledScreen, rebind
 from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
@@ -61,7 +61,7 @@ def bindings_of(actions: Iterable[Action]) -> Iterator[Binding]:
             yield Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
 
 
-class ExplorerScreen(Screen[None], inherit_bindings=False):
+class ExplorerScreen(SettledScreen, inherit_bindings=False):
     """Show a location and serve as the `Host` of its controllers; the store is only queried from another thread."""
 
     DEFAULT_CSS = """
@@ -397,11 +397,16 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def leave(self) -> None:
         self.app.exit()
 
+    def draw_anew(self) -> None:
+        if isinstance(self.app, QuietApp):
+            self.app.draw_anew()
+
     def suspend(self) -> None:
         self.app.action_suspend_process()
 
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
-        return self.run_worker(work, group=group, exclusive=exclusive, exit_on_error=False)
+        # Without a description Textual spells out all that the work holds.
+        return self.run_worker(work, group=group, description=group, exclusive=exclusive, exit_on_error=False)
 
     def answer_keys(self) -> None:
         self.post_message(self.Opened())

@@ -30,7 +30,7 @@ _QUIET_S = 0.25
 _LONGEST_S = 300.0
 _LOOK_S = 0.02
 _OUR_SEQUENCES = re.compile(
-    rb"\x1b\[r|\x1b\[[0-9;]+[mHr]"  # styles, moves, scrolling regions
+    rb"\x1b\[r|\x1b\[[0-9;]+[mHr]|\x1b\[K"  # styles, moves, scrolling regions, ends of lines
     rb"|\x1b[DM]"  # line feeds up and down in a region
     rb"|\x1b\[\?[0-9]+(?:;[0-9]+)*[hl]|\x1b\[\?[0-9]+\$p"  # modes
     rb"|\x1b\[[<>][0-9]*u"  # keyboard protocol
@@ -113,6 +113,10 @@ class Terminal:
         """Send keys and take what they cause."""
         self.send(keys)
         return self.take(quiet=quiet)
+
+    def overwrite(self, text: str) -> None:
+        """Draw over what it shows, as another program would that has the terminal as well."""
+        self._stream.feed(text.encode())
 
     def resize(self, width: int, height: int) -> None:
         """Make the window another size."""

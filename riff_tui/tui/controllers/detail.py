@@ -97,7 +97,7 @@ class DetailController:
 
     def _show(self) -> None:
         self.place()
-        self._fill()
+        self._fill(keep=True, waits=True)
         self._host.body.focus()
         self._host.update_lines()
 
@@ -118,7 +118,7 @@ class DetailController:
         self._stale = set(self._previews)
         self._asked_for = ""
         self.place()
-        self._fill(keep=True)
+        self._fill(keep=True, waits=True)
 
     def moved(self) -> None:
         """Follow the cursor once it rests."""
@@ -161,6 +161,9 @@ class DetailController:
             if preview is None or wanted.key in self._stale:
                 self._ask_for(wanted, row)
                 if preview is None and waits:
+                    if keep:
+                        # What it shows is of another place.
+                        self.pane.show(lambda width: ("", ()))
                     self._resting = self._host.set_timer(WAITS_S, self._fill)
                     return
         self._draw(loaded.main, row, preview, keep=keep)

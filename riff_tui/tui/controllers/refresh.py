@@ -104,7 +104,8 @@ class AutoRefresh:
             self._begin()
 
     def refresh(self) -> None:
-        """Load the store as it is, because the user wants that."""
+        """Load the store as it is and draw all of it, because the user wants that."""
+        self._host.draw_anew()
         if self.watcher is None:
             self._host.visit(self._host.history, again=True)
         else:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from riff_tui.tui.terminal.textual_internals import forget_styled_lines, write_sequence
+from riff_tui.tui.terminal.textual_internals import QuietApp, shift_lines
 
 MAX_SHIFT = 4
-_INDEX = "\x1bD"
-_REVERSE_INDEX = "\x1bM"
 
 
 class QuietFocus(Widget):
@@ -53,12 +50,6 @@ class Wheel(Widget):
         self.move(-self.WHEEL_LINES)
 
 
-class Companion(Widget):
-    """Accompany scrolling lines; `displaced` says that the terminal moved these lines along."""
-
-    displaced: bool = False
-
-
 class ScrollingLines(ScrollView):
     """Scroll lines by moving them on the terminal, so that only those that came into view are sent.
 
@@ -68,19 +59,18 @@ class ScrollingLines(ScrollView):
 
     header_lines: int = 0
     MAX_SHIFT: ClassVar[int | None] = None
-    companion: Companion | None = None
+    companion: Widget | None = None
     _dirty: set[int] | None = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         by, height = round(new_value) - round(old_value), max(1, self.size.height - self.header_lines)
         dirty = self._dirty
-        if dirty is None or not can_shift(self, by, self.companion, at_most=self.MAX_SHIFT or height // 2):
+        app = self.app
+        is_near = 0 < abs(by) <= (self.MAX_SHIFT or height // 2)
+        if dirty is None or not is_near or not isinstance(app, QuietApp) or not self._has_whole_lines(app):
             self.refresh()
             return
-        forget_styled_lines(self)
-        write_sequence(self.app, shift_sequence(self.region.y + self.header_lines, height, by))
-        if self.companion is not None:
-            self.companion.displaced = True
+        shift_lines(app, self, self.header_lines, by)
         top = self.scroll_offset.y
         appeared = range(height - by, height) if by > 0 else range(-by)
         for line in {*(top + y for y in appeared), *dirty}:
@@ -90,6 +80,20 @@ class ScrollingLines(ScrollView):
         if repaint and not regions:
             self._dirty = None
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def _has_whole_lines(self, app: QuietApp) -> bool:
+        """Return whether this, with its companion, has whole lines of the terminal and nothing is drawn over them."""
+        region, beside = self.region, self.companion
+        width = region.width
+        if beside is not None and (beside.region.y, beside.region.height) == (region.y, region.height):
+            width += beside.region.width
+        return (
+            not app.is_headless
+            and self.screen.is_active
+            and self.screen.get_widget_at(0, region.bottom - 1)[0] is self
+            and region.x == 0
+            and width == app.size.width
+        )
 
     def render_lines(self, crop: Region) -> list[Strip]:
         self._dirty = set()
@@ -102,43 +106,3 @@ class ScrollingLines(ScrollView):
         y = line - self.scroll_offset.y + self.header_lines
         if self.header_lines <= y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
-
-
-def overwrite(widget: Widget, x: int, text: str, style: Style | None) -> None:
-    """Write text over a few cells of a widget's first line, which draws itself the same from then on."""
-    app, region = widget.app, widget.region
-    forget_styled_lines(widget)
-    if not widget.screen.is_active:
-        return
-    if app.is_headless or widget.screen.get_widget_at(region.x + x, region.y)[0] is not widget:
-        widget.refresh()
-    else:
-        write_sequence(app, f"\x1b[{region.y + 1};{region.x + x + 1}H{style.render(text) if style else text}")
-
-
-def can_shift(widget: Widget, by: int, companion: Widget | None = None, *, at_most: int = MAX_SHIFT) -> bool:
-    """Return whether a widget, with its companion, has whole lines of the terminal and nothing is drawn over them."""
-    app = widget.app
-    width = widget.region.width
-    if companion is not None and (companion.region.y, companion.region.height) == (
-        widget.region.y,
-        widget.region.height,
-    ):
-        width += companion.region.width
-    return (
-        0 < abs(by) <= at_most
-        and not app.is_headless
-        and widget.screen.is_active
-        and widget.screen.get_widget_at(0, widget.region.bottom - 1)[0] is widget
-        and widget.region.x == 0
-        and width == app.size.width
-    )
-
-
-def shift_sequence(first: int, height: int, by: int) -> str:
-    """Return what makes a terminal move `height` lines from line `first` up by some, down where negative.
-
-    It is a scrolling region of these lines and line feeds at its edge; lines that appear are blank.
-    """
-    edge, feed = (first + height, _INDEX * by) if by > 0 else (first + 1, _REVERSE_INDEX * -by)
-    return f"\x1b[{first + 1};{first + height}r\x1b[{edge};1H{feed}\x1b[r"

@@ -14,18 +14,27 @@ import threading
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
+from rich.color import ColorSystem
+from rich.console import Console, RenderableType
+from rich.segment import Segment
 from textual import events
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import Binding, BindingsMap
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
+
+from riff_tui.text.safe_text import cell_width
 
 
 class InputParser(XTermParser):
@@ -107,15 +116,174 @@ async def _drain(widget: Widget) -> None:
                     await handled.wait()
 
 
-class QuietApp(App[None]):
-    """Answer keys, clicks and pastes one after the other, and end after an unhandled error without a trace.
+Cell: TypeAlias = tuple[str, str]
+"""What a cell shows and the codes of its style; a text that takes other cells than its letters is in its first one."""
+_BLANK: Cell = (" ", "")
+_NEAR = 8
+"""To write so many cells again takes no more bytes than to go over them."""
+_ANYWHERE = -_NEAR - 1
+"""Where it is not known that the terminal writes next."""
 
-    A trace would print local variables and so callers' words.
+
+class SentCells:
+    """Know what the terminal shows, and write of what is drawn those cells alone that look different there."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, list[Cell | None]] = {}
+        self._width = 0
+        self._before = ""
+
+    def forget(self) -> None:
+        """Take nothing for granted: something else may have drawn there."""
+        self._lines.clear()
+
+    def shift(self, first: int, height: int, by: int) -> None:
+        """Have the terminal move lines up by some, down where negative, before the next changes.
+
+        It is a scrolling region of these lines and line feeds at its edge; lines that appear are blank.
+        """
+        edge, feed = (first + height, "\x1bD" * by) if by > 0 else (first + 1, "\x1bM" * -by)
+        self._before += f"\x1b[{first + 1};{first + height}r\x1b[{edge};1H{feed}\x1b[r"
+        lines = [self._lines.get(y) for y in range(first, first + height)]
+        blank: list[list[Cell | None] | None] = [[_BLANK] * self._width for _ in range(abs(by))]
+        for y, line in enumerate([*lines[by:], *blank] if by > 0 else [*blank, *lines[:by]], first):
+            self._lines[y] = line or [None] * self._width
+
+    def changes(self, update: LayoutUpdate | ChopsUpdate, width: int, color_system: ColorSystem) -> str:
+        """Return what makes a terminal of a width show an update, and remember that it does."""
+        if width != self._width:
+            self.forget()
+            self._width = width
+        pen = _Pen()
+        unknown: list[Cell | None] = [None] * width
+        drawn: dict[int, list[Cell | None]] = {}
+        for y, x, strip in _drawn(update):
+            line = drawn.get(y)
+            if line is None:
+                line = drawn[y] = self._lines.get(y, unknown).copy()
+            cells = _cells(strip, color_system)
+            line[x : x + len(cells)] = cells[: width - x]
+        for y, line in drawn.items():
+            pen.line(y, self._lines.get(y, unknown), line)
+            self._lines[y] = line
+        before, self._before = self._before, ""
+        return before + pen.written()
+
+
+def _drawn(update: LayoutUpdate | ChopsUpdate) -> Iterable[tuple[int, int, Strip]]:
+    """Yield the strips of an update with the line and the cell at which they begin."""
+    if isinstance(update, LayoutUpdate):
+        for y, strips in enumerate(update.strips, update.region.y):
+            yield y, update.region.x, Strip.join(strips)
+        return
+    for y, first, last in update.spans:
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is not None and x <= last and end > first:
+                yield y, x, strip if end <= last else strip.crop(0, last - x)
+
+
+def _cells(strip: Strip, color_system: ColorSystem) -> list[Cell | None]:
+    cells: list[Cell | None] = []
+    for text, style, _ in strip:
+        codes = Strip.render_ansi(style, color_system) if style else ""
+        if text.isascii() or all(cell_width(letter) == 1 for letter in text):
+            blank = _BLANK if _leaves_blank(codes) else (" ", codes)
+            cells += [(letter, codes) if letter != " " else blank for letter in text]
+        else:
+            cells += [(text, codes), *[("", codes)] * (Strip([Segment(text)]).cell_length - 1)]
+    return cells
+
+
+@lru_cache(maxsize=256)
+def _leaves_blank(codes: str) -> bool:
+    """Return whether nothing can be seen of a blank in a style."""
+    return all(code in ("", "1", "2", "3", "49") or (len(code) == 2 and code[0] in "39") for code in codes.split(";"))
+
+
+class _Pen:
+    """Write cells of lines with as few moves and changes of style as it takes."""
+
+    def __init__(self) -> None:
+        self._written: list[str] = []
+        self._codes = ""
+
+    def line(self, y: int, before: Sequence[Cell | None], after: Sequence[Cell | None]) -> None:
+        """Write those cells of a line that differ from what was there before."""
+        if before == after:
+            return
+        if not all(cell is not None and len(cell[0]) == 1 for line in (before, after) for cell in line):
+            # How many cells some signs take is a guess of each terminal, and a wrong one leaves no rest behind.
+            self._style("")
+            self._written.append(f"\x1b[{y + 1};1H\x1b[K")
+            before = [_BLANK] * len(after)
+        filled = next((x for x in range(len(after), 0, -1) if after[x - 1] != _BLANK), 0)
+        at = _ANYWHERE
+        for x, cell in enumerate(after):
+            if cell is None or not cell[0] or cell == before[x]:
+                continue
+            if 0 < x - at <= _NEAR and all(map(self._suits, after[at:x])):
+                self._written += [each[0] for each in after[at:x] if each is not None]
+            elif at != x:
+                self._written.append(f"\x1b[{y + 1};{x + 1}H")
+            if x >= filled and _leaves_blank(self._codes):
+                self._written.append("\x1b[K")
+                return
+            if not self._suits(cell):
+                self._style(cell[1])
+            self._written.append(cell[0])
+            at = x + 1 if len(cell[0]) == 1 else _ANYWHERE
+
+    def _style(self, codes: str) -> None:
+        if codes != self._codes:
+            begin = "0;" if self._codes and codes else ""
+            self._written.append(f"\x1b[{begin}{codes or 0}m")
+            self._codes = codes
+
+    def _suits(self, cell: Cell | None) -> bool:
+        """Return whether a cell looks as it should in the style that is written in."""
+        return cell is not None and (cell[1] == self._codes or (cell == _BLANK and _leaves_blank(self._codes)))
+
+    def written(self) -> str:
+        """Return all of it, without a style for what follows."""
+        self._style("")
+        return "".join(self._written)
+
+
+class _Written(LayoutUpdate):
+    """Give Textual what is written for an update."""
+
+    def __init__(self, written: str) -> None:
+        super().__init__([], Region())
+        self._written = written
+
+    def render_segments(self, console: Console) -> str:
+        return self._written
+
+
+class QuietApp(App[None]):
+    """Draw what changed alone, answer keys, clicks and pastes one after the other, end after an error without a trace.
+
+    That would print local variables and so callers' words.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self.sent = SentCells()
         self._typed_ahead: deque[events.Key | events.Paste] = deque()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        is_drawn = not (self._batch_count or self.is_headless or self._closed) and self._running
+        if is_drawn and isinstance(renderable, LayoutUpdate | ChopsUpdate):
+            colors = self.console._color_system or ColorSystem.TRUECOLOR
+            written = self.sent.changes(renderable, self.size.width, colors)
+            super()._display(screen, _Written(written) if written else None)
+        else:
+            super()._display(screen, renderable)
+
+    def draw_anew(self) -> None:
+        """Draw all of it, whatever the terminal shows."""
+        self.sent.forget()
+        self.refresh(layout=True)
 
     @property
     def field(self) -> Widget | None:
@@ -222,6 +390,14 @@ class QuietApp(App[None]):
         self._close_messages_no_wait()
 
 
+class SettledScreen(Screen[None], inherit_bindings=False):
+    """Draw a new layout once what it resized has drawn itself in its new size, and not before that as well."""
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        with self.app.batch_update():
+            super()._refresh_layout(size, scroll)
+
+
 def rebind(screen: Screen[Any], bindings: Iterable[Binding]) -> None:
     """Give a screen other keys than its class has."""
     screen._bindings = BindingsMap(bindings)
@@ -271,9 +447,16 @@ def write_meta(app: App[Any], told: dict[str, object]) -> None:
         driver.write_meta(told)
 
 
-def forget_styled_lines(widget: Widget) -> None:
-    """Drop the lines that Textual keeps of a widget, without having them drawn again."""
-    widget._styles_cache.clear()
+def shift_lines(app: QuietApp, widget: Widget, first: int, by: int) -> None:
+    """Have the terminal move the lines of a widget from its line `first` on up by some, down where negative.
+
+    What Textual keeps of these lines moves along.
+    """
+    height = widget.size.height
+    app.sent.shift(widget.region.y + first, height - first, by)
+    kept = widget._styles_cache._cache
+    moved = {y - by: strip for y, strip in kept.items() if y >= first and first <= y - by < height}
+    widget._styles_cache._cache = {**{y: strip for y, strip in kept.items() if y < first}, **moved}
 
 
 _BEGINNING, _END = "\x1b[200~", "\x1b[201~"

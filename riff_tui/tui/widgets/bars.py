@@ -18,7 +18,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, cut, strip_of, width_of
-from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
+from riff_tui.tui.terminal.partial_repaint import QuietFocus
 
 _TALLEST = 4
 _FEWEST_HINTS = 4
@@ -61,14 +61,13 @@ class Bar(Widget):
 class TopLine(Bar):
     """Show the breadcrumb at the left; at the right the position of the cursor, and counts.
 
-    The position is a row of how many, or nothing. A cursor that moves has only the cells of its number sent.
+    The position is a row of how many, or nothing.
     """
 
     IS_TINTED = True
     crumbs: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     position: tuple[int, int] | None = None
-    _number_at = 0
 
     def show(self, crumbs: Sequence[str], position: tuple[int, int] | None, told: Sequence[str]) -> None:
         """Show the breadcrumb, the position, and what follows it, what matters least last; all of it is raw.
@@ -83,9 +82,7 @@ class TopLine(Bar):
         if self.position is None or self.position[0] == number:
             return
         self.position = (number, self.position[1])
-        if self.size.width:
-            self.set_reactive(Bar.lines, self._lines())
-            overwrite(self, self._number_at, self._number, self.palette.bar)
+        self.draw()
 
     def draw(self) -> None:
         if self.size.width:
@@ -101,7 +98,6 @@ class TopLine(Bar):
         right = fit(self._right(count, told), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
-        self._number_at = room + 2
         return (((" ", None), (left, _BOLD), (f" {right} ", None)),)
 
     def _right(self, count: str, told: Sequence[str]) -> str:

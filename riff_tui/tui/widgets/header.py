@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from rich.style import Style
-from textual.geometry import Region
 
 from riff_tui.charts.ego_graph import Drawing, EgoGraph, Spot
 from riff_tui.charts.lanes import Lanes
@@ -103,13 +101,7 @@ class Header(Bar):
         lines = self._lines() if self.loaded and self.location and self.app.size.width else []
         if self.styles.height is None or self.styles.height.value != len(lines):
             self.styles.height = len(lines)
-            self.lines = tuple(lines)
-            return
-        before = self.lines
-        self.set_reactive(Bar.lines, tuple(lines))
-        for y, (old, new) in enumerate(zip_longest(before, lines)):
-            if old != new:
-                self.refresh(Region(0, y, self.size.width, 1))
+        self.lines = tuple(lines)
 
     def show_run(self, line: HeadLine | None) -> None:
         """Show above the flows where a run stands that is being made: safe text of a width, with an ellipsis."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import ClassVar
 
 from rich.style import Style
@@ -260,7 +260,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.scroll_to(y=top, animate=False, force=True)
         if self._top == before:
             return False
-        self._widen()
+        self._widen(range(before, before + self._height))
         return True
 
     def _reveal(self, *, center: bool = False) -> bool:
@@ -275,8 +275,8 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         return self._scroll(self.cursor if self.cursor < top else self.cursor - height + 1)
 
     def _refresh_rows(self, ids: Collection[str]) -> None:
-        for index, row in enumerate(self._window() if ids else (), self._top):
-            if row.id in ids:
+        for index in self._in_view if ids else ():
+            if self.table.rows[index].id in ids:
                 self.refresh_line(index)
 
     def _refresh_row(self, index: int) -> None:
@@ -328,10 +328,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     # Columns
 
-    def _window(self) -> Sequence[Row]:
-        return [
-            self.table.rows[index] for index in range(self._top, min(self._top + self._height, len(self.table.rows)))
-        ]
+    @property
+    def _in_view(self) -> range:
+        return range(self._top, min(self._top + self._height, len(self.table.rows)))
 
     @property
     def _gutter(self) -> int:
@@ -343,9 +342,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self._layout = self._widths.layout(width, self._first, self.column) if width else ColumnLayout()
         self._first = self._layout.first
 
-    def _widen(self) -> None:
-        """Widen columns as rows that came into view need it."""
-        if self._widths.measure(self._window()):
+    def _widen(self, seen: range = range(0)) -> None:
+        """Widen columns as rows in view need it, but for those that were `seen` there before."""
+        if self._widths.measure(self.table.rows[index] for index in self._in_view if index not in seen):
             self._lay_out()
             self.refresh()
 

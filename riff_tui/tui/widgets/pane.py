@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -16,7 +16,7 @@ from textual.strip import Strip
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
-from riff_tui.tui.terminal.partial_repaint import Companion, Wheel
+from riff_tui.tui.terminal.partial_repaint import Wheel
 from riff_tui.tui.widgets.field import Field, FieldRequest
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.transcript import Transcript
@@ -24,7 +24,7 @@ from riff_tui.tui.widgets.transcript import Transcript
 Make = Callable[[int], tuple[str, Sequence[Line]]]
 
 
-class Pane(Companion, Wheel):
+class Pane(Wheel):
     """Draw what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
 
     `at_right` draws an edge at the left, for a pane at the right of something.
@@ -48,18 +48,9 @@ class Pane(Companion, Wheel):
 
     def show(self, make: Make, *, keep: bool = False) -> None:
         """Show something else, from its first line on unless its place is to be kept."""
-        before, self._make = self._drawn(), make
-        self._top = self._top if keep else 0
+        self._make, self._top = make, self._top if keep else 0
         self._remake()
-        after = self._drawn()
-        if self.displaced or len(before) != len(after):
-            self.refresh()
-        else:
-            for y, (old, new) in enumerate(zip(before, after, strict=True)):
-                if old != new:
-                    first, last = _difference(old, new, self.size.width)
-                    self.refresh(Region(first, y, last - first, 1))
-        self.displaced = False
+        self.refresh()
 
     def move(self, lines: int) -> None:
         """Scroll by some lines, as far as there are any."""
@@ -95,9 +86,6 @@ class Pane(Companion, Wheel):
             self._head, self._lines = self._make(width)
             self._top = max(0, min(self._top, len(self._lines) - self._inside))
 
-    def _drawn(self) -> list[Line]:
-        return [tuple(self._line(y)) for y in range(self.size.height)]
-
     def _line(self, y: int) -> Line:
         edge = ((self.glyphs.box["ns"], self.palette.quiet),) if self.at_right else ()
         if y == 0:
@@ -116,16 +104,6 @@ class Pane(Companion, Wheel):
         rest = width - cell_width(head) - cell_width(more)
         filled = rule * rest if not self.at_right else padded("", rest)
         return ((head, self.palette.head), (filled, self.palette.quiet), (more, self.palette.quiet))
-
-
-def _difference(old: Line, new: Line, width: int) -> tuple[int, int]:
-    """Return from which cell on and up to which one two lines differ; all cells where letters take more than one."""
-    cells = [[(letter, style) for text, style in line for letter in text][:width] for line in (old, new)]
-    if any(cell_width(letter) != 1 for line in cells for letter, _ in line):
-        return 0, width
-    a, b = (line + [(" ", None)] * (width - len(line)) for line in cells)
-    unlike = [place for place, (before, after) in enumerate(zip(a, b, strict=True)) if before != after]
-    return (unlike[0], unlike[-1] + 1) if unlike else (0, width)
 
 
 class Body(Vertical):

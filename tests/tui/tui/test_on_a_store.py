@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
+import pyte
 import pytest
 
 from tests.support.dump_commands import answer, as_json, dumped_rows, own_rows, rows_on
 from tests.support.golden import assert_golden
-from tests.support.pty_terminal import COMMAND, Terminal
+from tests.support.pty_terminal import COMMAND, MOST_PER_PAGE, Terminal
+from tests.support.screen import Screen
 from tests.support.walker import exploring
 from tests.surface.explorer import open_link as stack_of
 from tests.surface.ingest import ingest
@@ -226,6 +229,32 @@ async def test_recorded_dialogues_can_be_walked(shared_data: Path, tmp_path: Pat
         await at.press("enter")
         assert at.screen.history.here.view == "conversation"
         assert at.controls.transcript.table.rows
+
+
+class _Counting(Screen):
+    """Counts how often each cell is written."""
+
+    def __init__(self, columns: int, lines: int) -> None:
+        self.written: Counter[tuple[int, int]] = Counter()
+        super().__init__(columns, lines)
+
+    def draw(self, data: str) -> None:
+        self.written.update((self.cursor.y, self.cursor.x + place) for place in range(len(data)))
+        super().draw(data)
+
+
+def test_opening_a_view_sends_no_cell_of_its_rows_twice(demo: Path) -> None:
+    with Terminal([*COMMAND, "--fresh", "--store", str(demo)], width=120, height=36) as terminal:
+        terminal.wait_for("? help")
+        terminal.take(quiet=0.6)
+        for key in ("0", "5", "6", "3", "4", "\r", "\x1b", "7", "2"):
+            screen = _Counting(120, 36)
+            sent = terminal.press(key, quiet=0.6)
+            pyte.ByteStream(screen).feed(sent)
+            # Meanwhile the last line says what is being read, and the pane has what is there by then.
+            twice = {(y, x) for (y, x), times in screen.written.items() if times > 1 and y < 35 and x < 72}
+            assert not twice, (key, sorted(twice)[:5])
+            assert len(sent) <= MOST_PER_PAGE
 
 
 def test_the_command_opens_it_and_ends_with_its_code(tiny: Path) -> None:

@@ -211,7 +211,7 @@ async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_befor
         assert "1,020 conversations" in at.path
         assert (at.row, table.cursor - table._top) == (before, line)
         assert table._top == top + 300
-        assert all(row.id for row in table._window())
+        assert all(table.table.rows[index].id for index in table._in_view)
 
 
 async def test_the_cursor_stays_on_a_call_that_was_ingested_anew(store: Path) -> None:
