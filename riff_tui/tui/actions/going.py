@@ -156,7 +156,7 @@ UP_AND_DOWN: tuple[Action, ...] = (
         "close",
         ("Esc",),
         "up",
-        "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
+        "Go up; before that give up waiting, close the pane, leave the graph, clear the filter or the search.",
         _close,
         _needs_something_to_close,
         lambda controls: "clear filter" if controls.here.filter else "up",

@@ -17,7 +17,7 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, cut, strip_of, width_of
+from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, Piece, add_style, cut, strip_of, width_of
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, overwrite
 
 _TALLEST = 4
@@ -85,7 +85,7 @@ class TopLine(Bar):
         self.position = (number, self.position[1])
         if self.size.width:
             self.set_reactive(Bar.lines, self._lines())
-            overwrite(self, self._number_at, self._number, self.palette.bar)
+            overwrite(self, self._number_at, self._number, add_style(self.palette.bar, _BOLD))
 
     def draw(self) -> None:
         if self.size.width:
@@ -102,7 +102,8 @@ class TopLine(Bar):
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
         self._number_at = room + 2
-        return (((" ", None), (left, _BOLD), (f" {right} ", None)),)
+        at = len(count) if right.startswith(count) else 0
+        return (((" ", None), (left, _BOLD), (" ", None), (right[:at], _BOLD), (f"{right[at:]} ", None)),)
 
     def _right(self, count: str, told: Sequence[str]) -> str:
         parts = [count, *told] if count else list(told)
