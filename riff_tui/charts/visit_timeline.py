@@ -110,7 +110,7 @@ class VisitTimeline:
         when = f"{fixed(here.start, 0)}-{fixed(here.end, 0)} s of {fixed(end, 0)} s"
         when = when if ascii_only else when.replace("-", "–")
         room = max(NARROWEST_BAR, width - cell_width(when) - 2)
-        first, last = _around(place, len(self.visits), 1 + max(0, room - WIDEST_NAME) // (_NARROWEST_VISIT + 1))
+        first, last = _around(place, len(self.visits), 1 + max(0, room - WIDEST_NAME) // (_NARROWEST_NAME + 1))
         shown = self.visits[first:last]
         pieces: list[Piece] = [(signs.ellipsis, "faint")] if first else []
         wanted = [
@@ -194,7 +194,7 @@ def _around(place: int, n: int, most: int) -> tuple[int, int]:
 
 def _shares(lengths: Sequence[float], wanted: Sequence[int], cells: int) -> list[int]:
     """Return how many cells each length takes of all, the narrowest and those that are wanted first."""
-    least = [max(_NARROWEST_VISIT, each) for each in wanted]
+    least = [max(_NARROWEST_NAME, each) for each in wanted]
     while sum(least) > cells and max(least) > _NARROWEST_VISIT:
         least[least.index(max(least))] -= 1
     rest, whole = max(0, cells - sum(least)), sum(lengths) or 1.0

@@ -69,11 +69,14 @@ class Glyphs(NamedTuple):
         return f"{filled[: len(filled) - cells]}{self.hatched * cells}".ljust(width, self.bars[0])
 
     def sparkline(self, values: Sequence[float | None], top: float = 10.0) -> str:
-        """Draw one sign a value between 0 and `top`, the sign for not measured where there is none."""
+        """Draw one sign a value between 0 and `top`, the sign for not measured where there is none.
+
+        In ASCII that is a level, so there a blank is left.
+        """
         last = len(self.sparks) - 1
+        missing = " " if self.not_measured in self.sparks else self.not_measured
         return "".join(
-            self.not_measured if value is None else self.sparks[round(min(1.0, max(0.0, value / top)) * last)]
-            for value in values
+            missing if value is None else self.sparks[round(min(1.0, max(0.0, value / top)) * last)] for value in values
         )
 
 

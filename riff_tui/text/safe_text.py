@@ -48,6 +48,8 @@ _ANY_TROUBLE = f"[{_TROUBLE}]"
 _FORMLESS_SIGN = f"[{_FORMLESS}]"
 _HIDDEN_SIGN = f"[\x00-\x09\x0b-\x1f\x7f{_FORMLESS}{_UNSEEN}]"
 _SIGN_OR_DIGIT = f"[0-9#*{_EMOJI}]$"
+# A variation selector that no joiner follows, and a tone of skin behind another picture.
+_UNSTEADY = f"\ufe0f(?!\u200d)|(?<=[{_EMOJI}])[\U0001f3fb-\U0001f3ff]"
 # Format characters that are drawn, as a sign over or around what follows.
 _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 _WIDE_BLOCKS = ((0xF900, 0xFAFF), (0x16FE0, 0x18DFF), (0x1F300, 0x1FAFF), (0x20000, 0x3FFFD))
@@ -94,6 +96,19 @@ def cell_width(text: str) -> int:
     if len(text) > _LONG:
         return sum(width for _, width in _clusters(text))
     return _width(text)
+
+
+def steady(text: str) -> str:
+    """Return safe text in as many cells, without signs of which terminals differ in how wide they make the one before.
+
+    Such a sign asks for a picture, or gives it a tone of skin; where a terminal ignores it what follows would shift.
+    """
+    if text.isascii() or not _compiled(_UNSTEADY).search(text):
+        return text
+    # The cell that a sign would have made wide stays, behind its cluster.
+    parts = ((_compiled(_UNSTEADY).sub("", cluster), wide) for cluster, wide in _clusters(text))
+    found = "".join(padded(part, wide) for part, wide in parts)
+    return found if cell_width(found) == cell_width(text) else text
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:

@@ -50,6 +50,8 @@ from riff_tui.tui.widgets.transcript import Transcript
 from riff_tui.views.spec import EMPTY_STORE
 
 SMALLEST = (60, 10)
+_UNITS = "Units: "
+"""How a note begins that is read in the help, beside what columns mean."""
 UNSEEN = ("quit", "suspend")
 """The actions that a screen obeys on which nothing can be seen."""
 
@@ -332,7 +334,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
             empty=empty_text(location, loaded.main.notes, awaited=loaded.is_awaited or is_begun(loaded.main)),
             marked=controls.list_state.marks(location),
             choice=controls.list_state.columns(location),
-            is_told=lambda note: note == EMPTY_STORE or controls.header.tells(note),
+            is_told=lambda note: note == EMPTY_STORE or note.startswith(_UNITS) or controls.header.tells(note),
             again=again,
         )
 
@@ -345,7 +347,9 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
         unit, *counted = counts.split(" · ")
         if position is None and unit.startswith(" ") and self.loaded is not None:
             unit = f"{len(self.loaded.main.rows):,}{unit}"
-        told = [part for part in (unit, controls.auto_refresh.status, *counted, age) if part]
+        call = self.loaded.main.extras.get("call") if self.loaded is not None else None
+        failed = "FAILED" if isinstance(call, Mapping) and call.get("failed") else ""
+        told = [part for part in (unit, failed, controls.auto_refresh.status, *counted, age) if part]
         controls.top.show(crumbs(self._history.stack), position, told)
         controls.bottom.hint(hints(controls), self.loaded.main.legend if self.loaded else "")
 

@@ -60,7 +60,6 @@ COLUMNS: Sequence[Column] = (
         "kind",
         "Failure",
         kind="name",
-        shown=False,
         help="What went wrong there: an error, a dead end, a loop.",
         get=lambda call: call.failure,
     ),
@@ -211,7 +210,8 @@ def row(call: Call, *, typed: bool = False) -> Row:
     """Return one call as a line of the list, its latency marked unless it was `typed`."""
     record = record_of(call)
     where = cells.call_where(call)
-    return Row(where, record, severity=_marks(call, record, typed=typed), where=where)
+    display = {"kind": ""} if call.success else {}
+    return Row(where, record, display=display, severity=_marks(call, record, typed=typed), where=where)
 
 
 def gone(key: int) -> Row:
@@ -305,15 +305,17 @@ SPEC = ViewSpec(
     first=(
         "verdict",
         "codes",
-        "completed",
+        "kind",
         "stop_reason",
-        "final_state",
-        "correctness",
-        "latency_p95",
         "turn_count",
+        "latency_p95",
+        "final_state",
+        "persona",
+        "completed",
+        "correctness",
         "final_status",
     ),
-    last=("persona", "scenario", "run", "trial", "errored"),
+    last=("scenario", "run", "trial", "errored"),
     row_kind="call",
     comparable=True,
     words=Words(nouns=("conversation", "conversations"), empty_store=""),

@@ -179,7 +179,7 @@ def _kind(kind: str, n: int, ended: int) -> str:
     if kind == "hand-off":
         return f"{n:,} handed to a human"
     if kind == DEAD_END:
-        return f"{n:,} end here" if n == ended else counted(n, "dead end")
+        return f"{n:,} end{'s' if n == 1 else ''} here" if n == ended else counted(n, "dead end")
     return f"{kind} {n:,}"
 
 

@@ -39,12 +39,8 @@ def show(query: ViewQuery) -> Table:
     from riff_store.queries.sums import takes_long
 
     def build(whole: bool, parts: FilterParts) -> Table:
-        named = {
-            str(term.value)
-            for term in _terms_that_hold(query.predicate)
-            if (term.field, term.operator) == ("flow", "=")
-        }
-        return states(state_cells(query.store, parts.calls, by=query.keys, whole=whole), query.keys, flows=named)
+        answers = state_cells(query.store, parts.calls, by=query.keys, whole=whole)
+        return states(answers, query.keys, flows=_named_flows(query.predicate))
 
     def table(whole: bool) -> Table:
         found = query.result(query.parts(), partial(build, whole))
@@ -89,6 +85,12 @@ def flows_of(predicate: Predicate | None) -> str:
     return "all flows" if predicate is None else "filtered flows"
 
 
+def _named_flows(predicate: Predicate | None) -> set[str]:
+    """Return the flows that a filter names, none where it names none."""
+    terms = _terms_that_hold(predicate)
+    return {str(term.value) for term in terms if (term.field, term.operator) == ("flow", "=")}
+
+
 def _terms_that_hold(predicate: Predicate | None) -> list[Term]:
     """Return the terms that hold as they stand, neither negated nor one of several."""
     return [part for part in conjuncts(predicate) if isinstance(part, Term)]
@@ -116,7 +118,7 @@ def states(
             columns.TO_STATES,
         ],
         rows=MadeRows(len(answers), lambda at: _row(answers[at], keys, has_steps)),
-        notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers)],
+        notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers, flows)],
     )
 
 
@@ -237,13 +239,17 @@ def show_segments(query: ViewQuery) -> Table:
     """Return the segments, with the flows that the table is about and how many calls were errored."""
     from riff_store.queries.states import segment_cells
 
-    table = query.result(
-        query.parts(), lambda parts: segments(segment_cells(query.store, parts.calls, by=query.keys), query.keys)
-    )
+    def build(parts: FilterParts) -> Table:
+        answers = segment_cells(query.store, parts.calls, by=query.keys)
+        return segments(answers, query.keys, flows=_named_flows(query.predicate))
+
+    table = query.result(query.parts(), build)
     return with_excluded(query, table._replace(title=SEGMENTS_TITLE.format(scope=flows_of(query.predicate))))
 
 
-def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
+def segments(
+    answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str = "all flows", flows: Collection[str] = ()
+) -> Table:
     """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
     keys = ["flow", "segment", *(key for key in by if key not in ("flow", "segment"))]
     return Table(
@@ -251,7 +257,7 @@ def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str 
         title=SEGMENTS_TITLE.format(scope=scope),
         columns=[*columns.keys(keys), columns.FAILED_HERE, _N, *columns.STATE_METRICS, *_WORST],
         rows=[_segment_row(cell, keys) for cell in answers],
-        notes=[UNITS, *cells.typed_note(answers)],
+        notes=[UNITS, *cells.typed_note(answers, flows)],
     )
 
 

@@ -128,6 +128,7 @@ from riff_tui.text.safe_text import (
     fit,
     one_line,
     padded,
+    steady,
 )
 from riff_tui.text.word_diff import MOST_WORDS, differing, hunks, length, parts, without_labels
 from riff_tui.timeline_events import Moment, VisitSpan, moments, spans

@@ -35,7 +35,7 @@ IN_LISTS: tuple[ScreenKind, ...] = ("list", "state")
 IN_CALLS: tuple[ScreenKind, ...] = ("conversation",)
 NOT_READ = "the rows are not read yet"
 
-Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Note", "Look", "Own", "Leave"]
+Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Note", "Look", "Own", "Help and quit"]
 
 NAMED_KEYS = {
     "↓": "down",

@@ -86,8 +86,11 @@ def _below(controls: Controls) -> str:
 def _needs_below(controls: Controls) -> str:
     if not controls.has_rows:
         return NOT_READ if controls.is_loading else "there is no row to open"
-    nothing = controls.spec.words.unopened or f"nothing lies below a row of {noun(controls.here.view)}"
-    return "" if _below(controls) else nothing
+    if _below(controls):
+        return ""
+    if controls.here.pair:
+        return "these are two rows side by side; q goes back to their list, where Enter opens one"
+    return controls.spec.words.unopened or f"nothing lies below a row of {noun(controls.here.view)}"
 
 
 def _close(controls: Controls) -> None:
@@ -156,7 +159,7 @@ UP_AND_DOWN: tuple[Action, ...] = (
         "close",
         ("Esc",),
         "up",
-        "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
+        "Go up; before that give up waiting, close the pane, leave the graph, clear the filter or the search.",
         _close,
         _needs_something_to_close,
         lambda controls: "clear filter" if controls.here.filter else "up",

@@ -85,7 +85,7 @@ def screen_keys(controls: Controls) -> list[Action]:
     ids = (*_begun(controls), *_next(controls), *_USUAL[controls.here.kind], *_FURTHER, *controls.actions)
     found = [controls.actions[id] for id in dict.fromkeys(ids)]
     apply = (each for each in found if each.keys and not _reason_against_hint(each, controls))
-    return [each for each in apply if each.group not in ("Move", "Leave")][:SCREEN_KEYS]
+    return [each for each in apply if each.group not in ("Move", "Help and quit")][:SCREEN_KEYS]
 
 
 def _next(controls: Controls) -> tuple[str, ...]:

@@ -222,7 +222,7 @@ IN_CALL: tuple[Action, ...] = (
         "next",
         ("n",),
         "next",
-        "The next match of the search; without one, or where no more follows, the next conversation of the same list.",
+        "In a call, the next one of the same list; with a search its next match, as long as one follows.",
         partial(_match, direction=1),
         lambda controls: "" if controls.searched else needs_siblings(controls),
         lambda controls: "next match" if controls.searched else "next",

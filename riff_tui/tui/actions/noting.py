@@ -206,7 +206,7 @@ NOTES: tuple[Action, ...] = (
     Action(
         "pass",
         ("a",),
-        "all right",
+        "pass",
         "In a call, give it the verdict pass.",
         partial(_verdict, verdict=PASS),
         needs_notebook,
@@ -216,7 +216,7 @@ NOTES: tuple[Action, ...] = (
         "fail",
         ("f",),
         "fail",
-        "In a call, give it the verdict fail, at the turn or the state under the cursor: there it first went wrong.",
+        "In a call, give it the verdict fail; at the turn or the state under the cursor it first went wrong.",
         partial(_verdict, verdict=FAIL),
         needs_notebook,
         kinds=IN_CALLS,

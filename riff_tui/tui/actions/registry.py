@@ -90,7 +90,7 @@ LOOKS: tuple[Action, ...] = (
         "case",
         ("W",),
         "case",
-        "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
+        "Write the call as a scenario that is run again; what points at its caller is made up.",
         _write_case,
         lambda controls: "" if controls.backend.case_text is not None else "there is no store here to make a case from",
         kinds=IN_CALLS,
@@ -167,7 +167,7 @@ _GROUPS: Mapping[Group, Sequence[Action]] = {
     "Mark": MARKS,
     "Note": (*NOTES, *RENAMES),
     "Look": (*PANES, *COLUMNS, *LOOKS),
-    "Leave": (ANY_ACTION, HELP, *OUT),
+    "Help and quit": (ANY_ACTION, HELP, *OUT),
 }
 ACTIONS = _distinct([replace(each, group=group) for group, actions in _GROUPS.items() for each in actions])
 """All actions, in the order in which the help screen and docs/explorer.md list those of a group."""

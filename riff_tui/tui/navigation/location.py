@@ -248,7 +248,7 @@ def _other_names(table: Table, row: Row, scope: Scope) -> list[str]:
 
 Sides = tuple[str, ...]
 _SIDE_NAMES = ("flow", "agent", "run", "persona", "archetype")
-_OUTCOMES = ("Newly ", "Nothing is newly", "B is, in")
+_OUTCOMES = ("Newly ", "B is, in")
 """How the notes of a comparison begin that say what came out of it."""
 
 

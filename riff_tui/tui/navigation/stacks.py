@@ -121,7 +121,9 @@ def place_name(scope: Scope, above: Scope = None) -> str:
 
 def whole_store(scope: Scope) -> str:
     """Return what a key leads to that leaves some of the place out: the whole store, or what is left of the place."""
-    return place_name(scope) or "whole store"
+    name = place_name(scope) or "whole store"
+    # A filter is no name of a place.
+    return "show more" if set(name) & set("=<>:,") else name
 
 
 def widening(before: Stack, after: Stack) -> str:

@@ -20,6 +20,7 @@ from riff_tui.text.safe_text import cell_width, one_line
 from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, all_loaded, is_ranked, stays, with_intervals
 from riff_tui.tui.navigation.location import Location
 from riff_tui.view_registry import find, spec_of
+from riff_tui.views.parts.columns import CONVERSATION
 from riff_tui.views.spec import EMPTY_STORE, ViewSpec
 
 TREND = Column(
@@ -120,8 +121,10 @@ def _place(column: Column, spec: ViewSpec, last: Sequence[str]) -> tuple[int, in
 def home_of(columns: Sequence[Column], view: str, sort: str) -> int:
     """Return the column that the cursor begins on: of those that decide, what rows are sorted by, else the first."""
     key, numbers = sort.removeprefix("-"), [at for at, each in enumerate(columns) if each.kind not in ("name", "text")]
-    decides = find(view) is not None and key in spec_of(view).first
-    return next((at for at in numbers if decides and columns[at].key == key), numbers[0] if numbers else 0)
+    first = spec_of(view).first if find(view) is not None else ()
+    deciding = [at for at, each in enumerate(columns) if each.key in first]
+    sorted_by = (at for at in numbers if at in deciding and columns[at].key == key)
+    return next(sorted_by, min([*numbers[:1], *deciding[:1]], default=0))
 
 
 def all_columns(table: Table) -> list[Column]:
@@ -173,6 +176,7 @@ def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
 NARROWEST = 10
 NARROWEST_NAME = 12
 NARROWEST_FIRST = 24
+NARROWEST_ID = 16
 NARROWEST_TEXT = 20
 _WIDEST = 1_000
 LEAST_BAR, LEAST_TREND = 4, 8
@@ -389,7 +393,9 @@ def _shrunk(columns: Sequence[Column], widths: Sequence[int], total: int) -> lis
     widths = shrink(widths, drawn, sum(widths) - room)
     floors = {"name": NARROWEST_NAME, "text": NARROWEST_TEXT, "object": NARROWEST}
     least = [floors.get(column.kind, width) for column, width in zip(columns, widths, strict=True)]
-    least[:1] = [NARROWEST_FIRST if column.kind == "name" else least[0] for column in columns[:1]]
+    # Some letters tell an id from others, but a name is read.
+    floors = {CONVERSATION.key: NARROWEST_ID}
+    least[:1] = [floors.get(each.key, NARROWEST_FIRST) if each.kind == "name" else least[0] for each in columns[:1]]
     return shrink(widths, least, sum(widths) - room)
 
 

@@ -14,11 +14,11 @@ from riff_tui.charts.transcript import side_lines
 from riff_tui.table import Column, Row, Severity, Table, as_read, label
 from riff_tui.text.column_fit import fitted, name_cut, wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.numbers import answered_text, fixed, interval_text, percent, ranked, value_text
+from riff_tui.text.numbers import SHARE, answered_text, fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
-from riff_tui.tui.data.lists import INTERVAL
-from riff_tui.tui.render.columns import TREND, is_trend, shown, text_of
-from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette, Piece, colored, cut, transcript_lines
+from riff_tui.tui.data.lists import INTERVAL, is_ranked
+from riff_tui.tui.render.columns import PLACE, TREND, is_trend, shown, text_of
+from riff_tui.tui.render.styled_lines import Line, LineWriter, Palette, Piece, colored, cut, transcript_lines, width_of
 from riff_tui.views.parts.cells import (
     ALIGNED,
     BAD_SCORE,
@@ -52,7 +52,7 @@ def detail_lines(
     """
     writer = _DetailWriter(width, glyphs, palette)
     if preview is not None:
-        writer.preview(preview, is_of_part="segment" in row.record)
+        writer.preview(preview, is_of_part=row.record.get("segment") is not None)
     writer.marks(table, row)
     writer.record(table, row)
     if preview is not None and preview.view == "conversation":
@@ -89,7 +89,7 @@ def funnel_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> 
 
 def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
     """Return what the row is called, as safe text."""
-    return shown(row.display.get("place") or label(table, row), glyphs)
+    return text_of(PLACE, row, glyphs) if row.display.get("place") else shown(label(table, row), glyphs)
 
 
 class _DetailWriter(LineWriter):
@@ -153,7 +153,11 @@ class _DetailWriter(LineWriter):
         columns = [column for column in table.columns if not column.key.startswith(INTERVAL)]
         columns += _further(table, row)
         # What no column shows unasked is left out of a row that has nothing of it.
-        columns = [column for column in columns if column.shown or column.value(row.record) is not None]
+        columns = [
+            column
+            for column in columns
+            if (column.shown and not is_ranked(table)) or column.value(row.record) is not None
+        ]
         titles = [cell_width(shown(column.title, self._glyphs)) for column in columns]
         self._room = min(_WIDEST_TITLE, max(titles, default=0))
         intervals = row.record.get("intervals") or {}
@@ -177,7 +181,8 @@ class _DetailWriter(LineWriter):
             more = len(said) - _MOST_ITEMS
             self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
         elif value not in (None, "", []):
-            self._words(column, [value_text(column, value)], row.severity.get(column.key))
+            text = row.display.get(column.key) if isinstance(value, Sequence) else None
+            self._words(column, [text or value_text(column, value)], row.severity.get(column.key))
 
     def _number(self, column: Column, row: Row, value: Any, interval: Sequence[float] | None) -> None:
         severity = row.severity.get(column.key)
@@ -186,20 +191,27 @@ class _DetailWriter(LineWriter):
             (f" {self._title(column)} ", self._palette.quiet),
             (padded(said, _FIGURE, right=True), self._palette.of(severity)),
         ]
+        times, unit, coarser = _scale(column)
         if value is not None and (column.unit or interval):
-            line.append((f" {padded(shown(column.unit, self._glyphs), _UNIT)}", self._palette.quiet))
+            line.append((f" {padded('' if unit else shown(column.unit, self._glyphs), _UNIT)}", self._palette.quiet))
         if interval:
-            decimals = max(2, column.decimals)
+            low, high = (end * times for end in interval)
+            decimals = max(2, column.decimals) - coarser
             # A value so small that its interval rounds to nothing would stand outside of that.
-            if value is not None and not round(interval[0], decimals) <= value <= round(interval[1], decimals):
-                decimals = max(FINEST, decimals)
-            ends = shown(interval_text(interval, decimals, trim=True), self._glyphs)
+            if value is not None and not round(low, decimals) <= value * times <= round(high, decimals):
+                decimals = max(FINEST - coarser, decimals)
+            ends = shown(interval_text((low, high), decimals, trim=True) + unit, self._glyphs)
+            if width_of(line) + cell_width(ends) + 1 > self._width:
+                self.lines.append(tuple(line))
+                line = [(" " * (self._width - cell_width(ends) - 2), None)]
             line.append((f" {ends}", self._palette.quiet))
         self.lines.append(tuple(line))
 
     def _figure(self, column: Column, row: Row, value: Any) -> str:
         if isinstance(value, int | float) and column.kind == "number":
-            return fixed(value, max(FINEST, column.decimals) if column.decimals else 0, trim=True)
+            times, unit, coarser = _scale(column)
+            decimals = max(FINEST, column.decimals) - coarser if column.decimals else 0
+            return fixed(value * times, decimals, trim=True) + unit
         return text_of(column, row, self._glyphs)
 
     def _words(self, column: Column, texts: Sequence[str], severity: Severity | None) -> None:
@@ -220,6 +232,11 @@ class _DetailWriter(LineWriter):
 
     def _mark(self, severity: Severity | None) -> str:
         return self._glyphs.mark(severity).strip()
+
+
+def _scale(column: Column) -> tuple[int, str, int]:
+    """Return what to multiply figures of a column by, their sign, and how many decimals fewer that takes."""
+    return (100, "%", 2) if column.unit == SHARE else (1, "", 0)
 
 
 def _further(table: Table, row: Row) -> Iterator[Column]:

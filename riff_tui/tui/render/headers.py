@@ -16,10 +16,10 @@ from riff_store.metrics import METRICS
 from riff_tui.charts import histogram
 from riff_tui.charts.lanes import Lanes, Tone
 from riff_tui.table import Column, Row, Table
-from riff_tui.text.column_fit import hanging, wrap
+from riff_tui.text.column_fit import hanging, shared_prefix, wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import SHARE, ends_text, fixed, interval_text, percent
-from riff_tui.text.safe_text import fit
+from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown, title
 from riff_tui.tui.render.styled_lines import Line, Palette, Piece, add_style, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
@@ -299,25 +299,9 @@ def conversation_lines(
     call = table.extras.get("call")
     if not isinstance(call, Mapping):
         return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
-    where = f" in {call['final_state']}" if call.get("final_state") else ""
-    ended = f"{call.get('stop_reason') or 'ended'}{where}"
-    good = call.get("completed")
-    style = palette.bad if good is False else None
-    mark = glyphs.bad if good is False else " "
-    caller, failed_caller = caller_texts(call), call.get("caller_ok") is False
-    said = caller if failed_caller else []
-    failed = failure_text(call) if call.get("kind") else ""
-    said += [failed[0].lower() + failed[1:]] if failed else []
-    said += [f"status {call['final_status']}"] if call.get("final_status") else []
-    is_broken = call.get("errored") and not failed_caller
-    said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if is_broken else []
-    said += [] if failed_caller else caller
-    said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
-    first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
+    first = _first_line(table, call, width - 1, glyphs, palette, is_short=is_short)
     steps, missed = moment_details.step_text(table)
-    if is_short:
-        first = _short_line(table, call, ended, glyphs, palette)
-        steps = steps if missed else ""
+    steps = steps if missed or not is_short else ""
     style = palette.bad if missed else None
     lines = [first] if is_short else [first, *_scores(table, width - 1, glyphs, palette)]
     lines += [[(f" {line}", style)] for line in _broken(shown(steps, glyphs), width - 3, glyphs)] if steps else []
@@ -326,26 +310,36 @@ def conversation_lines(
     return [cut(line, width - 1, glyphs) for line in lines]
 
 
-def _short_line(table: Table, call: Mapping[str, Any], ended: str, glyphs: Glyphs, palette: Palette) -> list[Piece]:
-    """Return where a call failed, or how it ended, and what judges say of it."""
+def _first_line(
+    table: Table, call: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette, *, is_short: bool
+) -> list[Piece]:
+    """Return where a call failed, or how it ended, and what is known besides, of which all that has room is whole."""
+    where = f" in {call['final_state']}" if call.get("final_state") else ""
+    ended = f"{call.get('stop_reason') or 'ended'}{where}"
+    caller, failed_caller = caller_texts(call), call.get("caller_ok") is False
     is_bad = bool(call.get("kind")) or call.get("completed") is False
     said = failure_text(call, is_short=True) if call.get("kind") else ended
-    more = []
-    if call.get("caller_ok") is False:
-        more += caller_texts(call)
-    elif call.get("errored"):
-        more.append(f"errored: {call.get('error') or 'the agent or its backend was broken'}")
-    if call.get("kind") and ended not in said and str(call.get("stop_reason")) not in said:
-        more.append(ended)
-    judged = table.extras.get("aspects", {}).get("judged") or ()
-    for verdict in judged:
-        if verdict["aspect"] == _HUMANNESS:
-            score = verdict["score"]
-            more.append(f"{verdict['judge']} {'unscored' if score is None else fixed(score, 1)}")
-    more += [f"{key} {call[key]}" for key in ("persona", "scenario") if call.get(key)]
-    mark = glyphs.bad if is_bad else " "
-    style = palette.bad if is_bad else None
-    return [(f"{mark}{shown(said, glyphs)}", style), (shown("".join(f" · {each}" for each in more), glyphs), None)]
+    must = caller if failed_caller else []
+    if call.get("errored") and not failed_caller:
+        must = [f"errored: {call.get('error') or 'the agent or its backend was broken'}"]
+    ended = ended if call.get("final_state") != call.get("first_failed") else ended.removesuffix(where)
+    more = [ended] if call.get("kind") and str(call.get("stop_reason")) not in said else []
+    if is_short:
+        verdicts = table.extras.get("aspects", {}).get("judged") or ()
+        judged = [each for each in verdicts if each["aspect"] == _HUMANNESS and each["score"] is not None]
+        alike = shared_prefix(str(each["judge"]) for each in judged)
+        more += [f"{str(each['judge']).removeprefix(alike)} {fixed(each['score'], 1)}" for each in judged]
+    else:
+        more += [f"status {call['final_status']}"] if call.get("final_status") else []
+        more += [] if failed_caller else caller
+    more += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
+    head = shown(f"{glyphs.bad if is_bad else ' '}{said}", glyphs)
+    rest = shown("".join(f" · {each}" for each in must), glyphs)
+    for part in (shown(f" · {each}", glyphs) for each in more):
+        if cell_width(head + rest + part) > width:
+            break
+        rest += part
+    return [(head, palette.bad if is_bad else None), (rest, None)]
 
 
 class LanesHeader:

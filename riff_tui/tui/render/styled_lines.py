@@ -19,7 +19,7 @@ from riff_store.filters.predicates import Not, Predicate, Term
 from riff_tui.table import Row, Severity
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.palette import ROLES, THEMES, Ink, Theme
-from riff_tui.text.safe_text import cell_width, fit
+from riff_tui.text.safe_text import cell_width, fit, steady
 
 if TYPE_CHECKING:
     from riff_tui.charts.transcript import Line as ToldLine
@@ -41,7 +41,7 @@ class LineWriter:
 
 def strip_of(line: Line, width: int, base: Style | None = None) -> Strip:
     """Return a line as Textual draws it, in exactly `width` cells; `base` lies under the pieces' own styles."""
-    segments = [Segment(text, add_style(base, style)) for text, style in line if text]
+    segments = [Segment(steady(text), add_style(base, style)) for text, style in line if text]
     return Strip(segments).adjust_cell_length(width, base)
 
 
@@ -93,7 +93,7 @@ def append_run(runs: list[StyleRun], gap: str, text: str, style: Style | None, *
 def strip_of_runs(runs: list[StyleRun], width: int, base: Style | None) -> Strip:
     """Return a line in exactly `width` cells, the rest of it blank in the style `base`."""
     append_run(runs, "", " " * (width - sum(cell_width(run.text) for run in runs)), base)
-    return Strip([Segment(run.text, run.style) for run in runs if run.text]).adjust_cell_length(width, base)
+    return Strip([Segment(steady(run.text), run.style) for run in runs if run.text]).adjust_cell_length(width, base)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,8 @@ class TopLine(Bar):
         right = fit(self._right(count, told), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
-        return (((" ", None), (left, _BOLD), (f" {right} ", None)),)
+        at = len(count) if right.startswith(count) else 0
+        return (((" ", None), (left, _BOLD), (" ", None), (right[:at], _BOLD), (f"{right[at:]} ", None)),)
 
     def _right(self, count: str, told: Sequence[str]) -> str:
         parts = [count, *told] if count else list(told)

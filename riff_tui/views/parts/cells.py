@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
@@ -249,9 +249,10 @@ class Typed(Protocol):
     def typed(self) -> bool: ...
 
 
-def typed_note(answers: Iterable[Typed]) -> Iterator[str]:
-    """Yield which flows are typed, where latency is no flaw."""
-    flows = list(dict.fromkeys(each.keys.get("flow") or "" for each in answers if each.typed))
+def typed_note(answers: Iterable[Typed], within: Collection[str] = ()) -> Iterator[str]:
+    """Yield which flows are typed, where latency is no flaw: of some if these are named."""
+    found = dict.fromkeys(each.keys.get("flow") or "" for each in answers if each.typed)
+    flows = [flow for flow in found if not within or flow in within]
     if flows:
         named = f" in {listed(flows)}" if any(flows) else ""
         yield (

@@ -185,7 +185,8 @@ def test_bars_show_the_smallest_share_and_never_overflow() -> None:
 
 def test_a_sparkline_has_a_gap_where_nothing_was_measured() -> None:
     assert UNICODE.sparkline([0.0, None, 5.0, 10.0]) == "▁·▅█"
-    assert ASCII.sparkline([0.0, None, 10.0]) == "_-^"
+    # A line is a level there.
+    assert ASCII.sparkline([0.0, None, 5.0, 10.0]) == "_ -^"
 
 
 def test_shares_are_percent_on_a_screen_and_stay_as_they_are_where_they_are_posted() -> None:

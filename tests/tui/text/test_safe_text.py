@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.support.hostile import HOSTILE, unsafe
-from tests.surface.tui import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded
+from tests.surface.tui import block, cell_width, ending, escaped_hidden, file_name, fit, one_line, padded, steady
 
 TEXTS = st.text(st.characters(codec=None))
 NASTY = st.text(
@@ -211,3 +211,18 @@ def test_file_names_stay_in_their_directory(text: str) -> None:
 
 def test_file_names_of_different_ids_differ_even_where_their_letters_do_not() -> None:
     assert len({file_name(text) for text in ("a/b", "a b", "a_b", "A_b", "../a_b", "a_b" + "x" * 99, "a_b" * 99)}) == 7
+
+
+def test_what_terminals_make_wide_or_not_is_drawn_in_cells_that_all_of_them_agree_on() -> None:
+    told = {
+        "\u26a0\ufe0f late": "\u26a0  late",
+        "\U0001f44d\U0001f3fd ok": "\U0001f44d ok",
+        "1\ufe0f\u20e3": "1\u20e3 ",
+        "\U0001f469\U0001f3fd\u200d\U0001f680": "\U0001f469\u200d\U0001f680",
+        # A joined picture is as wide as its first one everywhere.
+        "\U0001f3f3\ufe0f\u200d\U0001f308": "\U0001f3f3\ufe0f\u200d\U0001f308",
+        "\U0001f4f1 |": "\U0001f4f1 |",
+    }
+    for text, drawn in told.items():
+        assert steady(text) == drawn
+        assert cell_width(drawn) == cell_width(text)

@@ -282,4 +282,4 @@ async def test_a_coded_call_looks_so_on_a_small_terminal(store: Path, monkeypatc
         await type_in(at, "heard Friday")
         assert_golden(screen(at) + "\n", "screens/coded_call.80x24.txt")
         await at.press("j")
-        assert " ".join(at.bottom.split()) == "? help q back a all right f fail s code l next unread"
+        assert " ".join(at.bottom.split()) == "? help q back a pass f fail s code l next unread"

@@ -77,7 +77,7 @@ async def test_a_call_that_is_gone_is_said_where_one_would_come_to_it(listed: Pa
 async def test_reading_goes_on_where_the_person_has_not_read_and_the_list_counts_it(listed: Path) -> None:
     async with exploring(listed, (80, 24), stack_of("sample", ""), author="ann") as at:
         await at.press("enter", "f", "l")
-        assert at.path.endswith("4 of 6")
+        assert at.path.endswith("4 of 6 · FAILED")
         await at.press("a", "q")
         assert "4 of 6 read" in at.path
         assert rows_on(at) == dumped_rows(listed, at)

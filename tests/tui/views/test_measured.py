@@ -67,6 +67,7 @@ def test_a_typed_flow_is_not_red_for_typing_and_a_spoken_one_is(tmp_path: Path) 
         "aspects": {"latency_p95": 20.0, "slow": 1.0},
     }
     typed = [call(f"t{n}", flow="typed", typed=2, **late) for n in range(6)]
+    others = [call(f"o{n}", flow="chat", typed=2, **late) for n in range(6)]
     # What most turns take decides, not what most calls do.
     spoken = [call(f"s{n}", flow="spoken", typed=2 if n else -20, **late) for n in range(6)]
     with fresh(tmp_path / "store.db") as store:
@@ -79,6 +80,12 @@ def test_a_typed_flow_is_not_red_for_typing_and_a_spoken_one_is(tmp_path: Path) 
         rows = show(store, "conversations", Request()).rows
         assert {row.record["flow"]: row.severity.get("latency_p95") for row in rows} == {"spoken": "bad", "typed": None}
         assert len(show(store, "states", Request(where="slow>20%")).rows) == 1
+        put(store, "others.jsonl", others)
+        # A place names no flow but its own.
+        for view in ("states", "segments"):
+            notes = show(store, view, Request(where="flow=chat")).notes
+            assert any("median turn in chat takes" in note for note in notes)
+            assert not any("in typed" in note or "typed, " in note for note in notes)
 
 
 def test_what_has_no_room_is_left_out_but_for_the_sign_of_a_thin_row(one_of_forty: Store) -> None:

@@ -174,6 +174,9 @@ def test_what_fails_in_a_state_and_how_is_its_first_sentence() -> None:
     )
     # Where some that end there fail elsewhere, or are served, it does not say that these end here.
     assert "31 dead ends" in neighbors(replace(around, ends=Terminus(33, 0.5))).lead
+    one = cell._replace(n=20, blames={"dead end": 1})
+    ends = Terminus(1, 0.05)
+    assert neighbors(replace(around, cell=one, ends=ends, elsewhere=None)).lead == "FAILS 5%: 1 ends here."
     assert neighbors(replace(around, elsewhere=3.0)).lead == "FAILS 100%: 41 handed to a human, 31 end here."
     asked = cell._replace(blames={"missing action": 1}, asks_steps=True)
     assert neighbors(replace(around, cell=asked, elsewhere=None)).lead == (

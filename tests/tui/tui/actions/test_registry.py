@@ -8,11 +8,13 @@ import pytest
 
 from tests.support.controls import controls_at
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table
-from tests.surface.explorer import ACTIONS, KINDS, Action, action, action_for
+from tests.surface.explorer import ACTIONS, KINDS, Action, Location, action, action_for
 from tests.surface.tui import Column, Request, Row, ScreenKind, Table
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
 SKIPPED = Table("skipped", "", [Column("path", "Path", kind="name")], [Row("a", {"path": "a"})])
+TWO_FLOWS = Location("side_by_side", of="flows", pair=("flow=a", "flow=b"))
+METRICS = Table("side_by_side", "", [Column("metric", "Metric", kind="name")], [Row("success", {"metric": "success"})])
 ENTRIES = FakeCatalog().show("worklist", Request())
 A_TREND = Table("flows", "", [Column("trend", "runs", kind="object")], [Row("a", {"trend": []})])
 ONE_CALL = Table("flows", "", (), [Row("a", {})])
@@ -46,6 +48,7 @@ def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
         ("mark", {"here": "neighbors", "loading": True}, "not read yet"),
         ("columns", {"here": "neighbors", "loading": True}, "not read yet"),
         ("open", {"here": "skipped", "table": SKIPPED}, "nothing lies below"),
+        ("open", {"here": TWO_FLOWS, "table": METRICS}, "q goes back to their list, where Enter opens one"),
         ("sort", {"here": "conversation", "table": conversation_table()}, "order in which it happened"),
         ("sort", {"table": A_TREND}, "has no order"),
         ("sort", {"here": "worklist", "table": ENTRIES}, "ranked"),

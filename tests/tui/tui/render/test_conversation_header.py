@@ -29,10 +29,21 @@ def test_every_score_of_a_dispute_is_on_the_first_screen_of_the_call() -> None:
 
 def test_why_a_call_is_in_no_mean_comes_first_where_its_caller_failed() -> None:
     ended = {"final_state": "booked", "final_status": "viewing_booked", "caller": "gpt-5-mini"}
-    failed = told((), 80, **ended, errored=True, caller_ok=False, error="caller: repeats itself")
+    failed = told((), 100, **ended, errored=True, caller_ok=False, error="caller: repeats itself")
     assert failed[0].strip().startswith("terminal in booked · caller gpt-5-mini failed: repeats itself · status")
     assert "status viewing_booked · caller gpt-5-mini kept to its part" in told((), 120, **ended, caller_ok=True)[0]
     assert "caller" not in told((), 80, errored=True)[0]
+
+
+def test_nothing_that_has_no_room_is_cut_to_another_figure() -> None:
+    judged = [{"judge": judge, "aspect": "humanness", "score": 2.8} for judge in JUDGES]
+    failed = {"kind": "dead end", "detail": "max_turns", "first_failed": "book_viewing", "last_ok": "collect_slot"}
+    extras = {"call": {"stop_reason": "max_turns"} | failed, "aspects": {"computed": {}, "judged": judged}}
+    table = Table("conversation", "", (), (), extras=extras)
+    for width, told in ((70, ""), (80, " · strict 2.8"), (90, " · strict 2.8 · warm 2.8")):
+        lines = conversation_lines(table, width, UNICODE, PALETTES["ansi"], is_short=True)
+        first = "".join(text for text, _ in lines[0])
+        assert first == f"!dead end (max_turns) in book_viewing, after collect_slot{told}"
 
 
 def test_steps_of_the_task_have_a_line_that_names_those_that_were_missed() -> None:

@@ -41,7 +41,7 @@ def told(table: Table, row: Row, width: int = 46, glyphs: Glyphs = UNICODE, call
 def test_every_value_has_its_title_unit_and_interval_and_enough_digits() -> None:
     table = states([state_cell("f", "collect", n=9, stall=1 / 3, progress=0.9, latency_p95=2.0, dwell_turns=None)])
     text = told(table, table.rows[0])
-    assert any(re.fullmatch(r" stall +!0\.333 share +0\.12–0\.65", line) for line in text)
+    assert any(re.fullmatch(r" stall +!33\.3% +12–65%", line) for line in text)
     assert any(re.fullmatch(r" lat_p95\(s\) +2\.0 s .*", line) for line in text)
     assert any(re.fullmatch(r" dwell +·", line) for line in text)
     assert any(re.fullmatch(r" n +9", line) for line in text)
@@ -53,7 +53,17 @@ def test_a_small_value_stands_within_the_interval_that_is_told_of_it() -> None:
     ends = {"slow": [0.0002, 0.0031], "stall": [0.1234, 0.3456]}
     row = Row("a", {"slow": 0.0012, "stall": 0.2, "intervals": ends})
     text = told(Table("states", "States", columns, [row]), row)
-    assert [line.split()[-1] for line in text if line] == ["0.0–0.003", "0.12–0.35"]
+    assert [line.split()[-1] for line in text if line] == ["0.0–0.3%", "12–35%"]
+
+
+def test_an_interval_without_room_beside_its_value_has_a_line_of_its_own() -> None:
+    column = Column("mean_diff", "mean_diff of all calls", decimals=2, unit="points")
+    row = Row("a", {"mean_diff": -2.095, "intervals": {"mean_diff": [-2.12, -2.07]}})
+    text = told(Table("states", "States", [column], [row]), row, 44)
+    assert [line.split() for line in text if line][-2:] == [
+        ["mean_diff", "of", "al…", "-2.095", "points"],
+        ["-2.12", "to", "-2.07"],
+    ]
 
 
 def test_why_cells_are_marked_stands_first_and_like_reasons_together() -> None:
@@ -79,7 +89,7 @@ def test_what_no_column_shows_is_told_as_well() -> None:
     row = table.rows[0]
     trended = row._replace(record={**row.record, "trend": [0.1, None, 1.0], "note": {"a": None, "b": [1, 2]}})
     text = told(table, trended)
-    assert any(re.fullmatch(r" success +0\.5 +share +0\.24–0\.76", line) for line in text)
+    assert any(re.fullmatch(r" success +50\.0% +24–76%", line) for line in text)
     assert any(line.split() == ["last", "10", "runs", "▂·█", "10%", "·", "100%"] for line in text)
     assert any(line.split() == ["hum:codex", "!4.0", "0-10", "4.0–4.0"] for line in text)
     assert not any("intervals" in line or "humanness" in line for line in text)
@@ -108,6 +118,8 @@ def test_it_is_headed_by_what_one_knows_the_row_by() -> None:
     assert heading(table, table.rows[0], UNICODE) == "f @ x"
     placed = Row("states: f", {}, display={"place": "f/collect"})
     assert heading(Table("worklist", "", (), [placed]), placed, UNICODE) == "f/collect"
+    weak = Row("flows: f x", {"list": "flows", "agent": "x"}, display={"place": "f"})
+    assert heading(Table("worklist", "", (), [weak]), weak, UNICODE) == "f @ x"
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
