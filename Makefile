@@ -46,7 +46,7 @@ walls: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.ready-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 dist: $(VENV)/.ready
 	rm -rf dist

@@ -69,7 +69,7 @@ def test_every_exit_code_is_explained() -> None:
 
 
 def test_every_setting_is_explained() -> None:
-    told = {cell.strip("`") for cell in first_cells(section("Settings"))}
+    told = {cell.strip("`") for cell in first_cells(section("Settings")) if not cell.startswith("`[")}
     assert told == set(Settings._fields)
     assert all(f"`RIFF_TUI_{name.upper()}`" in section("Settings") for name in told)
 

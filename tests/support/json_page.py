@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.surface.tui import schema_of_all
+from tests.surface.tui import schema_of, schema_of_all
 
 _HEAD = """\
 # JSON for programs
@@ -44,8 +44,10 @@ def json_page() -> str:
     for name, view in found["views"].items():
         parts.append("\n".join(_view(name, view, of_all)))
     parts.append("## Commands\n")
-    parts.append("\n".join(_commands(found["commands"])))
-    return "\n".join(parts) + "\n"
+    parts.append("\n".join(_commands(found["commands"])) + "\n")
+    shown = {view for command in found["commands"].values() for view in _views(command)}
+    parts += ["\n".join(_view(name, schema_of(name), of_all)) for name in sorted(shown - found["views"].keys())]
+    return "\n".join(parts).rstrip("\n") + "\n"
 
 
 def _view(name: str, view: Mapping[str, Any], of_all: set[str]) -> Iterator[str]:
@@ -66,11 +68,16 @@ def _view(name: str, view: Mapping[str, Any], of_all: set[str]) -> Iterator[str]
 def _commands(commands: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield "| command | JSON |\n|---|---|"
     for name, command in commands.items():
-        shapes = (command["json"] or {}).get("anyOf", [command["json"]])
-        if views := [shape["properties"]["view"]["const"] for shape in shapes if shape and "$defs" in shape]:
+        if views := _views(command):
             yield f"| `{name}` | {', '.join(f'[{view}](#{view})' for view in views)} |"
         elif command["json"] is not None:
             yield f"| `{name}` | {_cell(command['json'])} |"
+
+
+def _views(command: Mapping[str, Any]) -> list[str]:
+    """Return the views that a command prints."""
+    shapes = (command["json"] or {}).get("anyOf", [command["json"]])
+    return [shape["properties"]["view"]["const"] for shape in shapes if shape and "$defs" in shape]
 
 
 def _mark(key: str, of: Mapping[str, Any]) -> str:

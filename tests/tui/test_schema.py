@@ -195,7 +195,7 @@ def test_a_brief_is_as_its_schema_says(
 
 
 def test_what_is_watched_is_as_its_schema_says(tmp_path: Path, capsys: Captured) -> None:
-    example, store, out = ROOT / "examples" / "leaky_tap", str(tmp_path / "calls.db"), tmp_path / "mended"
+    example, store, out = ROOT / "examples" / "leaky_tap", str(tmp_path / "calls.db"), tmp_path / "fixed"
     for agent in ("agent", out.name):
         flow, command = str(example / "flow.toml"), f"command:{sys.executable} {example / agent}.py"
         asked = ["--flows", flow, "--agent", command, "--agent-name", "drip", "--ingest", store, "--json"]

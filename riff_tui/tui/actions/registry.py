@@ -170,7 +170,7 @@ _GROUPS: Mapping[Group, Sequence[Action]] = {
     "Help and quit": (ANY_ACTION, HELP, *OUT),
 }
 ACTIONS = _distinct([replace(each, group=group) for group, actions in _GROUPS.items() for each in actions])
-"""All actions, in the order in which the help screen and docs/explorer.md list those of a group."""
+"""All actions, in the order in which the help screen and docs/keys.md list those of a group."""
 BY_ID: Mapping[str, Action] = {each.id: each for each in ACTIONS}
 
 
