@@ -13,11 +13,12 @@ ifneq ($(filter check,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=2
 endif
 
-.PHONY: help demo test check lint types walls docs dist bench readme screenshots format clean
+.PHONY: help demo test nightly check lint types walls docs dist bench readme screenshots format clean
 
 help:
 	@echo "make demo    simulate calls, ingest them and open the explorer (without a terminal: print the tables)"
 	@echo "make test    run the tests"
+	@echo "make nightly  run the tests that repeat at length what others look at"
 	@echo "make check   run the linters, the type checker, the import walls and the tests"
 	@echo "make docs    build the pages of docs/ as a site, in site/"
 	@echo "make dist    build the wheel, install it elsewhere in each way that there is, and use it"
@@ -32,6 +33,9 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+nightly: $(VENV)/.ready
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m nightly
 
 check: lint types walls test
 

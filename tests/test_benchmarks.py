@@ -84,6 +84,7 @@ def test_the_load_looks_like_real_calls() -> None:
     assert len({call["conversation_id"] for call in calls}) == len(calls)
 
 
+@pytest.mark.nightly
 def test_a_night_plays_every_task_once_with_each_agent_in_each_flow() -> None:
     calls = [json.loads(line) for line in Load(1, night=3).lines(96 * 95)]
     tasks = {(call["flow"], call["agent_model"], call["scenario"], call["persona"]) for call in calls}

@@ -164,6 +164,7 @@ def test_the_comment_of_the_build_before_is_written_anew(tmp_path: Path, number:
     assert ["# " + text in body for text, body in zip(("four", "three"), found[1:], strict=True)] == [True, True]
 
 
+@pytest.mark.nightly
 def test_the_example_ends_as_shown(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```\n(riff-tui simulate --out two.*?)^```$", text, re.MULTILINE | re.DOTALL)

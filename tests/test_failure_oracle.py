@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support import failure_oracle
 from tests.support.facts import fresh
 from tests.support.failure_oracle import SEVERAL
@@ -79,6 +81,7 @@ def test_demo(tmp_path: Path) -> None:
     assert_same(tmp_path, tmp_path / "demo", map(json.loads, lines))
 
 
+@pytest.mark.nightly
 def test_star(tmp_path: Path, shared_data: Path) -> None:
     path = shared_data / "star" / "flow-transcripts-star.jsonl.gz"
     with gzip.open(path) as lines:

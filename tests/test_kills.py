@@ -35,6 +35,7 @@ def test_what_is_done_to_a_store_in_a_file_can_be_killed(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("_small")
+@pytest.mark.nightly
 def test_what_is_done_to_a_store_on_a_server_can_be_killed(postgresql: Server, tmp_path: Path) -> None:
     place = OnServer(postgresql, tmp_path)
     works = random.Random().sample(store_works(tmp_path), 2)

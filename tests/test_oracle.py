@@ -264,7 +264,7 @@ def test_how_suspicious_steps_are(evidence: Evidence) -> None:
 # Streams of any kind, and real dialogues
 
 
-@pytest.fixture(scope="module", params=["random", "star"])
+@pytest.fixture(scope="module", params=["random", pytest.param("star", marks=pytest.mark.nightly)])
 def streams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "star":

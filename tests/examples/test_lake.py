@@ -70,6 +70,7 @@ def test_cells_without_a_call_that_counts_or_little_that_is_measured_are_as_in_t
         assert cell.items() <= expected[cell["flow"], cell["agent"]].items()
 
 
+@pytest.mark.nightly
 def test_a_run_is_a_partition_that_is_exported_once_and_stays_inside_the_lake(store: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     written = run("export_runs.py", store, lake)

@@ -91,7 +91,20 @@ class Copy:
         os.utime(path, (age, age))
 
     def _tests(self, tests: tuple[str, ...], limit: float) -> tuple[int, str]:
-        command = [str(self._python), "-m", "pytest", "-x", "-q", "--tb=line", "-rfE", "-p", "no:cacheprovider", *tests]
+        command = [
+            str(self._python),
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "--tb=line",
+            "-rfE",
+            "-m",
+            "",
+            "-p",
+            "no:cacheprovider",
+            *tests,
+        ]
         # What a broken promise leaves running holds on to its output, so that is a file and no pipe.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
             code = self._ended(command, output, limit)

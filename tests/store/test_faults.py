@@ -63,6 +63,7 @@ def test_a_statement_in_a_file_that_fails(works: list[StoreWork], tmp_path: Path
     assert_survived(InFiles(tmp_path), [*works, migration(tmp_path)], (FULL_DISK, BROKEN_DISK), IN_FILES)
 
 
+@pytest.mark.nightly
 def test_a_statement_on_a_server_that_fails(works: list[StoreWork], postgresql: Server, tmp_path: Path) -> None:
     assert_survived(OnServer(postgresql, tmp_path), works, (FULL_DISK, LOST_CONNECTION), ON_A_SERVER)
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.every_dump import as_text, drills, every_dump, printed_by
 from tests.support.hostile_store import build as hostile_store
 from tests.surface.store import open_store
@@ -40,6 +42,7 @@ def test_every_command_below_a_row_of_a_small_store_runs(tiny: Path) -> None:
     assert_that_all_run(tiny, None)
 
 
+@pytest.mark.nightly
 def test_every_command_below_a_row_of_the_demo_runs(demo: Path) -> None:
     assert_that_all_run(demo, MOST)
 

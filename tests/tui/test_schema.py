@@ -52,7 +52,7 @@ def test_every_dump_of_voice_calls_is_as_its_schema_says(tmp_path: Path) -> None
     assert list(complaints(tmp_path / "calls.db")) == []
 
 
-@pytest.mark.parametrize("recorded", ["star", "tau3"])
+@pytest.mark.parametrize("recorded", [pytest.param("star", marks=pytest.mark.nightly), "tau3"])
 def test_every_dump_of_recordings_is_as_its_schema_says(shared_data: Path, tmp_path: Path, recorded: str) -> None:
     take(tmp_path / "calls.db", shared_data / recorded)
     assert list(complaints(tmp_path / "calls.db")) == []

@@ -26,6 +26,7 @@ REGRESSED_CALLS = 960
 FLOW = "generic_inquiry"
 
 
+@pytest.mark.nightly
 def test_two_runs_of_the_same_quality_pass_in_95_of_100_seeds(tmp_path: Path) -> None:
     decisions = [found for first in range(0, SEEDS, TOGETHER) for found in quiet(tmp_path / f"{first}.db", first)]
     assert len(decisions) == SEEDS
@@ -34,6 +35,7 @@ def test_two_runs_of_the_same_quality_pass_in_95_of_100_seeds(tmp_path: Path) ->
     assert sum(found.passed for found in decisions) >= 95
 
 
+@pytest.mark.nightly
 def test_a_planted_regression_fails_and_no_other_flow_is_named(tmp_path: Path) -> None:
     firsts = range(0, REGRESSED_SEEDS, REGRESSED_TOGETHER)
     decisions = [found for first in firsts for found in regressed(tmp_path / f"{first}.db", 2 * first)]

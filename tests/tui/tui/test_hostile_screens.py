@@ -112,7 +112,9 @@ async def test_no_list_lets_a_name_act(acting: Path, view: str) -> None:
                 assert not any(style.link or style.meta for _, style, _ in strip if style)
 
 
-@pytest.mark.parametrize("kind", ["list", "state", "conversation"])
+@pytest.mark.parametrize(
+    "kind", ["conversation", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("list", "state"))]
+)
 def test_no_key_lets_a_name_or_a_word_act(
     store: Path, wheres: dict[ScreenKind, tuple[str, str]], kind: ScreenKind
 ) -> None:

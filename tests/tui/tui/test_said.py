@@ -148,7 +148,7 @@ async def test_calls_come_as_they_are_found_with_how_far_it_is(slow: Searching) 
 async def test_esc_ends_a_search_and_keeps_what_was_found(slow: Searching) -> None:
     async with looking(slow.show, listed(HITS)) as at:
         slow.let(2)
-        await at.until(lambda: at.path.endswith("1 of 1 conversation so far"))
+        await at.until(lambda: at.path.endswith("1 of 1 conversation so far") and "searched 3 of 9" in at.bottom)
         press_key(at.app, "escape")
         await at.until(lambda: at.bottom.endswith("stopped, searched 3 of 9 calls; r reads it again"))
         assert at.path.endswith("1 of 1 conversation so far")
