@@ -174,7 +174,7 @@ it: a call begins in `greet` and ends in `booked` or `escalated`.
 
 ## Rules
 
-- Every key is optional. A file is a flow file if it has `flow`, `edges`, `states` or another key of the contract.
+- Every key is optional. `flow` together with `edges`, `states` or another key of the contract makes it a flow file.
 - A key that nobody reads is a finding of `flows check`, a defect for `ingest` and a warning of `run`. Below `simulate`
   `run` refuses it.
 - Without scenarios a run has one, `default`, which calls about the name of the flow.
@@ -232,5 +232,10 @@ def _holds(kind: Any) -> str:
     if origin is Literal:
         return ", ".join(f"`{part}`" for part in parts)
     if origin is list:
-        return f"list of {_holds(parts[0])}".replace("list of table", "list of tables")
-    return f"table of {_holds(parts[1])}".replace("table of table", "table of tables")
+        return f"list of {_several(parts[0])}"
+    return f"table of {_several(parts[1])}"
+
+
+def _several(kind: Any) -> str:
+    first, *rest = _holds(kind).split(" ")
+    return " ".join([first if kind is Any else f"{first}s", *rest])
