@@ -11,8 +11,8 @@ _TESTS = """
 
 Each promise has these files of tests; `tests/promises/` names the tests one by one.
 
-promise | tests in
----|---
+| promise | tests in |
+|---|---|
 """
 
 
@@ -32,7 +32,7 @@ def _section(page: Page) -> str:
 
 def _row(promise: Promise) -> str:
     files = dict.fromkeys(test.partition("::")[0] for test in promise.tests)
-    return f"`{promise.id}` | {', '.join(map(_link, files))}\n"
+    return f"| `{promise.id}` | {',&ensp;'.join(map(_link, files))} |\n"
 
 
 def _link(file: str) -> str:
