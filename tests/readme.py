@@ -22,6 +22,7 @@ from pathlib import Path
 
 from tests.promises.page import with_promises
 from tests.support.commands import riff_tui
+from tests.support.flow_file_page import flow_file_page
 from tests.support.json_page import json_page
 from tests.surface.explorer import ACTIONS
 from tests.surface.ingest import Limits, sources
@@ -30,11 +31,12 @@ from tests.surface.tui import ViewSpec, views
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 DOCS = README.parent / "docs"
-FORMATS = DOCS / "formats.md"
+FORMATS = DOCS / "formats" / "index.md"
 REFERENCE = DOCS / "reference.md"
 METRICS = DOCS / "metrics.md"
 PROMISES = DOCS / "promises.md"
 JSON = DOCS / "json.md"
+FLOW_FILE = DOCS / "flow-file.md"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
 WORKED = DOCS / "worked-example.md"
 STARTS = tuple(page for page in PAGES if page.parent.name == "start")
@@ -194,7 +196,7 @@ def source_rows() -> str:
 
 
 def with_sources(text: str) -> str:
-    """docs/formats.md with the sources that there are."""
+    """docs/formats/index.md with the sources that there are."""
     return _SOURCES.sub(lambda _: source_rows(), text)
 
 
@@ -244,4 +246,5 @@ if __name__ == "__main__":
     REFERENCE.write_text(with_limits(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")
     FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")
     JSON.write_text(json_page(), encoding="utf-8")
+    FLOW_FILE.write_text(flow_file_page(), encoding="utf-8")
     PROMISES.write_text(with_promises(PROMISES.read_text(encoding="utf-8")), encoding="utf-8")

@@ -108,7 +108,7 @@ def test_labelled_calls_of_any_directory_are_scored(tmp_path: Path, capsys: pyte
 
 
 def test_the_page_prints_how_often_the_blame_of_real_calls_agrees_with_people(shared_data: Path) -> None:
-    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
     assert report(list(labelled_calls(shared_data / "agentrx"))) in page
 
 

@@ -1,4 +1,4 @@
-"""Answer the phone of a plumber, over JSON lines on stdin and stdout (docs/runner.md).
+"""Answer the phone of a plumber, over JSON lines on stdin and stdout (docs/protocol.md).
 
 It has two flaws, on purpose. docs/worked-example.md finds them, fixed.py fixes them, hasty.py has others.
 """

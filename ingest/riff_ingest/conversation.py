@@ -245,7 +245,7 @@ class ExpectedAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
-    """Represent one call of one flow by one agent in one run; field meanings are in docs/formats.md, section 1.
+    """Represent one call of one flow by one agent in one run; field meanings are in docs/formats/transcripts.md.
 
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
     computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice

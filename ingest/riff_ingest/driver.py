@@ -9,7 +9,7 @@ from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered
 
 
 class SessionFacts(TypedDict, total=False):
-    """Name what is known of a session apart from its events; field meanings are in docs/formats.md, section 1."""
+    """Name what is known of a session apart from its events; field meanings are in docs/formats/transcripts.md."""
 
     run_id: str | None
     run_label: str | None

@@ -1,4 +1,4 @@
-"""Read the edits of flows from the git history of their files (docs/formats.md, section 4).
+"""Read the edits of flows from the git history of their files (docs/formats/git-history.md).
 
 Every commit counts that touched the file of a flow, on any branch, and a merge itself where its result differs from all
 that went into it. A file that was renamed brings the edits made under its old name along to the flow of its new one.

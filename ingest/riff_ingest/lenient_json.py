@@ -278,7 +278,7 @@ def _is_value(line: bytes) -> bool:
         return False
 
 
-# Look into the envelopes in which services hand on what they were sent (docs/formats.md, section 17).
+# Look into the envelopes in which services hand on what they were sent (docs/formats/envelopes.md).
 ENVELOPES = (
     *("body", "json", "payload", "data", "raw", "event_data", "raw_payload", "raw_body", "detail"),
     *("trigger", "event", "Records", "Sns", "Message"),

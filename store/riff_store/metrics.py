@@ -121,22 +121,22 @@ VOICE_METRICS: tuple[Metric, ...] = (
     Metric(
         "turn_taking", "turn_taking", **_VOICE_SCORE,
         help="How well the agent timed its turns: neither late, nor barging in, nor slow to give way.",
-        definition="mean over turns of how well the agent was timed, 0 where it left the caller waiting for ever",
+        definition="mean over turns of how well the agent was timed; 0 if it left the caller waiting for ever",
     ),
     Metric(
         "response_speed", "resp_speed", short="resp", unit="s", better="lower", **_OF_VOICE,
         help="Seconds from the caller's last sound to the agent's first, barge-ins left out.",
-        definition="mean of the seconds from the caller's last sound to the agent's first, where these are above 0",
+        definition="mean of the seconds from the caller's last sound to the agent's first, of those above 0",
     ),
     Metric(
         "tool_call_validity", "tool_valid", short="tools", aliases=("tool_validity",), **_VOICE_SHARES,
         help="Share of the agent's tool calls that were well formed; 1 where it made none.",
-        definition="responses of tools that complain neither of the call nor of its parameters ÷ responses",
+        definition="responses of tools that report neither a bad call nor bad parameters ÷ responses",
     ),
     Metric(
         "stt_wer", "stt_wer", short="wer", unit="share", better="lower", aliases=("wer",), **_OF_VOICE,
         help="Word error rate of the agent's speech recognition: wrong words for each word that the caller was to say.",
-        definition="words transcribed wrong ÷ words that the caller was to say; above 1 where many were added",
+        definition="words transcribed wrong ÷ words that the caller was to say; above 1 if many were added",
     ),
     _yes_or_no(
         "authentication_success", "auth",
@@ -179,7 +179,7 @@ def _selectivity(kind: str, title: str, alias: str, sound: str) -> Metric:
         f"selectivity_{kind}", title, aliases=(alias,), pooled=Pooled(correct, (correct, f"{kind}_error")),
         **_POOLED_SHARES,
         help=f"Share of callers' {sound} at which the agent neither stopped nor answered.",
-        definition=f"{sound} at which the agent neither stopped nor answered ÷ {sound}, over all calls together",
+        definition=f"{sound} at which the agent neither stopped nor answered ÷ {sound}; pooled",
     )  # fmt: skip
 
 
@@ -188,36 +188,35 @@ INTERACTION_METRICS: tuple[Metric, ...] = (
         "response_latency_mean", "resp_lat", aliases=("l_r",),
         pooled=Pooled("response_latency", ("response",)), **_POOLED_SECONDS,
         help="Seconds from the end of a caller's turn to the agent's answer, over all turns that got one.",
-        definition="seconds from the end of a caller's turn to the agent's next word, mean over the turns that were "
-        "answered before the caller's next one, of all calls together",
+        definition="seconds from the end of a caller's turn to the agent's next word, over turns answered before the "
+        "caller's next; pooled",
     ),
     Metric(
         "yield_latency_mean", "yield_lat", aliases=("l_y",),
         pooled=Pooled("yield_latency", ("yielded",)), **_POOLED_SECONDS,
         help="Seconds that the agent talked on before it gave way to a caller who broke in, where it did.",
-        definition="seconds from a caller's breaking in to the agent's falling silent, mean over the times when it "
-        "gave way, of all calls together",
+        definition="seconds from a caller's interruption to the agent's silence, over interruptions to which it "
+        "yielded; pooled",
     ),
     Metric(
         "response_rate", "resp_rate", aliases=("r_r",),
         pooled=Pooled("response", ("response", "no_response")), **_POOLED_SHARES,
         help="Share of callers' turns that the agent answered before the caller spoke again.",
-        definition="callers' turns that the agent answered before the next one ÷ turns that were to be answered, over "
-        "all calls together",
+        definition="callers' turns answered before the caller's next ÷ callers' turns to be answered; pooled",
     ),
     Metric(
         "yield_rate", "yield_rate", short="yields", aliases=("r_y",),
         pooled=Pooled("yielded", ("yielded", "no_yield")), **_POOLED_SHARES,
         help="Share of the times when a caller broke in at which the agent gave way within 2 seconds.",
-        definition="times when the agent gave way within 2 s ÷ times when a caller broke in, over all calls together",
+        definition="interruptions to which the agent yielded within 2 s ÷ interruptions by callers; pooled",
     ),
     Metric(
         "agent_interruption_rate", "interrupts", short="intr", aliases=("i_a",),
         unit="interruptions per turn", better="lower",
         pooled=Pooled("agent_interruptions", ("response", "no_response")), **_POOLED,
         help="How often the agent began while the caller spoke, for each turn of a caller; may exceed 1.",
-        definition="times when the agent began while the caller spoke ÷ callers' turns that were to be answered, over "
-        "all calls together; may exceed 1",
+        definition="times the agent began while the caller spoke ÷ callers' turns to be answered; may exceed 1; "
+        "pooled",
     ),
     _selectivity("backchannel", "sel_back", "s_bc", "backchannels"),
     _selectivity("vocal_tic", "sel_tic", "s_vt", "vocal tics"),
@@ -237,54 +236,51 @@ METRICS: tuple[Metric, ...] = (
         "operability", "operability", kind="row", bounds=TEN, short="oper", aliases=("oper",), compared=False,
         strong=True, strong_title=True,
         help="Could this be put in front of callers: the weighted blend of what is measured, capped by correctness.",
-        definition="the blend of section 5",
+        definition="the weighted mean of section 5, with its caps",
     ),
     Metric(
         "success_rate", "success", kind="row", unit="share", bounds=SHARE, rate_of="success", of_call="success",
         short="succ", gated=True,
         help="Share of calls that were correct and complete: the task was done and the flow ran to its own end.",
-        definition="share of the calls that are correct and complete: correctness is 10, and so is completion, where "
-        "that is measured",
+        definition="correct and complete calls ÷ calls of which that is known (section 5)",
     ),
     Metric(
         "quality", "quality", kind="row", bounds=TEN, short="qual", of_call="quality",
         help="Operability of each call by itself, averaged: it does not depend on how many calls were made.",
-        definition="operability, with its caps, of a call's own correctness, completion, errors and latency_p95 and of "
-        "the median of its judges; of a group the mean over its calls",
+        definition="operability of one call by itself; of a group, the mean over its calls (section 5)",
     ),
     Metric(
         "blend", "blend", kind="row", bounds=TEN, compared=False, shown=False,
         help="What operability would be without its caps.",
-        definition="the weighted mean of section 5 before the caps",
+        definition="the weighted mean of section 5, before its caps",
     ),
     Metric(
         "correctness", "correctness", bounds=TEN, short="corr", aliases=("corr",),
         help="Reached a success terminal, with its slots filled and a status on contract.",
         definition="10 × success terminal reached (0 or 1) × share of required and completion slots filled × final "
-        "status allowed (0 or 1) × share of deeds done. A part that the contract leaves open counts as 1; without a "
-        "contract correctness is not measured. Where the source knows whether the task was done (EVA), it is 10 or 0 "
-        "by that",
+        "status allowed (0 or 1) × share of deeds done. A part that the contract leaves open counts as 1. Not "
+        "measured without a contract. If the source knows whether the task was done (EVA), 10 or 0",
     ),
     Metric(
         "completion", "completion", bounds=TEN, short="comp", aliases=("comp",), rate_of="completion", gated=True,
         help="10 where the flow ran to its own end, 0 where the call was cut or given up.",
-        definition="10 if the call is flagged completed and stopped at a terminal, else 0; not measured where the word "
-        "for its end is none that is known, unless it is flagged as not completed",
+        definition="10 if flagged completed and stopped at a terminal, else 0. Not measured if the word for its end "
+        "is unknown, unless flagged not completed",
     ),
     Metric(
         "errors", "errors", bounds=TEN, short="errs", aliases=("errs",), gated=True,
         help="10 without errors; 2.5 less for each error, unsafe stop, loop or turn limit.",
-        definition="10 − 2.5 for each error and for a stop by `unsafe`, `max_turns` or `loop`; never below 0",
+        definition="10 − 2.5 for each error and for a stop by `unsafe`, `max_turns` or `loop`; at least 0",
     ),
     Metric(
         "latency_p95", "lat_p95", unit="s", better="lower", short="p95", aliases=("lat_p95", "latency", "p95"),
         help="95th percentile of the agent's turn latencies in a call, averaged over calls.",
-        definition="seconds per agent turn over the call, 95th percentile",
+        definition="95th percentile of the seconds per agent turn of a call",
     ),
     Metric(
         "latency_mean", "lat_mean", short="mean", unit="s", better="lower", shown=False, compared=False,
         help="Mean of the agent's turn latencies in a call, averaged over calls.",
-        definition="seconds per agent turn over the call, mean",
+        definition="mean of the seconds per agent turn of a call",
     ),
     Metric(
         "slow", "slow", unit="share", better="lower", bounds=SHARE, shown=False, pasted=False, compared=False,
@@ -295,8 +291,8 @@ METRICS: tuple[Metric, ...] = (
         "latency_tail", "lat_tail", kind="row", unit="s", better="lower", short="tail", shown=False, pasted=False,
         optional=True, compared=False, of_turns="latency_p95",
         help="95th percentile of the latencies of all turns of all calls together, which a few slow turns move.",
-        definition="seconds per agent turn, 95th percentile of all turns of all calls together; read from transcripts "
-        "by a gate that names it",
+        definition="95th percentile of the seconds per agent turn, over all turns of all calls; a gate that names it "
+        "reads transcripts",
     ),
     Metric(
         "turn_count", "turn_count", unit="turns", better=None, short="turns", aliases=("turns",),
@@ -306,36 +302,33 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "humanness", "humanness", kind="judged", bounds=TEN, short="hum", aliases=("hum",),
         help="How natural and warm the agent was, as {judge} judged it.",
-        definition="by a judge: natural, warm, not robotic or repetitive. Each judge, and each version of its prompt, "
-        "apart",
+        definition="by a judge: natural, warm, not robotic or repetitive; one column for each judge and each version "
+        "of its prompt",
     ),
     Metric(
         "progress", "progress", kind="state", unit="share", bounds=SHARE, decimals=2, trim=True, short="prog",
         aliases=("prog",),
         help="Share of calls that left the state forwards at least once.",
-        definition="1 if a visit led to another state that is no escalation",
+        definition="1 if a visit led to another state that is not an escalation",
     ),
     Metric(
         "stall", "stall", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True,
         strong=True,
         help="Share of calls that ended here, neither completed nor handed over.",
-        definition="1 for the working state entered last, if the call neither completed nor escalated. A call that "
-        "reached a success terminal is complete whatever its flag says; without a flag, the terminals that the "
-        "contract names decide; where neither says anything it is not measured",
+        definition="1 for the working state entered last, if the call neither completed nor escalated (rules below)",
     ),
     Metric(
         "lost", "lost", kind="state", unit="calls", better="lower", decimals=0, strong=True, pasted=False,
         shown=False,
         help="Failed calls that ended here: they stalled, or went to a human from here.",
-        definition="1 if the call failed and ended here: it stalled here, or its last working state was this one and "
-        "it went to a human. A cell shows the number of calls lost",
+        definition="1 if the call failed and ended here: it stalled here, or went to a human from here. A cell shows "
+        "the number of calls",
     ),
     Metric(
         "escalation", "escal", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True,
         short="esc", aliases=("escal",),
         help="Share of calls that left the state for a human.",
-        definition="1 if a visit led to an escalation terminal; a final state that is one counts as the exit of the "
-        "last visit",
+        definition="1 if a visit led to an escalation terminal, also as the final state of the call",
     ),
     Metric(
         "revisit", "revisit", short="rev", kind="state", unit="entries", better="lower", decimals=2, trim=True,
@@ -361,19 +354,19 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "slot_fill_rate", "slot_fill", short="slots", kind="state", unit="share", bounds=SHARE, aliases=("slot_fill",),
         help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
-        definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
+        definition="required slots that this state filled ÷ slots that it requires; not measured if it requires none",
     ),
     Metric(
         "slow", "slow", kind="state", unit="share", better="lower", bounds=SHARE, decimals=2, trim=True, pasted=False,
         help="Share of the agent's turns in the state that took more than 4 s, averaged over calls.",
-        definition="agent turns slower than 4 s ÷ agent turns with a latency; not measured in a flow whose median turn "
-        "takes more than 10 s, which is typed",
+        definition="agent turns slower than 4 s ÷ agent turns with a latency; not measured in a typed flow (below)",
     ),
     Metric(
         "agent_cost", "agent_cost", unit="USD", better="lower", short="cost", aliases=("cost",), decimals=4,
         shown=False, optional=True,
         help="US dollars that the models of the agent cost in a call.",
-        definition="US dollars that the models of the agent cost, as the source says; not measured without a price",
+        definition="US dollars that the models of the agent cost, as the source reports; not measured without a "
+        "price",
     ),
     *VOICE_METRICS,
     *INTERACTION_METRICS,

@@ -54,7 +54,7 @@ def _view(name: str, view: Mapping[str, Any], of_all: set[str]) -> Iterator[str]
     row = view["$defs"]["row"]
     yield f"### {name}\n"
     yield f"{view['description']}\n"
-    yield "| key | holds | what it is |\n|---|---|---|"
+    yield "| key | value | what it is |\n|---|---|---|"
     for key, shape in row["properties"].items():
         if key in view["by"] and key not in view["meaning"]:
             continue

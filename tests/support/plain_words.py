@@ -33,7 +33,7 @@ PLAIN = {
     r"(?<!there )is no": "is not a",
     r"the answer broke off": "connection closed mid-response",
 }
-_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_SHOWN = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
 def found(text: str) -> list[str]:
@@ -46,5 +46,5 @@ def found(text: str) -> list[str]:
 
 
 def prose(page: str) -> str:
-    """Return a Markdown page without what its blocks show, with its lines where they were."""
-    return _FENCED.sub(lambda block: "\n" * block[0].count("\n"), page)
+    """Return a Markdown page without its code, in blocks and between words, with its lines where they were."""
+    return _SHOWN.sub(lambda block: "\n" * block[0].count("\n"), page)

@@ -159,6 +159,8 @@ from riff_ingest.sources.flow_files.config import is_flow_config, read_config
 from riff_ingest.sources.flow_files.flow import NO_FLOW, FlowFile
 from riff_ingest.sources.flow_files.flow import flow_of as flow_files_flow_of
 from riff_ingest.sources.flow_files.flow import read as flow_files_read
+from riff_ingest.sources.flow_files.forms import NATIVE as NATIVE_FORM
+from riff_ingest.sources.flow_files.forms import CallScenario, Simulation, StateScript, ToolKinds, ToolScript, Weakness
 from riff_ingest.sources.humanness import read as humanness_read
 from riff_ingest.sources.inspect_log import SOURCE as INSPECT_LOG_SOURCE
 from riff_ingest.sources.inspect_log import archive, to_conversation

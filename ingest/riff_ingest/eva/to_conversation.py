@@ -1,4 +1,4 @@
-"""Turn one conversation of a run into the form that every source delivers (docs/formats.md, section 5)."""
+"""Turn one conversation of a run into the form that every source delivers (docs/formats/eva.md)."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ def _object(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) and not is_deep(value) else {}
 
 
-# Choose what a voice call scores in the store: what its logs tell, else what EVA stored (docs/formats.md, 5).
+# Choose what a voice call scores in the store: what its logs tell, else what EVA stored (docs/formats/eva.md).
 MISMATCH = 0.05
 _TASK = "task_completion"
 

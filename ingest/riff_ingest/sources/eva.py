@@ -1,4 +1,4 @@
-"""Read EVA's runs: the directory of a conversation is one input (docs/formats.md, section 5)."""
+"""Read EVA's runs: the directory of a conversation is one input (docs/formats/eva.md)."""
 
 from __future__ import annotations
 

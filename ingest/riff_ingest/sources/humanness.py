@@ -1,4 +1,4 @@
-"""Read judges' verdicts: `humanness-*.jsonl`, one conversation and judge a line (docs/formats.md, section 2)."""
+"""Read judges' verdicts: `humanness-*.jsonl`, one conversation and judge a line (docs/formats/humanness.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what LiveKit Agents keep of a session where no report was made: its history (docs/formats.md, section 16)."""
+"""Read what LiveKit Agents keep of a session where no report was made: its history (docs/formats/livekit.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read trackers of Rasa: what was said and done in a conversation, as events (docs/formats.md, section 19)."""
+"""Read trackers of Rasa: what was said and done in a conversation, as events (docs/formats/rasa.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the results of the first tau-bench: a list of trajectories with their rewards (docs/formats.md, section 14)."""
+"""Read the results of the first tau-bench: a list of trajectories with their rewards (docs/formats/tau-bench.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what people noted on the calls of a tau run: a JSON file for each note (docs/formats.md)."""
+"""Read what people noted on the calls of a tau run: a JSON file for each note (docs/formats/tau.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read native flow transcripts: `flow-transcripts-*.jsonl`, one conversation a line (docs/formats.md, section 1)."""
+"""Read native flow transcripts: `flow-transcripts-*.jsonl`, one conversation a line (docs/formats/transcripts.md)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ LINE: Any = msgspec.defstruct(
     bases=(NativeLine,),
     kw_only=True,
 )
-"""A line with the fields of docs/formats.md, section 1; `None` for what is left out or null."""
+"""A line with the fields of docs/formats/transcripts.md; `None` for what is left out or null."""
 
 
 @dataclass(slots=True)

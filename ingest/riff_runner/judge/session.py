@@ -230,7 +230,7 @@ class Session:
         return ended
 
     def _line(self, call: CallToJudge, outcome: JudgingOutcome) -> dict[str, Any]:
-        """Return a line of a humanness file (docs/formats.md, section 2)."""
+        """Return a line of a humanness file (docs/formats/humanness.md)."""
         signature = self.config.sign(call.name) or Signature(None, None)
         verdict = outcome.verdict
         line: dict[str, Any] = {

@@ -49,7 +49,7 @@ def run_flows(
 ) -> RunEnd:
     """Have an agent called about flows, by a scripted caller where none is given.
 
-    `flows` are names of built-in flows or paths, or one of them; `agent` is an `Agent`, or what docs/runner.md
+    `flows` are names of built-in flows or paths, or one of them; `agent` is an `Agent`, or what docs/protocol.md
     calls an agent in Python. With `out` the calls are in the files of that directory, without it in `conversations`
     of what is returned. With `clock`, a time, nothing is measured, and the same answers give the same bytes.
     Returns when every call was made; `error` of what is returned says what ended the run early. Raises `UsageError`

@@ -1,6 +1,6 @@
 """Read the flow files of the simulator: native ones with a part that says how callers and agents talk.
 
-Whoever leaves out the keys `simulate` and `planted` has a plain flow file (docs/formats.md, section 3).
+Whoever leaves out the keys `simulate` and `planted` has a plain flow file (docs/flow-file.md).
 """
 
 from __future__ import annotations

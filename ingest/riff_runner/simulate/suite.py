@@ -212,7 +212,7 @@ MODEL = "simulated"
 
 
 class VerdictLine(TypedDict):
-    """Describe a line of a humanness file (docs/formats.md, section 2)."""
+    """Describe a line of a humanness file (docs/formats/humanness.md)."""
 
     run_id: str | None
     conversation_id: str

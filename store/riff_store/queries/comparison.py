@@ -168,7 +168,7 @@ def compare(
     within: Predicate | None = None,
     allowed: Allowed | None = None,
 ) -> Comparison:
-    """Compare B with A, flow by flow: what is newly broken or mended first (docs/metrics.md, section 10).
+    """Compare B with A, flow by flow: what is newly broken or mended first (docs/statistics.md).
 
     `a` and `b` are as `sides` takes them. `within` narrows `calls` to those that are looked at: it names the last
     runs and the sides' calls are counted in it, but tests are corrected across all flows. `judges` chooses the

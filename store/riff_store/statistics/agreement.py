@@ -1,4 +1,4 @@
-"""Measure how far two columns of scores for the same calls agree (docs/metrics.md, section 12).
+"""Measure how far two columns of scores for the same calls agree (docs/statistics.md).
 
 Everything is `None` where it is not defined: below `FEWEST` pairs, and without the variance it needs. Figures come from
 the pairs of values that occur and how often each does, so that they take no longer where many calls have few values.

@@ -1,6 +1,6 @@
 """Fit a linear model of factors: what each explains, and each level's effect with an interval clustered by call.
 
-The definitions are those of docs/metrics.md, section 11 (effects).
+The definitions are those of docs/statistics.md, Effects.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class _Model:
     def _error(self, index: int, level: int, contrast: Floats) -> float | None:
         """Return the standard error of an effect: CR1 of Cameron and Miller (2015).
 
-        None where nothing says how much calls vary: see docs/metrics.md, section 11.
+        None where nothing says how much calls vary: see docs/statistics.md, Effects.
         """
         import numpy as np
 
@@ -256,7 +256,7 @@ def settled(value: float | None) -> float | None:
 
 # Compare judges on the calls that all of them scored: each of these calls is a block that has every judge once.
 #
-# The definitions are those of docs/metrics.md, section 11 (effects). What else there is to say of a call cancels out of
+# The definitions are those of docs/statistics.md, Effects. What else there is to say of a call cancels out of
 # the differences of its judges, so that the other factors have no part in their effects.
 
 _BLOCK = 1 << 14

@@ -1,4 +1,4 @@
-"""The files of a simulation: their names, their bytes, and that every line is what docs/formats.md says."""
+"""The files of a simulation: their names, their bytes, and that every line is what docs/formats/ says."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def shared(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def observations(made: World, calls: list[ConversationFacts], aspect: str) -> list[dict[str, object]]:
-    """A row for each call and judge as metrics.md, section 11, words it."""
+    """A row for each call and judge as docs/statistics.md words it."""
     found = []
     for facts in calls:
         if facts.errored:

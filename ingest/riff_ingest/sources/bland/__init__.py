@@ -1,4 +1,4 @@
-"""Read calls of Bland, and what its pathways logged of them (docs/formats.md, section 18)."""
+"""Read calls of Bland, and what its pathways logged of them (docs/formats/bland.md)."""
 
 from __future__ import annotations
 

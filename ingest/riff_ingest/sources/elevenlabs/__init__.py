@@ -1,4 +1,4 @@
-"""Read conversations of ElevenLabs Agents as the API and the webhooks give them (docs/formats.md, section 15)."""
+"""Read conversations of ElevenLabs Agents as the API and the webhooks give them (docs/formats/elevenlabs.md)."""
 
 from __future__ import annotations
 

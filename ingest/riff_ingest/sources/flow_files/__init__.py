@@ -1,4 +1,4 @@
-"""Read flow files: native ones, and those of pipecat, Retell, Vapi and ElevenLabs (docs/formats.md, section 3)."""
+"""Read flow files: native ones, and those of pipecat, Retell, Vapi and ElevenLabs (docs/formats/flow-files.md)."""
 
 from __future__ import annotations
 

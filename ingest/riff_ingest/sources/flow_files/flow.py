@@ -40,7 +40,7 @@ from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 _ENDS = (("from", "source"), ("to", "target"))
 _ENDINGS = (".gz", ".json", ".toml", ".yaml", ".yml")
-NO_FLOW = "file does not describe a flow, which has edges or states, or nodes; see docs/formats.md, section 3"
+NO_FLOW = "file does not describe a flow, which has edges or states, or nodes; see docs/flow-file.md"
 _PATHWAY_PARTS = frozenset({"nodes", "data", "pathway"})
 _NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype", "other_names"})
 _AGENT_PARTS = frozenset({"general_prompt", "members", "model", "nodes", "retellLlmData", "states"})

@@ -1,4 +1,4 @@
-"""Read logs of Inspect AI, `.eval` and `.json` (docs/formats.md, Logs of Inspect AI)."""
+"""Read logs of Inspect AI, `.eval` and `.json` (docs/formats/inspect.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the session reports of LiveKit Agents: one session a file, or one a line (docs/formats.md, section 8)."""
+"""Read the session reports of LiveKit Agents: one session a file, or one a line (docs/formats/livekit.md)."""
 
 from __future__ import annotations
 

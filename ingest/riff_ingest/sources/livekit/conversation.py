@@ -1,4 +1,4 @@
-"""Turn a session report into a call and the verdicts on it (docs/formats.md, section 8)."""
+"""Turn a session report into a call and the verdicts on it (docs/formats/livekit.md)."""
 
 from __future__ import annotations
 

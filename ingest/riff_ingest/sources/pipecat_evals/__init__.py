@@ -1,4 +1,4 @@
-"""Read pipecat's evals: `results.jsonl` of a run, and conversations by themselves (docs/formats.md, section 9)."""
+"""Read pipecat's evals: `results.jsonl` of a run, and conversations by themselves (docs/formats/pipecat.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the calls of Retell as its API and its webhooks give them (docs/formats.md, section 11)."""
+"""Read the calls of Retell as its API and its webhooks give them (docs/formats/retell.md)."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ def _measured(call: Mapping[str, Any]) -> dict[str, float | None]:
     return found
 
 
-# Tell how a call of Retell ended, by its reason of disconnection (docs/formats.md, section 11).
+# Tell how a call of Retell ended, by its reason of disconnection (docs/formats/retell.md).
 _STOPS = {
     "user_hangup": HANGUP,
     "user_declined": HANGUP,
@@ -344,7 +344,7 @@ def reason_of(call: Mapping[str, Any], private: PrivateValues) -> str | None:
     return None if reason is None else private.text(reason)
 
 
-# Take what Retell's own model said of a call as verdicts of a judge (docs/formats.md, section 11).
+# Take what Retell's own model said of a call as verdicts of a judge (docs/formats/retell.md).
 JUDGE = "retell"
 
 _SENTIMENTS = {"positive": 10.0, "neutral": 5.0, "negative": 0.0}

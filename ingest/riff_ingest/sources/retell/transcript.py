@@ -1,4 +1,4 @@
-"""Read what was said and done in a call of Retell, with its nodes as states (docs/formats.md, section 11)."""
+"""Read what was said and done in a call of Retell, with its nodes as states (docs/formats/retell.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the results of tau2-bench and tau3-bench: a run is one input (docs/formats.md)."""
+"""Read the results of tau2-bench and tau3-bench: a run is one input (docs/formats/tau.md)."""
 
 from __future__ import annotations
 

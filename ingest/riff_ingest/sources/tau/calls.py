@@ -1,4 +1,4 @@
-"""Turn one simulation into the form that every source delivers (docs/formats.md)."""
+"""Turn one simulation into the form that every source delivers (docs/formats/tau.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take reviews of a simulation as verdicts of judges (docs/formats.md): scored 0 to 10, with severity and evidence."""
+"""Read reviews of a simulation as verdicts of judges (docs/formats/tau.md): 0 to 10, with severity and evidence."""
 
 from __future__ import annotations
 

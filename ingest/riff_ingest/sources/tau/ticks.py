@@ -1,6 +1,6 @@
 """Tell from the ticks of a voice call who spoke when: stretches of speech, and what was laid over silence.
 
-The rules are numbered in docs/formats.md, section 6.
+The rules are numbered in docs/formats/tau.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turn the trajectories of the first tau-bench into calls (docs/formats.md, section 14)."""
+"""Turn the trajectories of the first tau-bench into calls (docs/formats/tau-bench.md)."""
 
 from __future__ import annotations
 

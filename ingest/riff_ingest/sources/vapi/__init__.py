@@ -1,4 +1,4 @@
-"""Read the calls of Vapi as its API and its webhooks give them (docs/formats.md, section 12)."""
+"""Read the calls of Vapi as its API and its webhooks give them (docs/formats/vapi.md)."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _time(given: Any) -> int | None:
     return None if milliseconds is None else int(milliseconds * 1000)
 
 
-# Tell how a call of Vapi ended, by the beginning of its reason (docs/formats.md, section 12).
+# Tell how a call of Vapi ended, by the beginning of its reason (docs/formats/vapi.md).
 _BROKEN = (
     "assistant-join-timed-out",
     "call-start-error",
@@ -243,7 +243,7 @@ def reason_of(call: Mapping[str, Any], private: PrivateValues) -> str | None:
     return None if reason is None else private.text(reason)
 
 
-# Take what Vapi's own models said of a call as verdicts of a judge (docs/formats.md, section 12).
+# Take what Vapi's own models said of a call as verdicts of a judge (docs/formats/vapi.md).
 JUDGE = "vapi"
 
 _WORDS = {

@@ -1,4 +1,4 @@
-"""Read what was said and done in a call of Vapi (docs/formats.md, section 12)."""
+"""Read what was said and done in a call of Vapi (docs/formats/vapi.md)."""
 
 from __future__ import annotations
 

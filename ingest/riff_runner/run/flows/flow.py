@@ -238,7 +238,7 @@ def astray(flow: RunnableFlow) -> Iterator[str]:
     if ends:
         yield (
             f"{flow.name}: it names no success, so a call that ends in {_some(ends)} is taken to have reached its goal,"
-            " and that state for one with work to do; name successes as docs/formats.md, section 3, has it"
+            " and that state for one with work to do; name successes as docs/flow-file.md shows"
         )
     else:
         yield f"{flow.name}: no edges lead from {flow.initial} to a success, so no call can reach its goal"

@@ -95,7 +95,7 @@ _UNTOLD = StateScript()
 def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
     """Return the flow of a native file; raise `FlowProblem` where it cannot be run."""
     if file.left_out:
-        raise FlowProblem(f"{file.left_out[0].reason.removesuffix(' and is left out')}; see docs/formats.md, section 3")
+        raise FlowProblem(f"{file.left_out[0].reason.removesuffix(' and is left out')}; see docs/flow-file.md")
     if astray := next((key for key in file.unknown if key.place[0] == "simulate"), None):
         raise FlowProblem(str(astray))
     script = _simulation(document.get("simulate"))
@@ -258,7 +258,7 @@ def _check(file: FlowFile, config: FlowConfig) -> None:
     if config.problems:
         raise FlowProblem(config.problems[0])
     if file.left_out:
-        raise FlowProblem(f"{file.left_out[0].reason.removesuffix(' and is left out')}; see docs/formats.md, section 3")
+        raise FlowProblem(f"{file.left_out[0].reason.removesuffix(' and is left out')}; see docs/flow-file.md")
     for edge in file.described.edges:
         for end in edge:
             if end not in config.nodes:

@@ -54,7 +54,7 @@ async def reach_the_goal(argv: tuple[str, ...], model: str) -> None:
 
 
 async def test_the_agents_that_the_page_shows_take_part_in_calls() -> None:
-    page = (EXAMPLES.parents[1] / "docs" / "runner.md").read_text(encoding="utf-8")
+    page = (EXAMPLES.parents[1] / "docs" / "protocol.md").read_text(encoding="utf-8")
     code = page.partition("\n## An agent in Python\n")[2].partition("```python\n")[2].partition("```")[0]
     shown: dict[str, Any] = {}
     exec(code, shown)

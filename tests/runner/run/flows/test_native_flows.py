@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import re
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.support.source_files import NATIVE
 from tests.surface.ingest import NO_FLOW, flow_files_read
 from tests.surface.runner import FlowEdge, SpokenFact, astray, flow_file_load_flow, flow_names, load_flows
@@ -130,18 +128,6 @@ def test_a_file_of_ones_own_says_what_the_agent_is_to_do_and_who_calls(tmp_path:
     assert scenario.pools == {"name": "person"}
 
 
-def test_the_example_of_the_page_is_a_flow(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "runner.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```toml\n(\[simulate\]\n.*?)```", page, re.DOTALL)
-    before, _, _ = WHOLE.partition("[simulate]")
-    flow = load_flow(
-        written(tmp_path / "tap.toml", before.replace('"name", "party', '"name", "contact", "party') + example)
-    )
-    assert flow.states["ask"].instruction == "Find out who is calling."
-    assert set(flow.scenarios[0].facts) == {"name", "party_size"}
-    assert flow.scenarios[0].pools == {"name": "person", "contact": "person"}
-
-
 def test_a_file_without_the_simulators_part_runs_as_well(tmp_path: Path) -> None:
     flow = load_flow(written(tmp_path / "dental.toml", NATIVE))
     assert flow.initial == "greet"
@@ -194,7 +180,7 @@ def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
         ("says = [", 'slots = { name = "persn" }\nsays = [', "the scenario 'dripping': no pool 'persn'; did you mean"),
         ("[[simulate.sc", "slots = { nam = 'person' }\n[[simulate.sc", "simulate.slots: no state has the slot 'nam'"),
         ('says = [', 'tasks = ["vist"]\nsays = [', "the scenario 'dripping': no state turns on the task 'vist'; did"),
-        ('["booked"]\n', "3\n", "success_terminals does not fit; see docs/formats.md, section 3"),
+        ('["booked"]\n', "3\n", "success_terminals does not fit; see docs/flow-file.md"),
         ("states.greet]\nprompt", "states.greett]\nprompt", "states.greett: no edge leads there; did you mean greet?"),
         ("edges", "edgse", "it has no edges, so there is nothing to run; add edges"),
     ],

@@ -181,7 +181,7 @@ def test_a_node_that_only_does_things_is_no_end(tmp_path: Path) -> None:
         ("transition_to: thanks", "transition_to: thank", "nodes.confirm.place_order: it leads to 'thank', which is"),
         ("name: price", "name: select_order", "nodes.pizza: two functions are called 'select_order'"),
         ("name: price", "name: opening_hours", "nodes.pizza: 'opening_hours' is the name of a global function"),
-        ("segment: closing", "segment: [1]", "states.segment does not fit; see docs/formats.md, section 3"),
+        ("segment: closing", "segment: [1]", "states.segment does not fit; see docs/flow-file.md"),
     ],
 )  # fmt: skip
 def test_a_flow_that_cannot_be_run_is_refused_with_the_place(tmp_path: Path, old: str, new: str, message: str) -> None:
