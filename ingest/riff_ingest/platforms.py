@@ -213,7 +213,11 @@ class PlatformVerdict(NamedTuple):
     rationale: str | None = None
 
     def of(self, judge: str, call: Conversation, judged_at: int | None) -> JudgedScore:
-        """Return the verdict as a judge's on a call; `judged_at` in microseconds since the epoch."""
+        """Return the verdict as a judge's on a call; `judged_at` in microseconds since the epoch.
+
+        A unique call is named by its id alone, since another record of it may call its flow and its agent otherwise.
+        """
+        is_named = not call.unique
         return JudgedScore(
             run=call.run_id or "",
             conversation=call.conversation_id,
@@ -222,9 +226,9 @@ class PlatformVerdict(NamedTuple):
             judged_at=judged_at,
             aspect=self.aspect,
             rationale=self.rationale,
-            flow=call.flow,
-            agent=call.agent_model,
-            trial=call.trial,
+            flow=call.flow if is_named else None,
+            agent=call.agent_model if is_named else None,
+            trial=call.trial if is_named else None,
         )
 
 

@@ -249,6 +249,11 @@ def test_only_the_text_of_a_message_is_taken(tmp_path: Path) -> None:
     assert [turn.text for turn in call.turns] == ["Look\nat this"]
 
 
+def test_a_message_without_a_word_is_no_turn(tmp_path: Path) -> None:
+    call = call_of(tmp_path, report(user("", 0), user("  ", 1), user("Hello", 2)))
+    assert [turn.text for turn in call.turns] == ["Hello"]
+
+
 def test_instructions_are_no_turns(tmp_path: Path) -> None:
     system = {**user("You are a gardener", 0), "role": "system"}
     update = {"type": "agent_config_update", "instructions": "You are", "created_at": START}

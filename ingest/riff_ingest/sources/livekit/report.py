@@ -49,7 +49,7 @@ class Item:
     @property
     def is_said(self) -> bool:
         """Tell whether one of the two sides said it."""
-        return self.kind == "message" and self.role in ("user", "assistant")
+        return self.kind == "message" and self.role in ("user", "assistant") and bool(self.text.strip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,14 @@ def test_a_call_is_one_whatever_its_records_call_its_agent(tmp_path: Path, less:
         assert [Path(path).name for (path,) in rows] == ["0.json"]
 
 
+def test_verdicts_of_every_record_of_a_call_are_on_the_one_that_counts(tmp_path: Path) -> None:
+    judged: dict[str, Any] = {"analysis": {"successEvaluation": "true"}}
+    hook = report(vapi_call("c-1", assistant={"name": "Desk"}, **judged))
+    paths = files(tmp_path, [hook, vapi_call("c-1", assistant=None, **judged)])
+    for path in paths:
+        assert not any(take(tmp_path / "s.db", path).unjoined)
+
+
 def test_a_call_that_was_forgotten_does_not_come_back_from_another_record(tmp_path: Path) -> None:
     less, more = files(tmp_path, [*OTHERWISE_NAMED[0]])
     take(tmp_path / "s.db", less, more)
