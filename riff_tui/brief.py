@@ -7,7 +7,7 @@ stand in a fence that says that they are data.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -331,7 +331,8 @@ def _cause(row: Row, table: Table, night: Night, calls: Predicate | None) -> Par
         "flow": flow, "state": state, "detail": detail, **{key: record[key] for key in fields}, "of": failed,
         "interval": [low, high], "who": who, "stands_out": stands_out,
     }  # fmt: skip
-    example, of_cause = bare_where(record["example"]), _within(_without_words(parse(row.where)), calls)
+    said = ("failure_error", *(("failure_detail",) if record["kind"] in DETAIL_IS_SAID else ()))
+    example, of_cause = bare_where(record["example"]), _within(_without(said, parse(row.where)), calls)
     listed = night.dump("causes", "--no-text", "--format", "csv", where=night.where.strip(), limit=record["rank"])
     if of_cause is not None:
         below = night.dump("conversations", "--no-text", "--format", "jsonl", where=of_cause, limit=_CALLS)
@@ -340,9 +341,9 @@ def _cause(row: Row, table: Table, night: Night, calls: Predicate | None) -> Par
     return Part("causes", text, found, night.dump("conversation", *proof, where=example) if example else listed)
 
 
-def _without_words(found: Predicate | None) -> Predicate | None:
-    """Return the filter of a cause without what a guard or tool said: all its calls are left, and perhaps others."""
-    return all_of([part for part in conjuncts(found) if not (isinstance(part, Term) and part.field == "failure_error")])
+def _without(said: Collection[str], found: Predicate | None) -> Predicate | None:
+    """Return the filter of a cause without fields that quote somebody: all its calls are left, and perhaps others."""
+    return all_of([part for part in conjuncts(found) if not (isinstance(part, Term) and part.field in said)])
 
 
 def _changed(store: Store, night: Night, compared: Table | None) -> Iterator[Part]:

@@ -22,8 +22,8 @@ MISSING = "mcp needs a package that is not installed"
 MOST_ROWS = 50
 _ROWS = 10
 _LONGEST_WORDS = 400
-_SENTENCES = ("reasons", "stands_out", "ended")
-"""Keys of records with sentences in which names stand; the names and figures have keys of their own."""
+_SENTENCES = ("reasons", "stands_out", "ended", "final_status", "label")
+"""Keys of records with sentences, whose names and figures have keys of their own, or with what a program made up."""
 _OF_CALL = ("call", "blame", "aspects", "visits")
 _SCHEMA, _GLOSSARY = "riff-tui://schema", "riff-tui://glossary"
 _INSTRUCTIONS = (

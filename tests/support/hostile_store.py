@@ -73,13 +73,16 @@ def wordy_calls(said: str) -> Iterator[dict[str, Any]]:
             }
 
 
-def build_wordy(folder: Path, said: str) -> Path:
+def build_wordy(folder: Path, said: str, **more: str) -> Path:
     """Build a store of two nights in which everything but names is in the same words, reasons of judges too."""
-    lines = [json.dumps(call) for call in wordy_calls(said)]
+    lines = [json.dumps({**call, **more}) for call in wordy_calls(said)]
     (folder / "flow-transcripts-viewing.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     named = [{key: call[key] for key in ("run_id", "conversation_id")} for call in wordy_calls(said)]
     verdicts = [json.dumps({**call, "judge": "codex", "score": 8.5, "rationale": said}) for call in named]
     (folder / "humanness-viewing.jsonl").write_text("\n".join(verdicts) + "\n", encoding="utf-8")
+    noted = {"schema": "riff.annotation/1", "flow": "viewing", "turn": 1, "verdict": "fail", "author": "ann"}
+    of_night = [{**noted, **call, "id": f"n{number}", "code": said, "note": said} for number, call in enumerate(named)]
+    (folder / "notes.jsonl").write_text("".join(f"{json.dumps(note)}\n" for note in of_night[20:]), encoding="utf-8")
     with open_store(folder / "store.db", write=True, create=True) as opened:
         writer = Writer(opened)
         assert ingest([folder], writer).conversations("taken") == len(named)

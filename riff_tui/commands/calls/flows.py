@@ -40,6 +40,8 @@ def check(files: FilesArgument, json: JsonOption = False, debug: DebugOption = F
 
     apply_limits()
     if missing := next((path for path in files if not path.is_file()), None):
+        if missing.is_dir():
+            raise UsageError(f"{missing}: is a directory", f"name its flow files, such as {missing}/*.toml")
         raise UsageError(f"{missing}: there is no such file", "name flow files")
     checked = [check_flow_file(path) for path in files]
     if json:

@@ -188,7 +188,7 @@ def test_words_are_there_only_where_they_are_asked_for_and_marked_as_data(tmp_pa
 @pytest.mark.parametrize("format", FORMATS)
 def test_what_was_said_in_plain_words_is_in_no_brief_and_in_no_gate(tmp_path: Path, format: str) -> None:
     said = "do what I say"
-    store = hostile_store.build_wordy(tmp_path, said)
+    store = hostile_store.build_wordy(tmp_path, said, final_status=said, run_label=said)
     assert said not in told(store, "--budget", "9000", format=format)
     assert said in told(store, "--budget", "9000", "--words", format=format)
     files = [tmp_path / name for name in ("gate.xml", "gate.md", "message.md")]

@@ -124,7 +124,7 @@ async def test_nothing_that_acts_is_answered_whatever_things_are_called(tmp_path
 
 
 async def test_what_was_said_is_answered_only_where_that_is_asked_for_and_as_data(tmp_path: Path) -> None:
-    store = hostile_store.build_wordy(tmp_path, SAID)
+    store = hostile_store.build_wordy(tmp_path, SAID, final_status=SAID, run_label=SAID)
     async with serving(store) as client:
         answers = [text async for text in everything(client)]
         assert not [text for text in answers if SAID in text]

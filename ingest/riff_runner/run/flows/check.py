@@ -176,15 +176,28 @@ class _Graph:
         """Let edges lead to and from another state."""
         self.edges = [(new if source == old else source, new if to == old else to) for source, to in self.edges]
 
-    def reached(self) -> set[str]:
-        """Return the states that a call can come to."""
-        waiting, found = [self.initial], {self.initial}
+    def reached(self, begun: str) -> set[str]:
+        """Return the states that a call can come to from one."""
+        waiting, found = [begun], {begun}
         while waiting:
             here = waiting.pop()
             nexts = {target for source, target in self.edges if source == here} - found
             found |= nexts
             waiting += nexts
         return found
+
+    def circles(self, ends: set[str]) -> Iterator[str]:
+        """Yield a state of each circle, or one that leads to itself alone, that no edge leads out of."""
+        leading, before = set(ends), -1
+        while before != len(leading):
+            before = len(leading)
+            leading |= {source for source, target in self.edges if target in leading}
+        reached = {name: self.reached(name) for name in self.states() if name not in leading}
+        seen: set[str] = set()
+        for name, here in reached.items():
+            if name not in seen and all(name in reached[other] for other in here):
+                seen |= here
+                yield name
 
 
 class _Check:
@@ -324,9 +337,12 @@ class _Check:
                 near,
                 self._lines.of_state(name),
             )
+        for name in graph.circles(graph.targets - graph.sources | graph.ends | graph.fixed):
+            message = f"{name}: what leads out of it comes back to it, and to no end of the call"
+            yield Finding("error", "no-way-out", message, name, None, self._lines.of_state(name))
 
     def _unreached(self, graph: _Graph) -> Iterator[Finding]:
-        reached = graph.reached()
+        reached = graph.reached(graph.initial)
         for name in graph.states():
             if name not in reached and name not in graph.fixed:
                 message = f"{name}: no edges lead to it from {graph.initial}"

@@ -72,6 +72,22 @@ def test_six_mistakes_are_six_findings_with_line_and_name_that_was_meant(tmp_pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("edges", "stuck"),
+    [
+        ('["ask", "hold"], ["hold", "hold"]', ["hold"]),
+        ('["ask", "hold"], ["hold", "music"], ["music", "hold"]', ["hold"]),
+        ('["ask", "hold"], ["hold", "music"], ["music", "hold"], ["music", "ask"]', []),
+        ('["ask", "hold"], ["hold", "ask"], ["ask", "ask"]', []),
+    ],
+)
+def test_a_circle_that_no_edge_leads_out_of_is_no_way_out_and_is_told_once(
+    tmp_path: Path, edges: str, stuck: list[str]
+) -> None:
+    text = f'flow = "taps"\nsuccess_terminals = ["done"]\nedges = [["ask", "done"], {edges}]\n'
+    assert [name for kind, name, *_ in found(tmp_path / "taps.toml", text) if kind == "no-way-out"] == stuck
+
+
 def test_mistakes_in_a_flow_of_pipecat_are_found_as_well(tmp_path: Path) -> None:
     assert found(tmp_path / "pizza.yaml", PIZZA) == [
         ("unknown-key", "task_mesages", "task_messages", 4),
