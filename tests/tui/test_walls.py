@@ -63,6 +63,12 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     assert not found & {"riff_tui.text.redaction", "msgspec", "shlex", "statistics"}
 
 
+def test_a_dump_for_programs_asks_nothing_of_what_stands_above_rows(tiny: Path) -> None:
+    found = loaded(_RUN, "dump", "flows", "--format", "csv", "--store", str(tiny))
+    assert "riff_tui.output.sinks.csv" in found
+    assert not found & {"riff_store.queries.worklist", "riff_store.queries.steps", "riff_tui.text.palette"}
+
+
 def test_an_ingest_loads_no_view_and_nothing_to_draw_with(tiny: Path, tmp_path: Path) -> None:
     found = loaded(_RUN, "ingest", str(tiny.parent / "run-1"), "--store", str(tmp_path / "store.db"))
     assert not packages(found) & (SLOW - {"zstandard"})

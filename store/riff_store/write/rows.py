@@ -229,12 +229,16 @@ class Rows:
     def flush(self) -> None:
         """Insert everything that was collected."""
         self._yield_to_later_files()
-        keys = _column_keys(self._names)
-        for identity, facts in self._pending.items():
-            key = self._changed.next
-            self._changed.next = key + 1
+        keys, first = _column_keys(self._names), self._changed.next
+        for key, (identity, facts) in enumerate(self._pending.items(), first):
             self._call_row(key, identity, facts, keys)
             self._hanging_rows(key, identity.flow, facts)
+        # One right after the other: the dictionary stays where the processor reaches it soonest.
+        texts = ((key, facts.transcript) for key, facts in enumerate(self._pending.values(), first))
+        self._tables[m.Transcript].extend(
+            value for key, text in texts if text is not None for value in (key, *self._texts.compress(text))
+        )
+        self._changed.next = first + len(self._pending)
         self.taken += len(self._pending)
         self._pending.clear()
         self._bytes = 0
@@ -328,8 +332,6 @@ class Rows:
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))
         if (sums := facts.interaction) is not None:
             self._tables[m.CallInteraction].extend((key, *(getattr(sums, name) for name in INTERACTION_SUMS[1:])))
-        if facts.transcript is not None:
-            self._tables[m.Transcript].extend((key, *self._texts.compress(facts.transcript)))
 
     def _yield_to_later_files(self) -> None:
         for identity, held in list(held_calls(self._connection, self._pending, self._kind)):
