@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from riff_store import schema as m
@@ -101,19 +101,20 @@ def state_cells(
     by: Sequence[str] = ("flow", "state"),
     *,
     whole: bool = True,
+    only: Collection[Names] | None = None,
 ) -> list[StateCell]:
     """Return the cells of the state matrix, the worst first; terms about states narrow the states' rows.
 
     `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone,
     states that flow files describe and no call has seen are there with n = 0, unless the filter asks
     for more than flows and states; so are states that tasks asked for in vain. Cells that are not to be `whole` have
-    the measures that order them alone, and no steps to other states.
+    the measures that order them alone, and no steps to other states; nor do those of `only` some names have these.
     """
     rows = both(calls, facts)
     group = Grouping(tuple(by))
     with store.snapshot():
         sums = (state_sums if whole else ordering_sums)(store, rows, group)
-        steps = step_counts(store, rows, group) if whole else {}
+        steps = step_counts(store, rows, group) if whole and only is None else {}
         expected = expected_steps(store, rows, group)
         blames = blame_counts(store, rows, group)
         asking = flows_with_steps(store)
@@ -132,6 +133,7 @@ def state_cells(
             blames.get(names, {}),
         )
         for names, segment in (dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described).items()
+        if only is None or names in only
     ]
     return sorted(cells, key=worst_first)
 
@@ -209,8 +211,10 @@ def segment_cells(
     calls: Predicate | None = None,
     facts: Predicate | None = None,
     by: Sequence[str] = ("flow", "segment"),
+    *,
+    only: Collection[Names] | None = None,
 ) -> list[SegmentCell]:
-    """Return the cells of the segment matrix, the worst first; each pools the rows of its states.
+    """Return the cells of the segment matrix, or `only` some, the worst first; each pools the rows of its states.
 
     Terms about states narrow the rows. The worst member is judged by its rows in this segment.
     """
@@ -225,6 +229,8 @@ def segment_cells(
         member = dict(zip(keys, names, strict=True))
         for segment, found in segments.items():
             cell = tuple(segment if name == "segment" else member[name] for name in by)
+            if only is not None and cell not in only:
+                continue
             row = StateCell(
                 keys=member,
                 segment=segment,
@@ -240,6 +246,8 @@ def segment_cells(
         member = dict(zip(keys, names, strict=True))
         for (segment, kind), n in of_state.items():
             cell = tuple(segment if name == "segment" else member[name] for name in by)
+            if only is not None and cell not in only:
+                continue
             counted = blamed.setdefault(cell, {})
             counted[segment, kind] = counted.get((segment, kind), 0) + n
             # A segment that no call came to can be blamed: a step of the task was never taken.

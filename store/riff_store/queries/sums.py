@@ -34,6 +34,7 @@ _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields
 _TYPED = tuple(each for each in m.CALLS.sums if each.name == "typed")
 _OF_STATES = {each.name: each for each in m.STATES.sums}
 _LOST = _OF_STATES["n"], _OF_STATES["lost"]
+_RANKING = tuple(_OF_STATES[name] for name in ("n", "dwell", "slow_n", "slow"))
 _PLACED = _OF_STATES["n"], _OF_STATES["position_n"], _OF_STATES["position"]
 
 
@@ -160,8 +161,29 @@ def _over_segments(
     return found
 
 
+def ranking_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, Sequence[int]]]:
+    """Return of the sums of state rows those that states are ranked by, by the names of the group, then by segment.
+
+    These are how many rows there are, their turns, the turns that tell how long they took, and the slow ones of these.
+    """
+
+    def found() -> dict[Names, dict[str, Sequence[int]]]:
+        names, size = group.namer(store), len(_RANKING)
+        segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
+        cells: dict[Names, dict[str, Sequence[int]]] = {}
+        for row in _sums_of_states(store, rows, group, _RANKING):
+            cell, segment = cells.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]]
+            cell[segment] = tuple(_added(cell.get(segment), row[-size:]))
+        return cells
+
+    return store.once((ranking_sums, rows, group), found)
+
+
 def state_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, int]:
     """Count the calls that came to each state, by the names of the group."""
+    known: Mapping[Names, Mapping[str, Sequence[int]]] | None = store.kept((ranking_sums, rows, group))
+    if known is not None:
+        return {names: sum([n for n, *_ in sums.values()]) for names, sums in known.items()}
     return {names: n for names, (n, _) in lost_in_states(store, rows, group).items()}
 
 
