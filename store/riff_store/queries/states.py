@@ -24,6 +24,8 @@ from riff_store.queries.sums import (
     add,
     blame_counts,
     ordering_sums,
+    ranking_sums,
+    state_counts,
     state_sums,
     step_counts,
     tool_sums,
@@ -138,6 +140,15 @@ def state_cells(
     return sorted(cells, key=worst_first)
 
 
+def count_states(store: Store, by: Sequence[str] = ("flow", "state")) -> int:
+    """Return how many cells the state matrix of all calls has."""
+    group = Grouping(tuple(by))
+    with store.snapshot():
+        described = _described(store, None, by) if set(by) == {"flow", "state"} else ()
+        expected, blames = expected_steps(store, None, group), blame_counts(store, None, group)
+        return len({*state_counts(store, None, group), *expected, *blames, *described})
+
+
 def _cell(
     keys: Mapping[str, str | None],
     segments: Mapping[str, StateSums],
@@ -218,8 +229,7 @@ def segment_cells(
 
     Terms about states narrow the rows. The worst member is judged by its rows in this segment.
     """
-    apart = tuple(name for name in by if name != "segment")
-    keys = tuple(dict.fromkeys((*(("flow", *apart) if "flow" not in apart else apart), "state")))
+    keys = _keys_of_members(by)
     with store.snapshot():
         sums = state_sums(store, both(calls, facts), Grouping(keys))
         blames = blame_counts(store, both(calls, facts), Grouping(keys))
@@ -257,6 +267,24 @@ def segment_cells(
         for names, found in members.items()
     ]
     return sorted(cells, key=worst_first)
+
+
+def count_segments(store: Store, by: Sequence[str] = ("flow", "segment")) -> int:
+    """Return how many cells the segment matrix of all calls has."""
+    keys = _keys_of_members(by)
+    places = [-1 if name == "segment" else keys.index(name) for name in by]
+    with store.snapshot():
+        sums, blames = ranking_sums(store, None, Grouping(keys)), blame_counts(store, None, Grouping(keys))
+        members = {(*names, segment) for names, found in sums.items() for segment in found}
+        members |= {(*names, segment) for names, of_kinds in blames.items() for segment, _ in of_kinds}
+    return len({tuple(member[place] for place in places) for member in members})
+
+
+def _keys_of_members(by: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the states that cells of segments by some names are made of."""
+    return tuple(
+        dict.fromkeys((*(() if "flow" in by else ("flow",)), *(name for name in by if name != "segment"), "state"))
+    )
 
 
 def _segment_cell(

@@ -110,15 +110,17 @@ def worklist(
         ranked = _ranked_states(store, calls, blames) if whole else _NO_STATES
         segments = _ranked_segments(store, calls, blames) if whole else []
         first = first_to_fix(store, calls) if whole else None
-        named = [*ranked.listed[:limit], *ranked.handovers]
+        weakest, phases, named = failing[:limit], segments[:limit], [*ranked.listed[:limit], *ranked.handovers]
         # All lists ask of the same calls, so that their sums are asked for once.
-        within = _within(calls, [*failing[:limit], *segments[:limit], *named], of_flows)
+        within = _within(calls, [*weakest, *phases, *named], of_flows)
         blamed = _by_place(blame_counts(store, within, Grouping((*by, "state"))))
         states = state_cells(store, within, only=set(named)) if named else []
         handovers = _of(states, ranked.handovers)
         return Worklist(
-            flows=_of(flow_cells(store, within, by) if failing else (), failing[:limit]),
-            segments=_of(segment_cells(store, within, only=segments[:limit]) if segments else (), segments[:limit]),
+            flows=_of(flow_cells(store, within, by) if failing[:limit] else (), failing[:limit]),
+            segments=_of(
+                segment_cells(store, within, only=segments[:limit]) if segments[:limit] else (), segments[:limit]
+            ),
             states=_of(states, ranked.listed[:limit]),
             totals=_totals(of_flows),
             blamed=blamed,
