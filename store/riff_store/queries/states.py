@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from functools import reduce
 from typing import Any, NamedTuple
 
 from riff_store import schema as m
@@ -122,22 +123,24 @@ def state_cells(
         asking = flows_with_steps(store)
         typed = typed_flows(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
-    cells = [
+    totals = {names: reduce(add, found.values()) for names, found in sums.items()}
+    named = dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described
+    ranked = sorted(named if only is None else only, key=lambda names: _place(totals.get(names, NO_ROWS), names))
+    return [
         _cell(
             dict(zip(by, names, strict=True)),
+            totals.get(names, NO_ROWS),
             sums.get(names, {}),
             steps.get(names, {}),
             expected.get(names),
             asking,
             typed,
-            segment,
+            named[names],
             whole,
             blames.get(names, {}),
         )
-        for names, segment in (dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described).items()
-        if only is None or names in only
+        for names in ranked
     ]
-    return sorted(cells, key=worst_first)
 
 
 def count_states(store: Store, by: Sequence[str] = ("flow", "state")) -> int:
@@ -151,6 +154,7 @@ def count_states(store: Store, by: Sequence[str] = ("flow", "state")) -> int:
 
 def _cell(
     keys: Mapping[str, str | None],
+    total: StateSums,
     segments: Mapping[str, StateSums],
     steps: Mapping[str, int],
     expected: StepCounts | None,
@@ -160,21 +164,18 @@ def _cell(
     whole: bool,
     blames: Blames,
 ) -> StateCell:
-    total = NO_ROWS
-    for sums in segments.values():
-        total = add(total, sums)
     flow = keys.get("flow")
-    measures = _measures(total, typed=flow in typed)
+    measures = _Measures(total, typed=flow in typed)
     return StateCell(
         keys=keys,
         segment=(
-            min(segments, key=lambda name: (-segments[name].n, name))
+            (min(segments, key=lambda name: (-segments[name].n, name)) if len(segments) > 1 else next(iter(segments)))
             if segments
             else next((segment for segment, _ in blames), described)
         ),
         n=total.n,
         measures=measures if whole else {name: measures[name] for name in ORDERED_BY},
-        to_states=dict(sorted(steps.items())),
+        to_states=dict(sorted(steps.items())) if len(steps) > 1 else steps,
         lost=total.lost if total.lost_n else None,
         steps=expected,
         asks_steps=flow in asking,
@@ -185,10 +186,36 @@ def _cell(
 
 def by_kind(blames: Blames) -> dict[str, int]:
     """Return how many failed calls are blamed, by kind of failure, the most first."""
+    if not blames:
+        return {}
     found: dict[str, int] = {}
     for (_, kind), n in blames.items():
         found[kind] = found.get(kind, 0) + n
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+
+class _Measures(Mapping[str, Measure]):
+    """Make the means of a cell once any of them is looked at."""
+
+    __slots__ = ("_made", "_sums", "_typed")
+
+    def __init__(self, sums: StateSums, *, typed: bool) -> None:
+        self._sums, self._typed = sums, typed
+        self._made: Mapping[str, Measure] | None = None
+
+    def _all(self) -> Mapping[str, Measure]:
+        if self._made is None:
+            self._made = _measures(self._sums, typed=self._typed)
+        return self._made
+
+    def __getitem__(self, name: str) -> Measure:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
 
 
 def _measures(sums: StateSums, *, typed: bool) -> dict[str, Measure]:
@@ -290,9 +317,7 @@ def _keys_of_members(by: Sequence[str]) -> tuple[str, ...]:
 def _segment_cell(
     keys: dict[str, str | None], members: Sequence[tuple[StateCell, StateSums]], blames: Mapping[str, int]
 ) -> SegmentCell:
-    total = NO_ROWS
-    for _, sums in members:
-        total = add(total, sums)
+    total = reduce(add, (sums for _, sums in members))
     cells = [member for member, _ in members]
     typed = all(member.typed for member in cells)
     # A thin member says little of how far members differ, but is better than none.
@@ -328,13 +353,21 @@ def _figure(cell: StateCell | SegmentCell, metric: str) -> float | None:
 
 def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
     """Sort by stall down, progress up, escalation down, n down, then names; not measured comes last."""
-    return (
-        *falling(mean(cell.measures, "stall")),
-        *rising(mean(cell.measures, "progress")),
-        *falling(mean(cell.measures, "escalation")),
-        -cell.n,
-        tuple(name or "" for name in cell.keys.values()),
-    )
+    stall, progress, escalation = (mean(cell.measures, name) for name in ORDERED_BY)
+    return _order(stall, progress, escalation, cell.n, tuple(cell.keys.values()))
+
+
+def _place(sums: StateSums, names: Names) -> tuple[Any, ...]:
+    """Return the same of sums, without making any measure."""
+    stall = sums.stall / sums.stall_n if sums.stall_n else None
+    progress, escalation = (sums.progress / sums.n, sums.escalation / sums.n) if sums.n else (None, None)
+    return _order(stall, progress, escalation, sums.n, names)
+
+
+def _order(
+    stall: float | None, progress: float | None, escalation: float | None, n: int, names: Names
+) -> tuple[Any, ...]:
+    return *falling(stall), *rising(progress), *falling(escalation), -n, tuple([name or "" for name in names])
 
 
 # Measure how tools fare in states.
