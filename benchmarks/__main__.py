@@ -19,6 +19,7 @@ from benchmarks import (
     eva,
     export,
     footprint,
+    growth,
     ingest,
     inspect_log,
     judge,
@@ -50,6 +51,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "ui": ui.rows,
     "run": run.rows,
     "said": said.rows,
+    "growth": growth.rows,
     "judge": judge.rows,
     "postgres": postgres.rows,
 }

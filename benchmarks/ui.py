@@ -49,15 +49,15 @@ def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
     ingest_file(transcript_file(folder, sizes.many), many, with_text=False)
     ingest_file(_wide_file(folder), wide, with_text=False)
     yield from _start(many, sizes)
-    with _explorer(wide) as terminal:
+    with explorer(wide) as terminal:
         yield from _bytes(terminal)
-    with _explorer(many) as terminal:
+    with explorer(many) as terminal:
         yield _resting(terminal)
-    with _explorer(wide) as terminal:
+    with explorer(wide) as terminal:
         yield _against("filter keystroke", _keystroke(terminal), 0.050, "s", f"{LISTED:,} rows, median")
     yield _against("a letter typed into a list of names", _fuzzy(), 0.100, "s", f"{NAMES:,} names, the slowest of 5")
     yield from _table(folder)
-    with _explorer(many) as terminal:
+    with explorer(many) as terminal:
         for keys in ("j\r", "3", "\r", "\r", "0", "4", "G"):
             terminal.press(keys)
         held = _resident(terminal.pid)
@@ -86,14 +86,15 @@ def _start(store: Path, sizes: Sizes) -> Iterator[Ratio]:
 def _until(arguments: list[str], seen: str) -> float:
     """Seconds from the start of a program until a word of it can be seen."""
     begin = time.perf_counter()
-    with Terminal(arguments, width=WIDTH, height=HEIGHT) as terminal:
+    with Terminal(arguments, width=WIDTH, height=HEIGHT, cold=True) as terminal:
         terminal.wait_for(seen)
         return time.perf_counter() - begin
 
 
 @contextmanager
-def _explorer(store: Path) -> Iterator[Terminal]:
-    with Terminal([*_EXPLORE, str(store)], width=WIDTH, height=HEIGHT) as terminal:
+def explorer(store: Path) -> Iterator[Terminal]:
+    """An explorer with its first rows, as a program that starts anew."""
+    with Terminal([*_EXPLORE, str(store)], width=WIDTH, height=HEIGHT, cold=True) as terminal:
         terminal.wait_for("? help")
         terminal.take()
         yield terminal

@@ -34,9 +34,10 @@ class Request(NamedTuple):
     `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
     `store` is the one that commands name, empty where it goes without saying. `aspect` is explained instead of quality,
     `k` repeats of a call are drawn at a time. In an `outline`, which people read, what too many rows have in common
-    may stand for them. With `proposal` a view adds the file that it can propose. `predicate` is what `where` says, if
-    that is parsed already. A `wordless` table has nothing of what people, models and programs said; of a call no more
-    than so many rows `around` what is blamed are shown. A `bare` one is its rows, without what stands above them.
+    may stand for them; names to `fold` by tell rows apart where these are too many. With `proposal` a view adds the
+    file that it can propose. `predicate` is what `where` says, if that is parsed already. A `wordless` table has
+    nothing of what people, models and programs said; of a call no more than so many rows `around` what is blamed are
+    shown. A `bare` one is its rows, without what stands above them.
     """
 
     where: str = ""
@@ -51,6 +52,7 @@ class Request(NamedTuple):
     aspect: str | None = None
     k: int | None = None
     outline: bool = False
+    fold: tuple[str, ...] = ()
     proposal: bool = False
     store: str = ""
     predicate: Predicate | None = None
@@ -88,6 +90,7 @@ def show(store: Store, name: str, request: Request) -> Table:
     check_request(spec, request)
     query = ViewQuery(store, spec, request, request.predicate or Filter(request.where).predicate, bounds())
     try:
+        query = query.folded()
         table = with_deferred(query.table(), partial(_signed, query))
         return with_deferred(table, _wordless) if request.wordless else table
     except RiffError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
@@ -450,14 +450,6 @@ class LazyRows(Sequence[Row]):
         else:
             self._pages.move_to_end(number)
         return page
-
-
-class MadeRows(LazyRows):
-    """Make rows of what is in hand, each once, when it is looked at."""
-
-    def __init__(self, count: int, row: Callable[[int], Row]) -> None:
-        made = cache(row)
-        super().__init__(count, lambda start, n: [made(at) for at in range(start, start + n)])
 
 
 def label(table: Table, row: Row, among: Sequence[Row] = ()) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from riff_store.filters.matching import compile_predicate
 from riff_store.filters.predicates import Predicate, all_of, asks_for_words, conjuncts, terms
@@ -13,7 +13,7 @@ from riff_store.metrics import is_optional
 from riff_store.vocabulary import ALIASES, FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
-from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, Row, Steps, Table, begun, in_one_step
+from riff_tui.table import BOUNDS, NOT_MEASURED, Bounds, Column, LazyRows, Row, Steps, Table, begun, in_one_step
 from riff_tui.text.numbers import excluded_text, listed
 
 if TYPE_CHECKING:
@@ -47,7 +47,44 @@ FIRST_FOUND = 1024
 """So many calls at most are shown before all are searched."""
 _NAMES = ("archetype", "flow", "agent", "run")
 EVERYTHING = FilterParts()
+MOST_UNFOLDED = 40
+"""With more rows than these, a matrix that can be regrouped begins with a row for each of its first names."""
+Made = TypeVar("Made")
 BuildTable: TypeAlias = Callable[[FilterParts], Table]
+
+
+class MadeRows(LazyRows):
+    """Make rows of what is in hand, each once, when it is looked at.
+
+    What rows are found, chosen, sorted and counted by is in the `outline` of each: its id and filter, the figures of
+    its record, and whether it is thin. `whole` adds what else is shown of it.
+    """
+
+    def __init__(
+        self, count: int, outline: Callable[[int], Row], whole: Callable[[int, Row], Row] = lambda at, outline: outline
+    ) -> None:
+        self.outline = cache(outline)
+        self._made = cache(lambda at: whole(at, self.outline(at)))
+        super().__init__(count, lambda start, n: [self._made(at) for at in range(start, start + n)])
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self._made, range(len(self)))
+
+    def _row(self, place: int) -> Row:
+        return self._made(place)
+
+
+def outlines(rows: Sequence[Row]) -> Iterable[Row]:
+    """Return rows as far as they are found, chosen, sorted and counted by what they say."""
+    return map(rows.outline, range(len(rows))) if isinstance(rows, MadeRows) else rows
+
+
+def _chosen(rows: Sequence[Row], places: Sequence[int]) -> Sequence[Row]:
+    """Return the rows at some places, in that order."""
+    if isinstance(rows, MadeRows):
+        return MadeRows(len(places), lambda at: rows.outline(places[at]), lambda at, outline: rows[places[at]])
+    every = list(rows)
+    return [every[place] for place in places]
 
 
 class ViewQuery(NamedTuple):
@@ -69,6 +106,32 @@ class ViewQuery(NamedTuple):
     def row_fields(self) -> set[str]:
         """Return the keys of the records, without the names in whose place `--by` has put others."""
         return set(self.spec.row_fields) - (set(self.spec.keys) - set(self.keys)) | set(self.request.by)
+
+    def folded(self) -> ViewQuery:
+        """Return the query, or the one whose rows `fold` tells apart, where a count of rows says that they are many."""
+        fold = self.request.fold
+        if not fold or self.request.by:
+            return self
+        from riff_store.filters.dimensions import Grouping
+        from riff_store.filters.sql import needs
+        from riff_store.queries.sums import call_counts
+
+        parts = self.parts()
+        if parts.rows is not None or needs(parts.calls, self.keys) == "base":
+            return self
+        found = call_counts(self.store, parts.calls, Grouping(self.keys))
+        places = [self.keys.index(name) for name in fold]
+        if not MOST_UNFOLDED < len(found) > len({tuple(names[place] for place in places) for names in found}):
+            return self
+        return self._replace(request=self.request._replace(by=fold))
+
+    def kept(self, ask: Callable[..., Made], *asked: Any, **wanted: Any) -> Made:
+        """Return what the store answers to a question, the same as before where nobody has written to it.
+
+        So rows are sorted, chosen and opened again without it.
+        """
+        key = ask, asked, tuple(wanted.items())
+        return self.store.lasting(key, lambda: ask(self.store, *asked, **wanted))
 
     def table(self) -> Table:
         """Return the table that is asked for, all of it from one state of the store.
@@ -117,15 +180,24 @@ class ViewQuery(NamedTuple):
             raise UsageError(f"{self.spec.name} can be filtered by {', '.join(self.spec.row_fields)} only")
         return FilterParts(calls, rows, judges)
 
-    def result(self, parts: FilterParts, build: BuildTable, *, recounts: bool = True) -> Table:
+    def result(
+        self,
+        parts: FilterParts,
+        build: BuildTable,
+        *,
+        recounts: bool = True,
+        count: Callable[[], int] | None = None,
+    ) -> Table:
         """Build a table; filter its rows, sort and limit them, and note what was left out.
 
         One that has made the first of its rows alone says how many it `matched`. Rows that are gone for want of calls,
-        or of judges where these choose rows, count in its total if it `recounts`.
+        or of judges where these choose rows, count in its total if it `recounts`: `count` does that without them.
         """
         table = build(parts)
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
-        total = (build(EVERYTHING) if fewer and recounts else table).counts.matched
+        total = table.counts.matched
+        if fewer and recounts:
+            total = self._total(count or (lambda: build(EVERYTHING).counts.matched))
         every, table = table, table._replace(rows=matching(table, parts.rows))
         matched = every.counts.matched if parts.rows is None else len(table.rows)
         table = self.arranged(table._replace(total=total, matched=matched))
@@ -138,6 +210,14 @@ class ViewQuery(NamedTuple):
         if self.spec.words.empty_store and not total and (recounts or (not fewer and parts.rows is None)):
             notes.append(self.spec.words.empty_store)
         return table._replace(notes=notes)
+
+    def _total(self, count: Callable[[], int]) -> int:
+        """Return how many rows there are without a filter, counted once for as long as nobody writes to the store."""
+        totals: dict[object, int] = self.store.lasting(ViewQuery, dict)
+        key = self.spec.name, self.request._replace(where="", predicate=None, sort=None, limit=None)
+        if key not in totals:
+            totals[key] = count()
+        return totals[key]
 
     @property
     def is_slow_on_screen(self) -> bool:
@@ -186,7 +266,7 @@ def matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:
     if predicate is None:
         return table.rows
     holds = compile_predicate(predicate, [column.key for column in table.columns if column.kind == "name"])
-    return [row for row in table.rows if holds(row.record)]
+    return _chosen(table.rows, [at for at, row in enumerate(outlines(table.rows)) if holds(row.record)])
 
 
 def ordered(table: Table, sort: str, ranked: str = "") -> Table:
@@ -195,11 +275,11 @@ def ordered(table: Table, sort: str, ranked: str = "") -> Table:
         raise UsageError(f"{table.view} cannot be sorted: its lists are ranked {ranked}")
     down = sort.startswith("-")
     column = sort_column(table.columns, sort)
-    values = [(column.value(row.record), row) for row in table.rows]
-    measured = [(value, row) for value, row in values if value is not None]
-    measured.sort(key=lambda found: _place(found[0]), reverse=down)
-    rows = [row for _, row in measured] + [row for value, row in values if value is None]
-    return table._replace(rows=rows, sort=f"{'-' if down else ''}{column.key}")
+    values = [column.value(row.record) for row in outlines(table.rows)]
+    measured = [at for at, value in enumerate(values) if value is not None]
+    measured.sort(key=lambda at: _place(values[at]), reverse=down)
+    places = measured + [at for at, value in enumerate(values) if value is None]
+    return table._replace(rows=_chosen(table.rows, places), sort=f"{'-' if down else ''}{column.key}")
 
 
 def sort_column(columns: Sequence[Column], sort: str) -> Column:
@@ -230,7 +310,7 @@ def limited(table: Table, limit: int | None) -> Table:
 
 def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
     """Return a sentence each on errored calls, which averages leave out, and on thin rows; `keys` name a row."""
-    notes, rows = [], table.rows
+    notes, rows = [], list(outlines(table.rows))
     excluded = [(int(row.record.get("excluded") or 0), row) for row in rows]
     total = sum(count for count, _ in excluded)
     if total:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.vocabulary import FIELD_OF_KIND
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import counted
-from riff_tui.view_query import FilterParts
+from riff_tui.view_query import FilterParts, MadeRows
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 from riff_tui.views.states import with_excluded
@@ -51,7 +51,7 @@ def show(query: ViewQuery) -> Table:
 def coverage(answers: Sequence[Coverage], by: Sequence[str] = ("flow",)) -> Table:
     """Return a row for each item: those first that no call touched, then those that the last run did not."""
     one = len(answers) == 1
-    found = [(each, item) for each in answers for item in each.items]
+    found = sorted(((each, item) for each in answers for item in each.items), key=lambda each: _rank(*each))
     flows = counted(len({each.keys["flow"] for each in answers}), "flow")
     return Table(
         view="coverage",
@@ -60,7 +60,7 @@ def coverage(answers: Sequence[Coverage], by: Sequence[str] = ("flow",)) -> Tabl
             *(column._replace(shown=column.key != "flow" or not one) for column in columns.keys(by)),
             *_COLUMNS[1:],
         ],
-        rows=[_row(*each) for each in sorted(found, key=lambda each: _rank(*each))],
+        rows=MadeRows(len(found), lambda at: _outline(*found[at]), lambda at, outline: _row(*found[at], outline)),
         lead=_summary(answers) if one or tuple(by) == ("flow",) else "",
         notes=[UNITS, *(() if one else _summaries(answers))],
         identity=(*by, "kind", "item"),
@@ -96,21 +96,22 @@ def _summary(answers: Sequence[Coverage]) -> str:
     return f"{'; '.join(parts)}." if counts else ""
 
 
-def _row(answer: Coverage, item: CoveredItem) -> Row:
+def _outline(answer: Coverage, item: CoveredItem) -> Row:
     record: dict[str, Any] = {**answer.keys, **cells.values_of(item, "kind item calls served failed last declared")}
+    return Row(cells.where({**answer.keys, item.kind: item.item}), record)
+
+
+def _row(answer: Coverage, item: CoveredItem, outline: Row) -> Row:
     names = {**answer.keys, FIELD_OF_KIND[item.kind]: item.item}
     # The run that touched it last was made from a commit of its own.
     names_of_last = {name: value for name, value in names.items() if name != "commit"} | {"run": item.last}
-    where = f"{cells.where(names)} errored=false"
     missed = item.last != answer.last
     last = "" if not missed else item.last or NEVER
-    return Row(
-        cells.where({**answer.keys, item.kind: item.item}),
-        record,
-        {"last": last},
+    return outline._replace(
+        display={"last": last},
         severity={} if item.calls else {"": "warn"},
         # Nothing lies below what was never touched.
-        where=where if item.last is not None else "",
+        where=f"{cells.where(names)} errored=false" if item.last is not None else "",
         leads="" if item.calls or item.last is None else f"{cells.where(names_of_last)} errored=false",
     )
 

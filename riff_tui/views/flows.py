@@ -17,7 +17,7 @@ from riff_tui.shapes import COUNT, INTERVALS, NUMBER, TEXT, by_name, list_of, or
 from riff_tui.table import BOUNDS, LATER, Bounds, Column, Row, Severity, Table, in_one_step
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import percent
-from riff_tui.view_query import FilterParts, ViewQuery, matching
+from riff_tui.view_query import FilterParts, MadeRows, ViewQuery, matching, outlines
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
@@ -61,29 +61,35 @@ _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
 def show(query: ViewQuery) -> Table:
     """Return the matrix with what is to be fixed first, and trends if asked for; deferred where that takes long."""
+    from riff_store.filters.dimensions import Grouping
     from riff_store.filters.sql import needs
     from riff_store.queries.flows import flow_cells
+    from riff_store.queries.sums import call_counts
 
     request, wanted = query.request, query.parts()
 
     def build(parts: FilterParts, *, trend: bool, edits: bool) -> Table:
         # All rows are only counted, unless they are what was asked for.
         own = parts.calls is wanted.calls
-        found = flow_cells(
-            query.store, parts.calls, query.keys, wanted.judges, trend=trend and own, edits=edits and own
-        )
+        found = query.kept(flow_cells, parts.calls, query.keys, wanted.judges, trend=trend and own, edits=edits and own)
         built = flows(found, query.keys, query.bounds)
         if not own or parts.rows is None:
             return built
-        left = {row.id for row in matching(built, parts.rows)}
+        left = {row.id for row in outlines(matching(built, parts.rows))}
         shown = flows(
-            [cell for cell, row in zip(found, built.rows, strict=True) if row.id in left], query.keys, query.bounds
+            [cell for cell, row in zip(found, outlines(built.rows), strict=True) if row.id in left],
+            query.keys,
+            query.bounds,
         )
         # The units stand for all columns; what else is noted is of the rows that are shown.
         return built._replace(notes=[*built.notes[:1], *shown.notes[1:]])
 
     def table(*, trend: bool, whole: bool = True) -> Table:
-        found = query.result(wanted, partial(build, trend=trend, edits=whole))
+        found = query.result(
+            wanted,
+            partial(build, trend=trend, edits=whole),
+            count=lambda: len(call_counts(query.store, None, Grouping(query.keys))),
+        )
         if not whole:
             return found._replace(headline=f"Fix first: {LATER}")
         if request.bare:
@@ -92,15 +98,15 @@ def show(query: ViewQuery) -> Table:
 
         # Names in the filter choose rows, and with them the calls behind these.
         scope = all_of([*conjuncts(wanted.calls), *(part for part in conjuncts(wanted.rows) if _names_calls(part))])
-        first, said = first_to_fix(query.store, scope), render(scope)
+        first, said = query.kept(first_to_fix, scope), render(scope)
         # A filter of rows leaves calls out too: what is to be fixed is in a row that it shows.
-        if wanted.rows is not None and not any(first and _fails(row.record, first) for row in found.rows):
-            ways = [way for row in found.rows if (way := Filter(row.where).predicate) is not None]
+        if wanted.rows is not None and not any(first and _fails(row.record, first) for row in outlines(found.rows)):
+            ways = [way for row in outlines(found.rows) if (way := Filter(row.where).predicate) is not None]
             scope = all_of([*conjuncts(scope), Or(tuple(ways)) if len(ways) > 1 else ways[0]]) if ways else scope
-            first, said = first_to_fix(query.store, scope) if ways else None, query.request.where or said
+            first, said = query.kept(first_to_fix, scope) if ways else None, query.request.where or said
             if not ways:
                 return found
-        return found._replace(**what_is_first(first, totals(query.store, scope), said))
+        return found._replace(**what_is_first(first, query.kept(totals, scope), said))
 
     if request.trend and request.defer and needs(wanted.calls, query.keys) == "base":
         steps = partial(in_one_step, "reading how it went run by run", partial(table, trend=True))
@@ -143,10 +149,11 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
-        rows=[
-            _row(cell, keys, judges, aspects, interaction, bounds, marks)
-            for cell, marks in zip(answers, errored, strict=True)
-        ],
+        rows=MadeRows(
+            len(answers),
+            lambda at: _outline(answers[at], keys, judges, aspects, interaction),
+            lambda at, outline: _row(answers[at], outline, judges, aspects, bounds, errored[at]),
+        ),
         notes=[
             _units([*columns.ASPECTS, *added]),
             *cells.measured_note(answers),
@@ -165,14 +172,12 @@ def _units(aspects: Sequence[Column]) -> str:
     return f"{UNITS}{''.join(f' · {each.title} {each.unit}{which}' for each, which in better)}."
 
 
-def _row(
+def _outline(
     cell: FlowCell,
     keys: Sequence[str],
     judges: Sequence[str],
     aspects: Sequence[str],
     interaction: Sequence[Column],
-    bounds: Bounds,
-    errored: Mapping[str, Severity],
 ) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "measured": cell.success.n}
@@ -187,29 +192,36 @@ def _row(
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
     record |= columns.interaction_values(cell, interaction)
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
+    where = cells.where(names)
+    # Calls that are all errored have no place in any average, so none of these lies below.
+    return Row(where, record, thin=is_thin(cell), where=where, leads="" if cell.n else where)
+
+
+def _row(
+    cell: FlowCell,
+    outline: Row,
+    judges: Sequence[str],
+    aspects: Sequence[str],
+    bounds: Bounds,
+    errored: Mapping[str, Severity],
+) -> Row:
     measures: dict[str, Measure] = {
         **{aspect: cell.aspects[aspect] for aspect in aspects if aspect in cell.aspects},
         **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
         "success_rate": cell.success,
         "quality": cell.quality,
     }
-    record["intervals"] = cells.intervals(measures | cells.caller_intervals(cell))
+    record = {**outline.record, "intervals": cells.intervals(measures | cells.caller_intervals(cell))}
     if cell.trend:
         record["trend"] = list(cell.trend)
     display = columns.interaction_texts(cell.interaction)
     if cell.last_edit:
         record["last_edit"] = changes.edit_record(cell.last_edit)
         display["last_edit"] = changes.edit_in_short(cell.last_edit)
-    where = cells.where(names)
-    return Row(
-        where,
-        record,
-        display,
+    return outline._replace(
+        record=record,
+        display=display,
         severity=cells.with_errored(_marks(cell, record, judges, aspects, bounds), errored),
-        thin=is_thin(cell),
-        where=where,
-        # Calls that are all errored have no place in any average, so none of these lies below.
-        leads="" if cell.n else where,
         counts=cells.counts_of(cell.n, measures),
     )
 
@@ -239,8 +251,9 @@ def _marks(
 def _summary(table: Table) -> str:
     """Count what the names stand for, and calls, instead of rows."""
     names = [column.key for column in table.columns if column.kind == "name"]
-    calls = sum((row.record.get("n") or 0) + (row.record.get("excluded") or 0) for row in table.rows)
-    counts = [(len({row.record.get(name) for row in table.rows}), name) for name in names]
+    rows = list(outlines(table.rows))
+    calls = sum((row.record.get("n") or 0) + (row.record.get("excluded") or 0) for row in rows)
+    counts = [(len({row.record.get(name) for row in rows}), name) for name in names]
     return " · ".join(f"{count:,} {noun if count == 1 else f'{noun}s'}" for count, noun in (*counts, (calls, "call")))
 
 

@@ -64,7 +64,7 @@ _SIGNS = {"success": UNICODE.success, "escalation": UNICODE.escalation}
 
 def show(query: ViewQuery) -> Table:
     """Return the funnel of each flow in scope."""
-    from riff_store.queries.funnel import compared_states, funnels
+    from riff_store.queries.funnel import compared_states, count_funnels, funnels
 
     by = ("flow", *(key for key in query.request.by if key != "flow"))
 
@@ -77,7 +77,8 @@ def show(query: ViewQuery) -> Table:
 
     query.parts()  # says what is wrong with the filter
     # A funnel of some of the calls: whatever a filter speaks of, of no row of it alone.
-    table = with_excluded(query, query.result(FilterParts(calls=query.predicate), build))
+    counted = (lambda: count_funnels(query.store)) if by == ("flow",) else None
+    table = with_excluded(query, query.result(FilterParts(calls=query.predicate), build, count=counted))
     return table if table.sort else table._replace(rows=list(_under_one_name(table.rows)))
 
 

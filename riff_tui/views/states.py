@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import Predicate, Term, conjuncts
+from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.measure import is_thin, mean
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, or_null
-from riff_tui.table import Column, MadeRows, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import excluded_text, fixed, percent
+from riff_tui.view_query import MadeRows, outlines
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.states import SegmentCell, StateCell
-    from riff_tui.view_query import FilterParts, ViewQuery
+    from riff_tui.view_query import BuildTable, FilterParts, ViewQuery
 
 
 SUMMING = "summing up the states"
@@ -35,7 +36,7 @@ STEPS = (
 
 def show(query: ViewQuery) -> Table:
     """Return the states with how many calls were errored and, where the filter names a flow, where each state led."""
-    from riff_store.queries.states import ORDERED_BY, state_cells
+    from riff_store.queries.states import ORDERED_BY, count_states, state_cells
     from riff_store.queries.sums import takes_long
 
     def build(whole: bool, parts: FilterParts) -> Table:
@@ -43,21 +44,30 @@ def show(query: ViewQuery) -> Table:
         return states(answers, query.keys, flows=_named_flows(query.predicate))
 
     def table(whole: bool) -> Table:
-        found = query.result(query.parts(), partial(build, whole))
-        # A dump makes the rows that it shows; a screen walks all of them.
-        rows = list(found.rows) if query.request.defer else found.rows
-        found = found._replace(title=TITLE.format(scope=flows_of(query.predicate)), rows=rows)
+        found = of_named_flows(query, partial(build, whole), lambda: count_states(query.store, query.keys))
+        found = found._replace(title=TITLE.format(scope=flows_of(query.predicate)))
         if not whole:
             return found
         found = with_excluded(query, found)
         if not any(term.field == "flow" for term in _terms_that_hold(query.predicate)):
             return found
-        return found._replace(notes=[*found.notes, *successors(found.rows)])
+        return found._replace(notes=[*found.notes, *successors(outlines(found.rows))])
 
     if not takes_long(query.store, query.parts().calls, query.keys):
         return table(True)
     later = {column.key for column in (*columns.STATE_METRICS, columns.TO_STATES)} - {*ORDERED_BY, "lost"}
     return query.in_two_parts(table, SUMMING, later)
+
+
+def of_named_flows(query: ViewQuery, build: BuildTable, count: Callable[[], int]) -> Table:
+    """Return a result for which no other calls are read than those of the flows that the filter names, if it does."""
+    parts = query.parts()
+    named = [term for term in _terms_that_hold(parts.rows) if (term.field, term.operator) == ("flow", "=")]
+    if parts.calls is None and named:
+        found = query.result(parts._replace(calls=all_of(named)), build, count=count)
+        if found.matched:
+            return found
+    return query.result(parts, build, count=count)
 
 
 def with_excluded(query: ViewQuery, table: Table) -> Table:
@@ -66,7 +76,7 @@ def with_excluded(query: ViewQuery, table: Table) -> Table:
     from riff_store.queries.sums import call_sums
 
     keys = tuple(dict.fromkeys(("flow", *query.request.by)))
-    shown = {tuple(row.record[key] for key in keys) for row in table.rows}
+    shown = {tuple(row.record[key] for key in keys) for row in outlines(table.rows)}
     counts = call_sums(query.store, query.parts().calls, Grouping(keys))
     left_out = [calls for names, calls in counts.items() if names in shown or not calls.n]
     excluded, failed = sum(calls.excluded for calls in left_out), sum(calls.caller_failed for calls in left_out)
@@ -117,7 +127,11 @@ def states(
             *(columns.STEPS if has_steps else ()),
             columns.TO_STATES,
         ],
-        rows=MadeRows(len(answers), lambda at: _row(answers[at], keys, has_steps)),
+        rows=MadeRows(
+            len(answers),
+            lambda at: _outline(answers[at], keys, has_steps),
+            lambda at, outline: _row(answers[at], outline, keys),
+        ),
         notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers, flows)],
     )
 
@@ -137,21 +151,23 @@ def segment_marks(cell: SegmentCell, record: Mapping[str, Any]) -> dict[str, Sev
     return marks
 
 
-def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
+def _outline(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, "failed": cell.failed}
     record |= record_of(cell)
     record["to_states"] = dict(cell.to_states)
     if has_steps:
         record |= cells.step_record(cell.steps)
-    record["intervals"] = cells.intervals(cell.measures)
-    where, leads = cells.where(names), _leads(names, cell)
-    return Row(
-        where,
-        record,
+    where = cells.where(names)
+    return Row(where, record, thin=is_thin(cell), where=where)
+
+
+def _row(cell: StateCell, outline: Row, keys: Sequence[str]) -> Row:
+    record = {**outline.record, "intervals": cells.intervals(cell.measures)}
+    leads = _leads({key: cell.keys.get(key) for key in keys}, cell)
+    return outline._replace(
+        record=record,
         severity=cells.state_marks(record, typed=cell.typed),
-        thin=is_thin(cell),
-        where=where,
         counts=cells.counts_of(cell.n, cell.measures),
         order="correctness" if leads else "",
         leads=leads,
@@ -167,7 +183,7 @@ def _leads(names: Mapping[str, str | None], cell: StateCell) -> str:
     return cells.missed_step_filter(names, cell.steps)
 
 
-def successors(rows: Sequence[Row]) -> list[str]:
+def successors(rows: Iterable[Row]) -> list[str]:
     """Return where each state of the rows led to, with counts, a line each."""
     lines = []
     for row in rows:
@@ -237,13 +253,13 @@ _WORST = (
 
 def show_segments(query: ViewQuery) -> Table:
     """Return the segments, with the flows that the table is about and how many calls were errored."""
-    from riff_store.queries.states import segment_cells
+    from riff_store.queries.states import count_segments, segment_cells
 
     def build(parts: FilterParts) -> Table:
         answers = segment_cells(query.store, parts.calls, by=query.keys)
         return segments(answers, query.keys, flows=_named_flows(query.predicate))
 
-    table = query.result(query.parts(), build)
+    table = of_named_flows(query, build, lambda: count_segments(query.store, query.keys))
     return with_excluded(query, table._replace(title=SEGMENTS_TITLE.format(scope=flows_of(query.predicate))))
 
 
@@ -256,41 +272,46 @@ def segments(
         view="segments",
         title=SEGMENTS_TITLE.format(scope=scope),
         columns=[*columns.keys(keys), columns.FAILED_HERE, _N, *columns.STATE_METRICS, *_WORST],
-        rows=[_segment_row(cell, keys) for cell in answers],
+        rows=MadeRows(
+            len(answers),
+            lambda at: _segment_outline(answers[at], keys),
+            lambda at, outline: _segment_row(answers[at], outline, keys),
+        ),
         notes=[UNITS, *cells.typed_note(answers, flows)],
     )
 
 
-def _segment_row(cell: SegmentCell, keys: Sequence[str]) -> Row:
+def _segment_outline(cell: SegmentCell, keys: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    worst, stall = cell.worst.keys.get("state"), mean(cell.worst.measures, "stall")
     low, high = mean(cell.least.measures, "progress"), mean(cell.most.measures, "progress")
     record: dict[str, Any] = {
         **names,
         "n": cell.n,
         "failed": cell.failed,
         **record_of(cell),
-        "worst_state": worst,
-        "worst_stall": stall,
+        "worst_state": cell.worst.keys.get("state"),
+        "worst_stall": mean(cell.worst.measures, "stall"),
         "worst_n": cell.worst.n,
         "cohesion": None if low is None or high is None else high - low,
         "least_state": cell.least.keys.get("state"),
         "most_state": cell.most.keys.get("state"),
-        "intervals": cells.intervals(cell.measures),
     }
-    where, leads = cells.where(names), ""
+    where = cells.where(names)
+    return Row(where, record, thin=is_thin(cell), where=where if cell.n or cell.failed else "")
+
+
+def _segment_row(cell: SegmentCell, outline: Row, keys: Sequence[str]) -> Row:
+    record = {**outline.record, "intervals": cells.intervals(cell.measures)}
+    worst, stall, leads = record["worst_state"], record["worst_stall"], ""
     if not cell.n and cell.failed:
         # Calls are blamed on a step that they never came to: no state of the phase has a row, and the calls prove it.
-        others = {key: name for key, name in names.items() if key != "segment"}
+        others = {key: cell.keys.get(key) for key in keys if key != "segment"}
         leads = cells.where({**others, "first_failed": worst})
-    return Row(
-        where,
-        record,
+    return outline._replace(
+        record=record,
         display={"worst_state": f"{worst} (stall {percent(stall)}, n {cell.worst.n})"},
         posted={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
         severity=segment_marks(cell, record),
-        thin=is_thin(cell),
-        where=where if cell.n or cell.failed else "",
         counts=cells.counts_of(cell.n, cell.measures),
         leads=leads,
     )

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from riff_store.vocabulary import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, NUMBER, by_name, list_of, or_null
-from riff_tui.table import Column, MadeRows, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.view_query import MadeRows, outlines
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.contents import RunSummary
     from riff_store.queries.quality import RunQuality
-    from riff_tui.view_query import BuildTable, ViewQuery
+    from riff_tui.view_query import ViewQuery
 
 DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."
 UNITS = (
@@ -61,13 +62,9 @@ def show(query: ViewQuery) -> Table:
     """Return the runs of such calls, with lines above them."""
     from riff_store.queries.quality import timeline as asked
 
-    return with_lines(_result(query, lambda parts: timeline(asked(query.store, parts.calls, parts.judges))))
-
-
-def _result(query: ViewQuery, build: BuildTable) -> Table:
-    """Return a result of which a dump makes the rows that it shows; a screen walks all of them."""
-    table = query.result(query.parts(), build)
-    return table._replace(rows=list(table.rows)) if query.request.defer else table
+    return with_lines(
+        query.result(query.parts(), lambda parts: timeline(asked(query.store, parts.calls, parts.judges)))
+    )
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
@@ -87,7 +84,8 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         columns=shown,
         rows=MadeRows(
             len(answers),
-            lambda at: _row(answers[at], (COMPUTED, *judges), answers[max(0, at + 1 - TREND) : at + 1]),
+            lambda at: _outline(answers[at], (COMPUTED, *judges), answers[max(0, at + 1 - TREND) : at + 1]),
+            lambda at, outline: _row(answers[at], outline),
         ),
         notes=[
             UNITS,
@@ -101,7 +99,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
 
 def with_lines(table: Table) -> Table:
     """Add lines above the rows, which go through these in time: of success, and of each column of quality."""
-    records = [row.record for row in table.rows]
+    records = [row.record for row in outlines(table.rows)]
     runs = sorted(records, key=lambda run: (run["started_at"] is None, run["started_at"] or "", run["run"]))
     judges = dict.fromkeys(judge for run in runs for judge in run["quality"])
     series = {_SUCCESS: [run["success_rate"] for run in runs]}
@@ -112,8 +110,7 @@ def with_lines(table: Table) -> Table:
     return table._replace(figure=Sparklines(series, rates=(_SUCCESS,)), notes=[*table.notes, LINES])
 
 
-def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -> Row:
-    measures = {f"quality.{judge}": run.quality[judge] for judge in judges if judge in run.quality}
+def _outline(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -> Row:
     record: dict[str, Any] = {
         "run": run.run,
         "started_at": cells.moment(run.started_at),
@@ -124,10 +121,17 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
         **changes.change_record(run.change),
         "moved": ", ".join(flow.flow for flow in run.moved) or None,
         "changes": [changes.flow_record(flow) for flow in run.moved],
-        "intervals": cells.intervals({"success_rate": run.success, **measures}),
+        "intervals": {},
         "edit": changes.edit_record(run.edit),
         "trend": [each.success.mean for each in lately],
     }
+    where = cells.where({"run": run.run})
+    return Row(where, record, thin=cells.is_thin(run.n), where=where)
+
+
+def _row(run: RunQuality, outline: Row) -> Row:
+    measures = {f"quality.{judge}": run.quality[judge] for judge in outline.record["quality"] if judge in run.quality}
+    record = {**outline.record, "intervals": cells.intervals({"success_rate": run.success, **measures})}
     counts = cells.counts_of(run.n, {"success_rate": run.success, **measures})
     display = cells.interval_texts(_QUALITY, record)
     if run.change:
@@ -136,9 +140,7 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
         display["moved"] = changes.flows_in_short(run.moved)
     if run.edit:
         display["edit"] = changes.edit_in_short(run.edit, with_flow=run.flows > 1)
-    where = cells.where({"run": run.run})
-    thin = cells.is_thin(run.n)
-    return Row(where, record, display, severity=_marks(run), thin=thin, where=where, counts=counts)
+    return outline._replace(record=record, display=display, severity=_marks(run), counts=counts)
 
 
 def _marks(run: RunQuality) -> dict[str, Severity]:
@@ -218,7 +220,7 @@ def show_runs(query: ViewQuery) -> Table:
     """Return the runs that hold such calls."""
     from riff_store.queries.contents import runs as asked
 
-    return _result(query, lambda parts: runs(asked(query.store, parts.calls)))
+    return query.result(query.parts(), lambda parts: runs(asked(query.store, parts.calls)))
 
 
 def runs(answers: Sequence[RunSummary]) -> Table:
@@ -228,18 +230,21 @@ def runs(answers: Sequence[RunSummary]) -> Table:
         view="runs",
         title="Runs (latest first)",
         columns=cells.shown_where_failed(_RUN_COLUMNS, answers),
-        rows=MadeRows(len(ordered), lambda at: _run_row(ordered[at])),
+        rows=MadeRows(
+            len(ordered),
+            lambda at: cells.plain_row(_PLAIN_COLUMNS, ordered[at], ("run",)),
+            lambda at, outline: _run_row(ordered[at], outline),
+        ),
         notes=[RUN_UNITS, *cells.measured_note(answers), *cells.caller_note(answers)],
     )
 
 
-def _run_row(run: RunSummary) -> Row:
-    row = cells.plain_row(_PLAIN_COLUMNS, run, ("run",))
+def _run_row(run: RunSummary, outline: Row) -> Row:
     measures = {"success_rate": run.success, "quality": run.quality}
-    record = {**row.record, "intervals": cells.intervals(measures | cells.caller_intervals(run))}
+    record = {**outline.record, "intervals": cells.intervals(measures | cells.caller_intervals(run))}
     display, counts = cells.interval_texts(_RUN_COLUMNS, record), cells.counts_of(run.n, measures)
     [marks] = cells.errored_marks([run])
-    return row._replace(record=record, display=display, counts=counts, severity=marks)
+    return outline._replace(record=record, display=display, counts=counts, severity=marks)
 
 
 RUNS = ViewSpec(

@@ -68,7 +68,9 @@ def show(query: ViewQuery) -> Table:
     from riff_store.queries.states import tool_cells
 
     found = query.result(
-        query.parts(), lambda parts: tools(tool_cells(query.store, parts.calls, query.keys), query.keys)
+        query.parts(),
+        lambda parts: tools(tool_cells(query.store, parts.calls, query.keys), query.keys),
+        count=lambda: len(tool_cells(query.store, None, query.keys)),
     )
     if not found.counts.total:
         return found._replace(notes=[*found.notes, NO_TOOLS if count_conversations(query.store) else EMPTY_STORE])

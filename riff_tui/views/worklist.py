@@ -26,7 +26,7 @@ from riff_tui.filters.filter import render
 from riff_tui.shapes import TEXT, list_of
 from riff_tui.table import BOUNDS, DRILL, NOT_MEASURED, Bounds, Column, Row, Section, Severity, Table, in_one_step
 from riff_tui.text.numbers import excluded_text, fixed, percent
-from riff_tui.view_query import FilterParts, ViewQuery
+from riff_tui.view_query import EVERYTHING, FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
@@ -79,8 +79,10 @@ def show(query: ViewQuery) -> Table:
 
     def table(whole: bool) -> Table:
         def build(parts: FilterParts) -> Table:
-            # Where rows are chosen by what they say, all have to be made.
-            answer = asked(query.store, parts.calls, query.limit if parts.rows is None else None, whole=whole)
+            # Of everything, beside what is asked for, rows are only counted. Where they are chosen by what they say,
+            # all have to be made.
+            limit = 0 if parts is EVERYTHING else query.limit if parts.rows is None else None
+            answer = asked(query.store, parts.calls, limit, whole=whole)
             return worklist(answer, parts.calls, query.request.store, query.bounds)
 
         return query.result(query.parts(), build)

@@ -14,13 +14,15 @@ from riff_store import schema as models
 from riff_store.engines import engine_at
 from riff_store.engines.engine import BUSY_SECONDS as BUSY_SECONDS
 from riff_store.engines.engine import BulkConnection, Engine
-from riff_store.errors import OF_DAMAGE, NewerStore, NotAStore, OlderStore
+from riff_store.errors import OF_DAMAGE, NewerStore, NotAStore, OlderStore, StoreMissing
 from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation, WriteNotice
 
 Made = TypeVar("Made")
+LASTING = 6
+"""So many answers are kept from one question to the next."""
 _HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation", "forgotten_call")
 
 
@@ -97,14 +99,22 @@ class Store:
             return None if self._kept is None else self._kept.get(key)
 
     def lasting(self, key: object, make: Callable[[], Made]) -> Made:
-        """Return what was made for a key since anybody wrote to the store, in whatever snapshot."""
+        """Return what was made for a key since anybody wrote to the store, in whatever snapshot.
+
+        What was used longest ago of more than `LASTING` is made anew, and all where the store is gone.
+        """
         with self._lock:
-            written = self.engine, self.change_counter()
+            try:
+                written = self.engine, self.change_counter(), len(self.kept_notes)
+            except StoreMissing:
+                return make()
             if self._lasting[0] != written:
                 self._lasting = written, {}
-            if key not in self._lasting[1]:
-                self._lasting[1][key] = make()
-            made: Made = self._lasting[1][key]
+            kept = self._lasting[1]
+            made: Made = kept.pop(key) if key in kept else make()
+            kept[key] = made
+            while len(kept) > LASTING:
+                del kept[next(iter(kept))]
             return made
 
     @contextmanager

@@ -42,7 +42,7 @@ from riff_tui.tui.data.session import (
     session_path,
 )
 from riff_tui.tui.host import Host
-from riff_tui.tui.navigation.history import MOST_UNFOLDED, History
+from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import (
     SIDE_BY_SIDE,
     START,
@@ -113,3 +113,4 @@ from riff_tui.tui.widgets.field import LONGEST, EditedLine, Field, printable
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.menu import ChoiceList, Menu, MenuItem
 from riff_tui.tui.widgets.pane import Pane, Reader
+from riff_tui.view_query import MOST_UNFOLDED

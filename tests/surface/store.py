@@ -86,7 +86,7 @@ from riff_store.queries.calls import CallList, Example, names_of_calls, told_by
 from riff_store.queries.causes import Cause, Causes, Lift, causes
 from riff_store.queries.comparison import Comparison, Difference, FlowPairs, compare
 from riff_store.queries.contents import RunSummary, SkippedEntry, counted_names, known_names, runs, skipped
-from riff_store.queries.conversation import AskedStep, CallDetail, Verdict, VisitedState, conversation
+from riff_store.queries.conversation import AskedStep, CallDetail, Verdict, VisitedState, call_interaction, conversation
 from riff_store.queries.conversations import (
     PLAIN,
     Call,
@@ -144,7 +144,6 @@ from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,
     call_counts,
-    call_interaction,
     call_sums,
     lost_in_states,
     state_sums,

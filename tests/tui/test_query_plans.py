@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
+from benchmarks.load import Shape, transcript_file
+from benchmarks.ours import ingest_file
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_stores import world
-from tests.surface.store import Store
+from tests.surface.store import Measure, Store, open_store
 from tests.surface.tui import ask
 
 OF_CALLS = {"conversation", "aspect_score", "state_score", "transition", "tool_score"}
@@ -80,3 +82,54 @@ def test_a_list_of_a_few_calls_looks_only_through_runs_that_have_some_of_them(st
 def test_a_scan_would_be_noticed(store: Store) -> None:
     statement = 'SELECT COUNT(*) FROM "conversation" AS "t1" WHERE "t1"."trial" = 7'
     assert list(scanned(store, [statement])) == [statement]
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Store]]:
+    """A store, and one of as many calls that has many more flows, agents, runs and states."""
+    folder = tmp_path_factory.mktemp("grown")
+    shapes = {"few": Shape(flows=3, agents=2, runs=2), "many": Shape(flows=40, agents=5, runs=90, states=30)}
+    with ExitStack() as opened:
+        for name, shape in shapes.items():
+            ingest_file(transcript_file(folder, 400, shape=shape), folder / f"{name}.db", with_text=False)
+        few, many = (opened.enter_context(open_store(folder / f"{name}.db")) for name in shapes)
+        yield few, many
+
+
+@pytest.mark.parametrize(
+    "view",
+    ["worklist", "flows", "segments", "states", "funnel", "coverage", "routes", "tools", "timeline", "runs", "repeats"],
+)
+@pytest.mark.parametrize("where", ["", "flow=flow_01"])
+def test_a_view_asks_as_often_however_much_there_is_beside_its_calls(
+    view: str, where: str, grown: tuple[Store, Store]
+) -> None:
+    few, many = (asked(store, view, where) for store in grown)
+    # Where a state stands out a few questions more say which agents fail there.
+    assert 0 < len(many) <= len(few) + 5
+
+
+def test_a_call_is_found_by_its_id_with_few_questions_whatever_the_number_of_runs(grown: tuple[Store, Store]) -> None:
+    few, many = (asked(store, "conversations", "conversation=c-0000007") for store in grown)
+    assert len(many) <= len(few)
+    assert sum(each.startswith("SELECT") for each in many) <= 24
+
+
+@pytest.mark.parametrize("view", ["flows", "segments", "states"])
+def test_intervals_are_computed_for_the_rows_that_are_shown(
+    view: str, grown: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[Measure] = []
+    interval = Measure.interval
+
+    def counting(measure: Measure) -> tuple[float, float] | None:
+        computed.append(measure)
+        return interval(measure)
+
+    monkeypatch.setattr(Measure, "interval", counting)
+    counts = []
+    for store in grown:
+        computed.clear()
+        assert len(ask(store, view, limit=3)) == 3
+        counts.append(len(computed))
+    assert 0 < counts[1] <= 2 * counts[0]

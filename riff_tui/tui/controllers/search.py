@@ -17,6 +17,7 @@ from riff_tui.filters.parser import parse
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.lists import PAGE, PagedRows, all_loaded, is_loaded
 from riff_tui.tui.render.styled_lines import match_patterns
+from riff_tui.view_query import outlines
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def count_matches(expression: str, table: Table) -> int | None:
     if calls is not None or rows is None:
         return None
     holds = compile_predicate(rows, _names(table))
-    return sum(holds(row.record) for row in table.rows)
+    return sum(holds(row.record) for row in outlines(table.rows))
 
 
 def row_test(expression: str, table: Table) -> RowTest | None:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
-from riff_tui.table import Column, LazyRows, MadeRows, Row, Table
+from riff_tui.table import Column, LazyRows, Row, Table
 from riff_tui.tui.data.session import SessionFile
 from riff_tui.tui.navigation.location import Location
+from riff_tui.view_query import MadeRows, outlines
 from riff_tui.view_registry import spec_of
 
 PAGE = 256
@@ -118,9 +119,13 @@ def all_loaded(rows: Sequence[Row]) -> bool:
     return isinstance(rows, list | tuple | MadeRows)
 
 
-def loaded_indices(rows: Sequence[Row]) -> Iterable[int]:
-    """Return the indices of the rows that can be looked at without a query."""
-    return rows.indices if isinstance(rows, PagedRows) else range(len(rows)) if isinstance(rows, list | tuple) else ()
+def loaded_places(rows: Sequence[Row], ids: Collection[str]) -> dict[str, int]:
+    """Return where the rows of some ids are, as far as they can be looked at without a query."""
+    if isinstance(rows, PagedRows):
+        return {rows[place].id: place for place in rows.indices if rows[place].id in ids}
+    if not ids or not isinstance(rows, list | tuple | MadeRows):
+        return {}
+    return {row.id: place for place, row in enumerate(outlines(rows)) if row.id in ids}
 
 
 def index_of(rows: Sequence[Row], row_id: str, index: int) -> int:
@@ -128,8 +133,9 @@ def index_of(rows: Sequence[Row], row_id: str, index: int) -> int:
     index = max(0, min(index, len(rows) - 1))
     if not len(rows) or not row_id or (is_loaded(rows, index) and rows[index].id == row_id):
         return index
-    found = (each for each in range(len(rows)) if is_loaded(rows, each) and rows[each].id == row_id)
-    return next(found, index)
+    if isinstance(rows, PagedRows):
+        return loaded_places(rows, (row_id,)).get(row_id, index)
+    return next((place for place, row in enumerate(outlines(rows)) if row.id == row_id), index)
 
 
 # Keep what a user sets in lists: the marked rows of each list, the columns chosen for each view.
@@ -248,7 +254,7 @@ class ListState:
         Of a long list only loaded rows are looked at, and where others were marked in this same order.
         """
         ids = frozenset(self.marks(location))
-        found = {index for index in loaded_indices(rows) if rows[index].id in ids}
+        found = set(loaded_places(rows, ids).values())
         for row_id in ids:
             index = self._indices.get((location.cache_key, row_id))
             if index is not None and index < len(rows) and not is_loaded(rows, index):

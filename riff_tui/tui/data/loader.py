@@ -11,13 +11,13 @@ from riff_tui.catalog import Request
 from riff_tui.descent import about_calls, narrow, without_bare_words
 from riff_tui.errors import RiffError, UsageError
 from riff_tui.filters import Filter
-from riff_tui.table import Deferred, MadeRows, Row, Table, as_read, in_one_step, label, run_steps, with_deferred
+from riff_tui.table import Deferred, Row, Table, as_read, in_one_step, label, run_steps, with_deferred
 from riff_tui.tui.data.backend import ShowView
-from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_indices
-from riff_tui.tui.navigation.history import folded_by, wants_folding
+from riff_tui.tui.data.lists import PAGE, PagedRows, index_of, loaded_places
+from riff_tui.tui.navigation.history import may_fold, wants_folding
 from riff_tui.tui.navigation.location import CacheKey, Location, Stack, scope_of, sides_of
 from riff_tui.tui.navigation.stacks import place_name
-from riff_tui.view_query import ordered
+from riff_tui.view_query import MadeRows, ordered, outlines
 from riff_tui.view_registry import spec_of
 from riff_tui.views.compare import SIDE_BY_SIDE, side_by_side
 
@@ -89,10 +89,10 @@ def load_rows(show: ShowView, location: Location) -> Table:
     if spec.screen.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
         return with_deferred(show(spec.screen.rows_of, request), partial(_paged, location=location))
-    request = location.request._replace(trend=spec.trend, defer=True)
+    request = location.request._replace(trend=spec.trend, defer=True, fold=may_fold(location))
     table = show(location.view, request)
     if wants_folding(location, table):
-        table = show(location.view, request._replace(by=folded_by(location)))
+        table = show(location.view, request._replace(by=may_fold(location)))
     return with_deferred(table, partial(_paged, location=location))
 
 
@@ -132,8 +132,10 @@ def load_list(show: ShowView, stack: Stack) -> tuple[Location, LoadedView] | Non
 
 def changed_rows(before: Table, after: Table) -> frozenset[str]:
     """Return the ids of rows that say something else than before; of a list read whole, also of rows that are new."""
-    rows = after.rows if isinstance(after.rows, list | tuple) else ()
-    old = {row.id: row for row in before.rows} if isinstance(before.rows, list | tuple) else {}
+    rows, old_rows = (
+        outlines(table.rows) if isinstance(table.rows, list | tuple | MadeRows) else () for table in (after, before)
+    )
+    old = {row.id: row for row in old_rows}
     return frozenset(row.id for row in rows if old.get(row.id) != row) if old else frozenset()
 
 
@@ -142,7 +144,7 @@ def _paged(table: Table, location: Location) -> Table:
     if isinstance(table.rows, list | tuple):
         return table
     if isinstance(table.rows, MadeRows):
-        return table._replace(rows=list(table.rows))
+        return table if len(table.rows) > PAGE else table._replace(rows=list(table.rows))
     rows = PagedRows(table.rows)
     rows.load(max(0, min(location.index, len(rows) - 1)) // PAGE)
     if location.row and not location.index:
@@ -192,8 +194,8 @@ def tested_location(location: Location, table: Table, ids: Sequence[str]) -> Loc
 
 def pair_of_sides(table: Table, ids: Sequence[str]) -> Table | None:
     """Return two rows side by side if they are loaded, and are two runs or two agents of one flow."""
-    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
-    rows = [found[row_id] for row_id in _in_time(table, ids) if row_id in found]
+    found = loaded_places(table.rows, ids)
+    rows = [table.rows[found[row_id]] for row_id in _in_time(table, ids) if row_id in found]
     pair = side_by_side(table, *rows) if len(rows) == 2 else None
     return pair if pair is not None and sides_of(pair) else None
 
@@ -231,15 +233,15 @@ def _in_time(table: Table, ids: Sequence[str]) -> Sequence[str]:
     """Return the ids in order of time if they are of runs in the table, both with a time; else as they are."""
     if spec_of(table.view).row_kind != "run":
         return ids
-    began = {row.id: row.record.get("started_at") for row in table.rows if row.id in ids}
+    began = {row.id: row.record.get("started_at") for row in outlines(table.rows) if row.id in ids}
     times = [began.get(row_id) for row_id in ids]
     return ids if None in times else sorted(ids, key=lambda row_id: began[row_id] or 0)
 
 
 def _pair_crumb(table: Table, ids: Sequence[str]) -> str:
     """Return both rows in few words if they are loaded."""
-    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
-    rows = [found[row_id] for row_id in ids if row_id in found]
+    found = loaded_places(table.rows, ids)
+    rows = [table.rows[found[row_id]] for row_id in ids if row_id in found]
     return " | ".join(label(table, row, rows) for row in rows) if len(rows) == len(ids) else "comparison"
 
 

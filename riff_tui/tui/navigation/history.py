@@ -9,6 +9,7 @@ from riff_tui.descent import fixed_fields, narrow
 from riff_tui.filters import Filter
 from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.location import START, Location, Stack, name_term
+from riff_tui.view_query import MOST_UNFOLDED, MadeRows, outlines
 from riff_tui.view_registry import spec_of
 
 MOST_STEPS = 200
@@ -112,10 +113,6 @@ def is_same(first: Stack, second: Stack) -> bool:
     return plain(first) == plain(second)
 
 
-MOST_UNFOLDED = 40
-"""With more rows than these, a matrix that can be regrouped begins with a row for each of its first names."""
-
-
 def folded_by(location: Location) -> tuple[str, ...]:
     """Return the names by which the rows of a location fold, none where they do not."""
     spec = spec_of(location.view)
@@ -127,14 +124,20 @@ def is_folded(location: Location) -> bool:
     return bool(location.by) and location.by == folded_by(location)
 
 
+def may_fold(location: Location) -> tuple[str, ...]:
+    """Return the names by which the rows of a location fold, none where somebody said how to tell them apart."""
+    by = folded_by(location)
+    return () if location.by or set(by) & fixed_fields(location.where.predicate) else by
+
+
 def wants_folding(location: Location, table: Table) -> bool:
     """Return whether the rows of a location are too many, and nobody said how to tell them apart."""
-    by = folded_by(location)
-    if not by or location.by or set(by) & fixed_fields(location.where.predicate):
+    by = may_fold(location)
+    if not by:
         return False
     # Rows that are read as they come into view are not all read for this.
-    is_long = isinstance(table.rows, list | tuple) and len(table.rows) > MOST_UNFOLDED
-    return is_long and len({row.record.get(by[0]) for row in table.rows}) < len(table.rows)
+    is_long = isinstance(table.rows, list | tuple | MadeRows) and len(table.rows) > MOST_UNFOLDED
+    return is_long and len({row.record.get(by[0]) for row in outlines(table.rows)}) < len(table.rows)
 
 
 def with_folding(history: History, table: Table) -> History:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from riff_store.metrics import METRICS
 from riff_tui.charts.sparklines import WHOLE
@@ -19,6 +20,7 @@ from riff_tui.text.numbers import BAR, cell_text, ends_text, is_right, percent
 from riff_tui.text.safe_text import cell_width, one_line
 from riff_tui.tui.data.lists import AS_IT_IS, INTERVAL, ColumnChoice, all_loaded, is_ranked, stays, with_intervals
 from riff_tui.tui.navigation.location import Location
+from riff_tui.view_query import MadeRows, outlines
 from riff_tui.view_registry import find, spec_of
 from riff_tui.views.parts.columns import CONVERSATION
 from riff_tui.views.spec import EMPTY_STORE, ViewSpec
@@ -38,6 +40,8 @@ WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
 LONGEST_TREND = 10
 # In more rows than these, no column is searched for values.
 _LOOKED_AT = 2_000
+_MADE = 100
+"""So many of the rows that are made when they are looked at show what they are like."""
 _SHORT = {
     **{metric.title: metric.short for metric in METRICS if metric.short and metric.kind != "judged"},
     "completed": "done",
@@ -153,8 +157,15 @@ def has_order(column: Column, table: Table) -> bool:
 
 
 def _known(table: Table) -> Sequence[Row]:
-    """Return the rows if all of them are loaded and they are few enough to look at, else none."""
-    return table.rows if len(table.rows) <= _LOOKED_AT and all_loaded(table.rows) else ()
+    """Return the rows if all of them are loaded and they are few enough to look at, else none.
+
+    Those that are made when they are looked at are not made for that, but for the first ones.
+    """
+    if len(table.rows) > _LOOKED_AT or not all_loaded(table.rows):
+        return ()
+    if not isinstance(table.rows, MadeRows):
+        return table.rows
+    return [*table.rows[:_MADE], *islice(outlines(table.rows), _MADE, None)]
 
 
 def _is_wanted(column: Column, table: Table, known: Sequence[Row], choice: ColumnChoice) -> bool:
@@ -453,7 +464,7 @@ def _counted(location: Location, table: Table, whole: int | None) -> str:
         gone = (whole or 0) - rows
         return " match" + (f" · {gone:,} hidden" if gone > 0 else "")
     summary = spec_of(location.view).words.summary
-    if summary is not None and isinstance(table.rows, list) and rows <= _SUMMED_UP:
+    if summary is not None and isinstance(table.rows, list | MadeRows) and rows <= _SUMMED_UP:
         return f" · {summary(table)}"
     return _reason(location) or f" {nouns(location, rows)}"
 

@@ -17,6 +17,7 @@ from riff_store.filters.dimensions import (
     judge_names,
     judges_meant,
     judges_shown,
+    keys_called,
     names_of,
     touched,
 )
@@ -48,22 +49,23 @@ class Known:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._names: dict[str, dict[int, str | None]] = {}
         self._held: dict[tuple[str, Term], frozenset[int]] = {}
         self.said: dict[Term, Collection[int]] = {}
         """The keys of the calls, of those that were searched for it, in which something was said as a term says."""
 
-    def names(self, dimension: str) -> dict[int, str | None]:
+    def names(self, dimension: str) -> Mapping[int, str | None]:
         """Return the name of every key of a dimension."""
-        if dimension not in self._names:
-            self._names[dimension] = names_of(self.store, DIMENSIONS[dimension])
-        return self._names[dimension]
+        return names_of(self.store, DIMENSIONS[dimension])
 
     def keys(self, dimension: str, term: Term) -> frozenset[int]:
         """Return the keys of a dimension whose names are as a term says."""
         if (dimension, term) not in self._held:
-            names = self.names(dimension).items()
-            self._held[dimension, term] = frozenset(key for key, name in names if satisfies(term, name))
+            if term.operator == "=" and isinstance(term.value, str):
+                # Filters name most rows that they choose, one by one.
+                found: Iterable[int] = keys_called(self.store, DIMENSIONS[dimension]).get(term.value, ())
+            else:
+                found = (key for key, name in self.names(dimension).items() if satisfies(term, name))
+            self._held[dimension, term] = frozenset(found)
         return self._held[dimension, term]
 
     def beginnings(self, term: Term) -> frozenset[int]:

@@ -59,11 +59,23 @@ FAILURE = {
 UNNAMED = {"last_ok": START, "first_failed": NONE_FOUND}
 
 
-def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
+def names_of(store: Store, dimension: Dimension) -> Mapping[int, str | None]:
     """Return the name of every key of a dimension."""
     table = dimension.table
     query = table.select(table.id, getattr(table, dimension.column))  # type: ignore[attr-defined]
-    return dict(store.execute(query))
+    return store.once(dimension, lambda: dict(store.execute(query)))
+
+
+def keys_called(store: Store, dimension: Dimension) -> Mapping[str | None, Sequence[int]]:
+    """Return the keys of a dimension that have each name."""
+
+    def found() -> dict[str | None, list[int]]:
+        called: dict[str | None, list[int]] = {}
+        for key, name in names_of(store, dimension).items():
+            called.setdefault(name, []).append(key)
+        return called
+
+    return store.once((keys_called, dimension), found)
 
 
 def touched(store: Store, field: str) -> dict[int, list[str]]:
@@ -100,13 +112,12 @@ class Grouping:
     def namer(self, store: Store) -> Callable[[tuple[Any, ...]], Names]:
         """Return a function from the values of the key columns to the names."""
         place = {key: index for index, key in enumerate(self.keys)}
-        lookups = [(place[DIMENSIONS[name].key], names_of(store, DIMENSIONS[name])) for name in self.by]
 
-        @cache
-        def names(values: tuple[Any, ...]) -> Names:
-            return tuple([known.get(values[index]) for index, known in lookups])
+        def namer() -> Callable[[tuple[Any, ...]], Names]:
+            lookups = [(place[DIMENSIONS[name].key], names_of(store, DIMENSIONS[name]).get) for name in self.by]
+            return cache(lambda values: tuple([name(values[index]) for index, name in lookups]))
 
-        return names
+        return store.once((Grouping.namer, self), namer)
 
 
 def judges_shown(store: Store) -> dict[int, str]:

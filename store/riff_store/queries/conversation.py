@@ -12,9 +12,9 @@ from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.filters.dimensions import judges_shown
 from riff_store.filters.notes import Note, notes_on
-from riff_store.interaction import Interaction
+from riff_store.interaction import EVENTS, Interaction
 from riff_store.queries.conversations import Call, calls_of
-from riff_store.queries.sums import call_interaction, typed_flows
+from riff_store.queries.sums import typed_flows
 from riff_store.transcripts import Transcripts
 
 
@@ -241,3 +241,10 @@ def transcript_of(store: Store, key: int) -> Mapping[str, object] | None:
         return Transcripts(store).document(body, dictionary)
     except ValueError as error:
         raise NotAStore(f"{store.location}: the transcript of this call is damaged", "ingest its file again") from error
+
+
+def call_interaction(store: Store, key: int) -> Interaction | None:
+    """Return the sums of one call by its key, `None` where there is no record of who spoke when."""
+    row = m.CallInteraction
+    query = row.select(*(getattr(row, name) for name in EVENTS)).where(row.conversation == key)
+    return next((Interaction(1, *found) for found in store.execute(query)), None)

@@ -26,6 +26,7 @@ from riff_store.queries.sums import (
     call_sums,
     outcome_sums,
     places_of_states,
+    state_counts,
     step_counts,
 )
 from riff_store.vocabulary import route_text
@@ -108,6 +109,15 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
         if sums.n
     ]
     return sorted(found, key=lambda each: (-each.failed, -each.calls, *(name or "" for name in each.keys.values())))
+
+
+def count_funnels(store: Store) -> int:
+    """Return how many rows the funnels of all flows have together."""
+    states = Grouping(("flow", "state"))
+    with store.snapshot():
+        counted = {flow for (flow,), (n, _) in call_counts(store, None, Grouping(("flow",))).items() if n}
+        asked = (ask(store, None, states) for ask in (state_counts, outcome_sums, blame_counts))
+        return len({names for found in asked for names in found if names[0] in counted})
 
 
 def outcomes_of_flows(store: Store) -> dict[str, dict[str, str]]:

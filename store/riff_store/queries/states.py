@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from functools import reduce
 from typing import Any, NamedTuple
 
 from riff_store import schema as m
@@ -24,6 +25,8 @@ from riff_store.queries.sums import (
     add,
     blame_counts,
     ordering_sums,
+    ranking_sums,
+    state_counts,
     state_sums,
     step_counts,
     tool_sums,
@@ -101,43 +104,57 @@ def state_cells(
     by: Sequence[str] = ("flow", "state"),
     *,
     whole: bool = True,
+    only: Collection[Names] | None = None,
 ) -> list[StateCell]:
     """Return the cells of the state matrix, the worst first; terms about states narrow the states' rows.
 
     `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone,
     states that flow files describe and no call has seen are there with n = 0, unless the filter asks
     for more than flows and states; so are states that tasks asked for in vain. Cells that are not to be `whole` have
-    the measures that order them alone, and no steps to other states.
+    the measures that order them alone, and no steps to other states; nor do those of `only` some names have these.
     """
     rows = both(calls, facts)
     group = Grouping(tuple(by))
     with store.snapshot():
         sums = (state_sums if whole else ordering_sums)(store, rows, group)
-        steps = step_counts(store, rows, group) if whole else {}
+        steps = step_counts(store, rows, group) if whole and only is None else {}
         expected = expected_steps(store, rows, group)
         blames = blame_counts(store, rows, group)
         asking = flows_with_steps(store)
         typed = typed_flows(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
-    cells = [
+    totals = {names: reduce(add, found.values()) for names, found in sums.items()}
+    named = dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described
+    ranked = sorted(named if only is None else only, key=lambda names: _place(totals.get(names, NO_ROWS), names))
+    return [
         _cell(
             dict(zip(by, names, strict=True)),
+            totals.get(names, NO_ROWS),
             sums.get(names, {}),
             steps.get(names, {}),
             expected.get(names),
             asking,
             typed,
-            segment,
+            named[names],
             whole,
             blames.get(names, {}),
         )
-        for names, segment in (dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described).items()
+        for names in ranked
     ]
-    return sorted(cells, key=worst_first)
+
+
+def count_states(store: Store, by: Sequence[str] = ("flow", "state")) -> int:
+    """Return how many cells the state matrix of all calls has."""
+    group = Grouping(tuple(by))
+    with store.snapshot():
+        described = _described(store, None, by) if set(by) == {"flow", "state"} else ()
+        expected, blames = expected_steps(store, None, group), blame_counts(store, None, group)
+        return len({*state_counts(store, None, group), *expected, *blames, *described})
 
 
 def _cell(
     keys: Mapping[str, str | None],
+    total: StateSums,
     segments: Mapping[str, StateSums],
     steps: Mapping[str, int],
     expected: StepCounts | None,
@@ -147,21 +164,18 @@ def _cell(
     whole: bool,
     blames: Blames,
 ) -> StateCell:
-    total = NO_ROWS
-    for sums in segments.values():
-        total = add(total, sums)
     flow = keys.get("flow")
-    measures = _measures(total, typed=flow in typed)
+    measures = _Measures(total, typed=flow in typed)
     return StateCell(
         keys=keys,
         segment=(
-            min(segments, key=lambda name: (-segments[name].n, name))
+            (min(segments, key=lambda name: (-segments[name].n, name)) if len(segments) > 1 else next(iter(segments)))
             if segments
             else next((segment for segment, _ in blames), described)
         ),
         n=total.n,
         measures=measures if whole else {name: measures[name] for name in ORDERED_BY},
-        to_states=dict(sorted(steps.items())),
+        to_states=dict(sorted(steps.items())) if len(steps) > 1 else steps,
         lost=total.lost if total.lost_n else None,
         steps=expected,
         asks_steps=flow in asking,
@@ -172,10 +186,36 @@ def _cell(
 
 def by_kind(blames: Blames) -> dict[str, int]:
     """Return how many failed calls are blamed, by kind of failure, the most first."""
+    if not blames:
+        return {}
     found: dict[str, int] = {}
     for (_, kind), n in blames.items():
         found[kind] = found.get(kind, 0) + n
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+
+class _Measures(Mapping[str, Measure]):
+    """Make the means of a cell once any of them is looked at."""
+
+    __slots__ = ("_made", "_sums", "_typed")
+
+    def __init__(self, sums: StateSums, *, typed: bool) -> None:
+        self._sums, self._typed = sums, typed
+        self._made: Mapping[str, Measure] | None = None
+
+    def _all(self) -> Mapping[str, Measure]:
+        if self._made is None:
+            self._made = _measures(self._sums, typed=self._typed)
+        return self._made
+
+    def __getitem__(self, name: str) -> Measure:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
 
 
 def _measures(sums: StateSums, *, typed: bool) -> dict[str, Measure]:
@@ -209,13 +249,14 @@ def segment_cells(
     calls: Predicate | None = None,
     facts: Predicate | None = None,
     by: Sequence[str] = ("flow", "segment"),
+    *,
+    only: Collection[Names] | None = None,
 ) -> list[SegmentCell]:
-    """Return the cells of the segment matrix, the worst first; each pools the rows of its states.
+    """Return the cells of the segment matrix, or `only` some, the worst first; each pools the rows of its states.
 
     Terms about states narrow the rows. The worst member is judged by its rows in this segment.
     """
-    apart = tuple(name for name in by if name != "segment")
-    keys = tuple(dict.fromkeys((*(("flow", *apart) if "flow" not in apart else apart), "state")))
+    keys = _keys_of_members(by)
     with store.snapshot():
         sums = state_sums(store, both(calls, facts), Grouping(keys))
         blames = blame_counts(store, both(calls, facts), Grouping(keys))
@@ -225,6 +266,8 @@ def segment_cells(
         member = dict(zip(keys, names, strict=True))
         for segment, found in segments.items():
             cell = tuple(segment if name == "segment" else member[name] for name in by)
+            if only is not None and cell not in only:
+                continue
             row = StateCell(
                 keys=member,
                 segment=segment,
@@ -240,6 +283,8 @@ def segment_cells(
         member = dict(zip(keys, names, strict=True))
         for (segment, kind), n in of_state.items():
             cell = tuple(segment if name == "segment" else member[name] for name in by)
+            if only is not None and cell not in only:
+                continue
             counted = blamed.setdefault(cell, {})
             counted[segment, kind] = counted.get((segment, kind), 0) + n
             # A segment that no call came to can be blamed: a step of the task was never taken.
@@ -251,12 +296,28 @@ def segment_cells(
     return sorted(cells, key=worst_first)
 
 
+def count_segments(store: Store, by: Sequence[str] = ("flow", "segment")) -> int:
+    """Return how many cells the segment matrix of all calls has."""
+    keys = _keys_of_members(by)
+    places = [-1 if name == "segment" else keys.index(name) for name in by]
+    with store.snapshot():
+        sums, blames = ranking_sums(store, None, Grouping(keys)), blame_counts(store, None, Grouping(keys))
+        members = {(*names, segment) for names, found in sums.items() for segment in found}
+        members |= {(*names, segment) for names, of_kinds in blames.items() for segment, _ in of_kinds}
+    return len({tuple(member[place] for place in places) for member in members})
+
+
+def _keys_of_members(by: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the states that cells of segments by some names are made of."""
+    return tuple(
+        dict.fromkeys((*(() if "flow" in by else ("flow",)), *(name for name in by if name != "segment"), "state"))
+    )
+
+
 def _segment_cell(
     keys: dict[str, str | None], members: Sequence[tuple[StateCell, StateSums]], blames: Mapping[str, int]
 ) -> SegmentCell:
-    total = NO_ROWS
-    for _, sums in members:
-        total = add(total, sums)
+    total = reduce(add, (sums for _, sums in members))
     cells = [member for member, _ in members]
     typed = all(member.typed for member in cells)
     # A thin member says little of how far members differ, but is better than none.
@@ -292,13 +353,21 @@ def _figure(cell: StateCell | SegmentCell, metric: str) -> float | None:
 
 def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
     """Sort by stall down, progress up, escalation down, n down, then names; not measured comes last."""
-    return (
-        *falling(mean(cell.measures, "stall")),
-        *rising(mean(cell.measures, "progress")),
-        *falling(mean(cell.measures, "escalation")),
-        -cell.n,
-        tuple(name or "" for name in cell.keys.values()),
-    )
+    stall, progress, escalation = (mean(cell.measures, name) for name in ORDERED_BY)
+    return _order(stall, progress, escalation, cell.n, tuple(cell.keys.values()))
+
+
+def _place(sums: StateSums, names: Names) -> tuple[Any, ...]:
+    """Return the same of sums, without making any measure."""
+    stall = sums.stall / sums.stall_n if sums.stall_n else None
+    progress, escalation = (sums.progress / sums.n, sums.escalation / sums.n) if sums.n else (None, None)
+    return _order(stall, progress, escalation, sums.n, names)
+
+
+def _order(
+    stall: float | None, progress: float | None, escalation: float | None, n: int, names: Names
+) -> tuple[Any, ...]:
+    return *falling(stall), *rising(progress), *falling(escalation), -n, tuple([name or "" for name in names])
 
 
 # Measure how tools fare in states.

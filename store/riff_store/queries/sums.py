@@ -18,7 +18,7 @@ from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
 from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
-from riff_store.interaction import EVENTS, SUMS, TIMED, Interaction
+from riff_store.interaction import SUMS, TIMED, Interaction
 from riff_store.measure import UNIT
 from riff_store.schema.sums import AspectSums, CallSums, OutcomeSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED, UNKNOWN_SEGMENT
@@ -34,6 +34,7 @@ _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields
 _TYPED = tuple(each for each in m.CALLS.sums if each.name == "typed")
 _OF_STATES = {each.name: each for each in m.STATES.sums}
 _LOST = _OF_STATES["n"], _OF_STATES["lost"]
+_RANKING = tuple(_OF_STATES[name] for name in ("n", "dwell", "slow_n", "slow"))
 _PLACED = _OF_STATES["n"], _OF_STATES["position_n"], _OF_STATES["position"]
 
 
@@ -123,13 +124,22 @@ def ordering_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapp
 def _state_sums(
     store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum] = m.STATES.sums
 ) -> dict[Names, dict[str, StateSums]]:
+    others = NO_ROWS[len(wanted) :]
+    return {
+        names: {segment: StateSums(*sums, *others) for segment, sums in cell.items()}
+        for names, cell in _by_segment(store, rows, group, wanted).items()
+    }
+
+
+def _by_segment(
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
+) -> dict[Names, dict[str, Sequence[Any]]]:
     names, size = group.namer(store), len(wanted)
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
-    found: dict[Names, dict[str, StateSums]] = {}
+    found: dict[Names, dict[str, Sequence[Any]]] = {}
     for row in _sums_of_states(store, rows, group, wanted):
-        cell = found.setdefault(names(row[: -size - 1]), {})
-        segment = segments[row[-size - 1]]
-        cell[segment] = StateSums(*_added(cell.get(segment), (*row[-size:], *NO_ROWS[size:])))
+        cell, segment = found.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]]
+        cell[segment] = tuple(_added(cell.get(segment), row[-size:]))
     return found
 
 
@@ -160,9 +170,17 @@ def _over_segments(
     return found
 
 
+def ranking_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, Sequence[int]]]:
+    """Return by names and segment how many rows of states there are, their turns, those that are timed, and slow."""
+    return store.once((ranking_sums, rows, group), lambda: _by_segment(store, rows, group, _RANKING))
+
+
 def state_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, int]:
     """Count the calls that came to each state, by the names of the group."""
-    return {names: n for names, (n, _) in lost_in_states(store, rows, group).items()}
+    known: Mapping[Names, Mapping[str, Sequence[int]]] | None = store.kept((ranking_sums, rows, group))
+    if known is None:
+        return {names: n for names, (n, _) in lost_in_states(store, rows, group).items()}
+    return {names: sum([n for n, *_ in sums.values()]) for names, sums in known.items()}
 
 
 def _sums_of_states(
@@ -469,13 +487,6 @@ def interaction_sums(store: Store, calls: Predicate | None, group: Grouping) -> 
 def has_interaction(store: Store) -> bool:
     """Return whether any call has a record of how its sides shared the line."""
     return bool(store.execute(m.InteractionRollup.select(m.InteractionRollup.calls).limit(1)))
-
-
-def call_interaction(store: Store, key: int) -> Interaction | None:
-    """Return the sums of one call by its key, `None` where there is no record of who spoke when."""
-    row = m.CallInteraction
-    query = row.select(*(getattr(row, name) for name in EVENTS)).where(row.conversation == key)
-    return next((Interaction(1, *found) for found in store.execute(query)), None)
 
 
 def _summed(cell: dict[bool, list[int]]) -> InteractionSums:

@@ -10,12 +10,20 @@ from typing import NamedTuple, TypeVar
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Or, Predicate, Term, both, of_calls
-from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, Measure, at_least, more_than, wilson
+from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, Measure, wilson
 from riff_store.queries.flows import FlowCell, flow_cells
 from riff_store.queries.states import SegmentCell, StateCell, segment_cells, state_cells
 from riff_store.queries.steps import StepCounts, derived_flows, expected_steps, flows_with_steps, is_handover
-from riff_store.queries.sums import Blames, blame_counts, call_sums, state_counts, state_sums, typed_flows
-from riff_store.schema.sums import CallSums, StateSums
+from riff_store.queries.sums import (
+    Blames,
+    blame_counts,
+    call_counts,
+    call_sums,
+    ranking_sums,
+    state_counts,
+    typed_flows,
+)
+from riff_store.schema.sums import CallSums
 
 LIMIT = 10
 FEW_FAIL = 0.02
@@ -90,8 +98,10 @@ def worklist(
     """
     with store.snapshot():
         # In a store of many agents a flow would be on the list once for each of them.
-        by = ("flow", "agent") if len(call_sums(store, calls, _BY_PAIR)) <= MOST_PAIRS else ("flow",)
-        of_flows, of_cells = (call_sums(store, calls, group) for group in (_FLOW, Grouping(by)))
+        of_flows = call_sums(store, calls, _FLOW)
+        is_many = len(of_flows) > MOST_PAIRS or len(call_counts(store, calls, _BY_PAIR)) > MOST_PAIRS
+        by = ("flow",) if is_many else ("flow", "agent")
+        of_cells = call_sums(store, calls, Grouping(by))
         blames = blame_counts(store, calls, _STATES)
         failing = sorted(
             (names for names, sums in of_cells.items() if sums.failed),
@@ -100,15 +110,17 @@ def worklist(
         ranked = _ranked_states(store, calls, blames) if whole else _NO_STATES
         segments = _ranked_segments(store, calls, blames) if whole else []
         first = first_to_fix(store, calls) if whole else None
-        within = _within(calls, failing[:limit], of_flows)
+        weakest, phases, named = failing[:limit], segments[:limit], [*ranked.listed[:limit], *ranked.handovers]
+        # All lists ask of the same calls, so that their sums are asked for once.
+        within = _within(calls, [*weakest, *phases, *named], of_flows)
         blamed = _by_place(blame_counts(store, within, Grouping((*by, "state"))))
-        named = [*ranked.listed[:limit], *ranked.handovers]
-        of_segments = _within(calls, segments[:limit], of_flows)
-        states = state_cells(store, _within(calls, named, of_flows)) if named else []
+        states = state_cells(store, within, only=set(named)) if named else []
         handovers = _of(states, ranked.handovers)
         return Worklist(
-            flows=_of(flow_cells(store, within, by) if failing else (), failing[:limit]),
-            segments=_of(segment_cells(store, of_segments) if segments else (), segments[:limit]),
+            flows=_of(flow_cells(store, within, by) if failing[:limit] else (), failing[:limit]),
+            segments=_of(
+                segment_cells(store, within, only=segments[:limit]) if segments[:limit] else (), segments[:limit]
+            ),
             states=_of(states, ranked.listed[:limit]),
             totals=_totals(of_flows),
             blamed=blamed,
@@ -134,27 +146,30 @@ _NO_STATES = _RankedStates((), (), ())
 
 def _ranked_states(store: Store, calls: Predicate | None, blames: Mapping[Names, Blames]) -> _RankedStates:
     """Rank states by their sums, as `_by_weight` does cells."""
-    sums, steps = state_sums(store, calls, _STATES), expected_steps(store, calls, _STATES)
+    sums, steps = ranking_sums(store, calls, _STATES), expected_steps(store, calls, _STATES)
     typed, asking, derived = typed_flows(store), flows_with_steps(store), derived_flows(store)
     order: dict[Names, tuple[object, ...]] = {}
     handovers = []
     for names in dict.fromkeys([*sums, *steps, *blames]):
-        rows, asked = sums.get(names, {}).values(), steps.get(names)
-        failed, n = sum(blames.get(names, {}).values()), sum(row.n for row in rows)
+        (n, *turns), asked = map(sum, zip(_NO_TURNS, *sums.get(names, {}).values(), strict=True)), steps.get(names)
+        failed = sum(blames.get(names, {}).values())
         counted = max(failed, lacking(asked) if asked else 0)
         if names[0] in derived and is_handover(names[1] or ""):
             handovers.append(names)
-        elif counted or _is_long(rows, is_typed=names[0] in typed):
+        elif counted or _is_long(n, *turns, is_typed=names[0] in typed):
             order[names] = _weighed(n, counted, asked, names)
     by_steps = sorted({names[0] or "" for names in (*sums, *steps, *blames) if names[0] in asking})
     return _RankedStates(sorted(order, key=order.__getitem__), handovers, by_steps)
 
 
-def _is_long(rows: Collection[StateSums], *, is_typed: bool) -> bool:
+_NO_TURNS = (0, 0, 0, 0)
+
+
+def _is_long(n: int, dwell: int, slow_n: int, slow: int, *, is_typed: bool) -> bool:
     """Return whether a state is on the list though nobody fails there: its turns are slow, or too many."""
-    turns = Measure(sum(row.n for row in rows), sum(row.dwell for row in rows))
-    waits = Measure(0, 0) if is_typed else Measure(sum(row.slow_n for row in rows), sum(row.slow for row in rows))
-    return more_than({"dwell_turns": turns}, "dwell_turns", LONG_DWELL) or at_least({"slow": waits}, "slow", OFTEN_SLOW)
+    return (Measure(n, dwell).mean or 0.0) > LONG_DWELL or (
+        not is_typed and (Measure(slow_n, slow).mean or 0.0) >= OFTEN_SLOW
+    )
 
 
 def _ranked_segments(store: Store, calls: Predicate | None, blames: Mapping[Names, Blames]) -> list[Names]:
@@ -163,9 +178,9 @@ def _ranked_segments(store: Store, calls: Predicate | None, blames: Mapping[Name
     for (flow, _), of_state in blames.items():
         for (segment, _), counted in of_state.items():
             failed[flow, segment] += counted
-    for (flow, _), of_segments in state_sums(store, calls, _STATES).items():
-        for segment, sums in of_segments.items():
-            n[flow, segment] += sums.n
+    for (flow, _), of_segments in ranking_sums(store, calls, _STATES).items():
+        for segment, (rows, *_) in of_segments.items():
+            n[flow, segment] += rows
     found = (names for names, counted in failed.items() if counted)
     return sorted(found, key=lambda names: _by_failed(n[names], failed[names], names))
 
