@@ -68,9 +68,6 @@ class Host(Protocol):
     def renew(self, loaded: LoadedView, *, changed: bool = True) -> None:
         """Show newer tables of the same location, and move nothing; `changed` data make cached tables stale."""
 
-    def draw_anew(self) -> None:
-        """Draw all of the screen, over whatever something else wrote there."""
-
     def update_lines(self) -> None:
         """Bring the top line and the bottom line up to date."""
 

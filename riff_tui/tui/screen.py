@@ -39,7 +39,7 @@ from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, no
 from riff_tui.tui.navigation.stacks import address_of, begins_at, is_place, missing, row_at
 from riff_tui.tui.render.columns import count_text, empty_text, shown
 from riff_tui.tui.render.styled_lines import Palette
-from riff_tui.tui.terminal.textual_internals import QuietApp, SettledScreen, rebind
+from riff_tui.tui.terminal.textual_internals import SettledScreen, rebind
 from riff_tui.tui.widgets.bars import TOO_SMALL, BottomLine, Dialog, TopLine
 from riff_tui.tui.widgets.field import Field, Prompt
 from riff_tui.tui.widgets.header import Header
@@ -400,10 +400,6 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
 
     def leave(self) -> None:
         self.app.exit()
-
-    def draw_anew(self) -> None:
-        if isinstance(self.app, QuietApp):
-            self.app.draw_anew()
 
     def suspend(self) -> None:
         self.app.action_suspend_process()

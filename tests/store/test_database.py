@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 import re
@@ -273,3 +274,14 @@ def _set_version(path: Path, version: int) -> None:
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
+
+
+def test_a_statement_leaves_nothing_behind_in_a_store_that_stays_open(filled: Path) -> None:
+    with open_store(filled) as store:
+        store.execute_sql("SELECT 1")
+        gc.collect()
+        before = len(gc.get_objects())
+        for _ in range(2_000):
+            store.execute_sql("SELECT 1")
+        gc.collect()
+        assert len(gc.get_objects()) < before + 1_000

@@ -13,6 +13,7 @@ from riff_store.errors import StoreBusy, StoreError
 from riff_tui.tui.data.backend import StoreChange, StoreWatcher
 from riff_tui.tui.data.loader import changed_rows, load_again
 from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.terminal.textual_internals import QuietApp
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -105,7 +106,9 @@ class AutoRefresh:
 
     def refresh(self) -> None:
         """Load the store as it is and draw all of it, because the user wants that."""
-        self._host.draw_anew()
+        app = self._table.app
+        if isinstance(app, QuietApp):
+            app.draw_anew()
         if self.watcher is None:
             self._host.visit(self._host.history, again=True)
         else:

@@ -53,7 +53,8 @@ class SqliteConnection(sqlite3.Connection):
         if self._limit is None:
             return super().execute(sql, parameters)
         self._limit.begin()
-        cursor = BoundedCursor(self)
+        # Made by its class, the connection would remember it for ever.
+        cursor = self.cursor(BoundedCursor)
         cursor.limit = self._limit
         return cursor.execute(sql, parameters)
 
