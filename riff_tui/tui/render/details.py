@@ -181,7 +181,7 @@ class _DetailWriter(LineWriter):
             more = len(said) - _MOST_ITEMS
             self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
         elif value not in (None, "", []):
-            text = row.display.get(column.key) if isinstance(value, Sequence) else None
+            text = row.display.get(column.key) if isinstance(value, list | tuple) else None
             self._words(column, [text or value_text(column, value)], row.severity.get(column.key))
 
     def _number(self, column: Column, row: Row, value: Any, interval: Sequence[float] | None) -> None:
