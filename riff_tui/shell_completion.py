@@ -88,7 +88,7 @@ def shell_named(name: str, environ: Mapping[str, str]) -> str:
     """Return the shell of that name, else the one that the user logs in with; raises `UsageError` for any other."""
     shell = name or Path(environ.get("SHELL", "")).name
     if shell not in SCRIPTS:
-        said = f"{shell or 'the shell'} is not known; " if shell else "$SHELL does not say which shell this is; "
+        said = f"{shell or 'the shell'} is not known; " if shell else "$SHELL does not name this shell; "
         raise UsageError(f"{said}name one: riff-tui --install-completion {'|'.join(SCRIPTS)}")
     return shell
 

@@ -42,7 +42,7 @@ def causes(told: str) -> list[tuple[str, str]]:
 
 def test_the_fixed_agent_is_better_beyond_chance_and_the_gate_keeps_it_so() -> None:
     assert re.search(
-        r"^\+ leaky_tap +success_rate +newly mended ", section("Is it better, beyond chance?"), re.MULTILINE
+        r"^\+ leaky_tap +success_rate +newly passing ", section("Is it better, beyond chance?"), re.MULTILINE
     )
     passed, _, failed = section("Keep it so").partition("$ riff-tui gate --baseline tuesday --candidate monday\n")
     assert "exit code" not in passed
@@ -74,5 +74,5 @@ def test_the_chain_of_the_readme_runs(tmp_path: Path) -> None:
     script = "\n".join([before, run, ingest, judge, compare])
     said = [place.printed(command) for command in re.split(r"\n| && ", script)]
     assert "exit code" not in "".join(said)
-    assert re.search(r"^\+ leaky_tap +success_rate +newly mended ", said[-1], re.MULTILINE)
+    assert re.search(r"^\+ leaky_tap +success_rate +newly passing ", said[-1], re.MULTILINE)
     assert "40 scores" in said[-2]

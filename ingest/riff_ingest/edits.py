@@ -300,7 +300,7 @@ def _explained(said: str, directory: Path) -> GitProblem:
             f" if you do: git config --global --add safe.directory {trusted}"
         )
     if "not a git repository" in said:
-        return NoHistory(f"{directory}: not a git repository; --repo takes the one that holds the flow files")
+        return NoHistory(f"{directory}: not a git repository; name the one with the flow files by --repo")
     if "promisor" in said or "lazy fetching" in said:
         return GitProblem(
             f"{directory}: this partial clone lacks parts of its history; clone it whole, or with --filter=blob:none"
@@ -369,7 +369,7 @@ def parse_pattern(text: str, prefix: bytes = b"") -> FlowPattern:
     """
     names = os.fsencode(text).removeprefix(b"./").split(b"/")
     if b"{flow}" not in b"/".join(names):
-        raise BadPattern("it needs {flow} where the name of the flow stands, such as 'flows/{flow}.*'")
+        raise BadPattern("it needs {flow} in the place of the flow's name, such as 'flows/{flow}.*'")
     if any(name in (b"", b".", b"..") for name in names) or b"\0" in b"".join(names):
         raise BadPattern("it has to be a path from the repository's directory down, such as 'flows/{flow}.*'")
     expression, has_flow = re.escape(prefix), False

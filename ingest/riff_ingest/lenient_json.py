@@ -158,7 +158,7 @@ def _integer(digits: str) -> int | float:
 def _complaint(error: json.JSONDecodeError, text: str) -> str:
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return "it ends too early"
-    return f"{_COMPLAINTS.get(error.msg, 'something unexpected stands')} at character {error.pos + 1}"
+    return f"{_COMPLAINTS.get(error.msg, 'something unexpected is')} at character {error.pos + 1}"
 
 
 def is_costly_toml(data: bytes) -> bool:
@@ -177,7 +177,7 @@ def _toml(data: bytes) -> dict[str, Any]:
     except RecursionError as error:
         raise BrokenInput("file is nested too deeply") from error
     except ValueError as error:
-        raise BrokenInput("file holds a number or a date out of range") from error
+        raise BrokenInput("file has a number or a date out of range") from error
 
 
 def _toml_line(error: tomllib.TOMLDecodeError) -> int | None:

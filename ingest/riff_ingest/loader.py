@@ -143,7 +143,7 @@ def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | No
             kind, reason = (claimed_kind(path), "") if is_directory else detect(path)
         source = source_of(kind) if kind is not None else None
         if is_directory and (source is None or source.directory is None):
-            return plan_left_out(str(path), "a directory is no input of this kind")
+            return plan_left_out(str(path), "a directory is not an input of this kind")
         sha256, size = (source.digest if source else digest)(path)
     except BrokenInput as problem:
         return plan_left_out(str(path), problem.reason)

@@ -99,7 +99,7 @@ def parted(transcript: str, sides: Mapping[str, str], private: PrivateValues) ->
         labels = dict.fromkeys(private.text(label.strip()) for label in _LABEL.findall(transcript))
         told = ", ".join(list(labels)[:_SHOWN_LABELS])
         unknown = f"the transcript names speakers that are not known: {told}"
-        return Parted([], unknown if labels else "the transcript does not say who speaks")
+        return Parted([], unknown if labels else "the transcript does not show who speaks")
     ends = [*(mark.start() for mark in marks[1:]), len(transcript)]
     said = [
         (sides[mark[1].lower()], text)
@@ -443,7 +443,7 @@ def _counting(
                 if found.words is not None and found.filled == best[found.call][0]:
                     rivals[found.call].append((number, repr(found.words)))
                     continue
-                yield Skipped("superseded", number, f"{what} {best[found.call][1]} tells more of this call", found.call)
+                yield Skipped("superseded", number, f"{what} {best[found.call][1]} has more of this call", found.call)
     if closed:
         yield Skipped("skipped", None, no_payload(closed, what))
 

@@ -127,8 +127,8 @@ def glossary(marks: Sequence[Mark], signs: Glyphs) -> list[tuple[str, str]]:
     drawn = MarkSigns(marks, signs)
     plain = [
         (both_sign(signs), "both speak"),
-        (f"{signs.rising}1.0", "the agent breaks in, and the seconds that both speak"),
-        (f"{signs.falling}0.6", "the caller breaks in, and the seconds until the agent gives way"),
+        (f"{signs.rising}1.0", "the agent interrupts, and the seconds that both speak"),
+        (f"{signs.falling}0.6", "the caller interrupts, and the seconds until the agent yields"),
         (wait_sign(signs), "the wait for a late answer"),
         (f"{signs.warn}3.0 {signs.bad}6.0", "an answer that is late or early, and one that is so by much, in seconds"),
     ]
@@ -137,9 +137,9 @@ def glossary(marks: Sequence[Mark], signs: Glyphs) -> list[tuple[str, str]]:
         (drawn.sounds[VOCAL_TIC], "a vocal tic, such as a cough"),
         (drawn.sounds[NON_DIRECTED], "words to others: the caller speaks to somebody else"),
         (f"{signs.bad}{drawn.sounds[BACKCHANNEL]}", "the agent stops for such a sound, or answers it"),
-        (f"{signs.falling}{signs.bad}", "the caller breaks in, and the agent talks on"),
+        (f"{signs.falling}{signs.bad}", "the caller interrupts, and the agent talks on"),
         (f"{signs.bad}{_UNANSWERED}", "a turn that gets no answer before the caller speaks again"),
-        (drawn.cut, "the caller gives way, or the agent's audio is cut by its provider"),
+        (drawn.cut, "the caller yields, or the agent's audio is cut by its provider"),
         (f"{_SILENCE}6.6", "nobody speaks, and for how many seconds"),
         *((NOISE_LETTERS[kind], f"what is done to the audio: {_NOISE_NAMES[kind]}") for kind in NOISES),
     )

@@ -228,9 +228,9 @@ class Painter:
     def _break_meanings(self) -> list[str]:
         signs, sides = self._signs, {each.by for each in self._lanes.breaks}
         if self._lanes.marks and len(sides) > 1:  # there is more to be explained than room
-            return [f"{signs.rising} agent {signs.falling} caller breaks in"]
+            return [f"{signs.rising} agent {signs.falling} caller interrupts"]
         arrows = {"agent": signs.rising, "caller": signs.falling}
-        return [f"{arrow} {side} breaks in" for side, arrow in arrows.items() if side in sides]
+        return [f"{arrow} {side} interrupts" for side, arrow in arrows.items() if side in sides]
 
 
 def _letters(names: Iterable[str], taken: set[str]) -> dict[str, str]:

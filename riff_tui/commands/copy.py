@@ -24,7 +24,7 @@ EXAMPLES = (
 
 FromArgument = Annotated[str, argument("FROM", "The store to copy.")]
 ToArgument = Annotated[str, argument("TO", "Where to, made if it is not there.")]
-ReplaceOption = Annotated[bool, flag("--replace", "Lose what TO holds.")]
+ReplaceOption = Annotated[bool, flag("--replace", "Overwrite what TO contains.")]
 
 
 JSON = printed({"from": TEXT, "to": TEXT, "calls": COUNT, "rows": COUNT})

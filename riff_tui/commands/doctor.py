@@ -233,12 +233,12 @@ def hints(store: Store, named: str) -> Iterator[tuple[str, str]]:
 
     waiting, ambiguous = notes_of_no_call(store)
     if waiting:
-        yield f"{counted(waiting, 'note')} on calls that are not there", "ingest the files that hold these calls."
+        yield f"{counted(waiting, 'note')} on calls that are not there", "ingest the files with these calls."
     if ambiguous:
         noting = next_command("notes", "add", "--where", "run=R conversation=C", store=named)
         yield (
             f"{counted(ambiguous, 'note')} that may be of several calls and so of none",
-            f"note it anew on the one that is meant, {noting}.",
+            f"note it on the one that is meant, {noting}.",
         )
     path = kept_notes_file()
     if path is not None and store.can_be_written() and (kept := lacking(store, read_kept(path))):

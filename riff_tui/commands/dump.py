@@ -82,7 +82,7 @@ FormatOption = Annotated[
     option(
         "--format",
         None,
-        "Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors; quarantine: a file"
+        "Else by the ending of FILE, else text; dot and mermaid: the graph of neighbors; quarantine: a file"
         " for the gate, of repeats.",
     ),
 ]

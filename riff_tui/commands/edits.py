@@ -32,7 +32,7 @@ EXAMPLES = (
 LISTED_FLOWS = 20
 
 
-RepoOption = Annotated[Path, option("--repo", "DIR", "The git repository that holds the flow files.")]
+RepoOption = Annotated[Path, option("--repo", "DIR", "The git repository with the flow files.")]
 FlowsOption = Annotated[
     list[str],
     option(
@@ -41,7 +41,7 @@ FlowsOption = Annotated[
         "Where they are, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
     ),
 ]
-RebuildOption = Annotated[bool, flag("--rebuild", "Forget all edits that the store holds first.")]
+RebuildOption = Annotated[bool, flag("--rebuild", "First forget all edits in the store.")]
 
 
 _OF_FLOW = record(

@@ -59,9 +59,7 @@ _BY_ENDING = {
 
 def export(
     where: WhereOption = "",
-    format: Annotated[
-        ExportFormat | None, option("--format", None, "Else what the ending of FILE says, else csv.")
-    ] = None,
+    format: Annotated[ExportFormat | None, option("--format", None, "Else by the ending of FILE, else csv.")] = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     store: StoreOption = None,

@@ -42,7 +42,7 @@ DryRunOption = Annotated[bool, flag("--dry-run", "Say what would go, and change 
 YesOption = Annotated[bool, flag("--yes", "Do not ask.")]
 KeepNotesOption = Annotated[bool, flag("--keep-notes", "Keep what people wrote on these calls.")]
 VacuumOption = Annotated[
-    bool, flag("--vacuum", "Write the store anew, so that no piece of what was said is left in it and space is free.")
+    bool, flag("--vacuum", "Rewrite the store, so that no piece of what was said is left in it and space is freed.")
 ]
 _FLAGS = ("done", "keep_notes", "vacuumed")
 JSON = printed(
@@ -83,7 +83,7 @@ def forget(
     from riff_tui.settings import store_location
 
     if not where.strip():
-        raise UsageError("forget needs --where, which says what goes; --where 'run=R' is all of a run")
+        raise UsageError("forget needs --where, which names what goes; --where 'run=R' is all of a run")
     calls, _ = split(parse(where), ())
     settings = settings_for(store)
     with store_to_write(store_location(settings), create=False) as opened:
@@ -105,13 +105,15 @@ def forget(
             with terminal_progress() as progress:
                 with opened.writing():
                     if _keys(opened, calls) != keys:
-                        raise StoreError(f"{opened.location}: other calls match by now than were told", "run it again")
+                        raise StoreError(
+                            f"{opened.location}: other calls match by now than were listed", "run it again"
+                        )
                     report = _report(progress, "compressed")
                     take_out(opened, keys, keep_notes=keep_notes, renew=vacuum, report=report)
                 tell = progress.telling if progress else lambda doing: None
                 Writer(opened).pack(lambda done, groups: tell(f"packing columns {done}/{groups}"))
                 if vacuum:
-                    tell("writing the store anew")
+                    tell("rewriting the store")
                     opened.compact()
         is_left = bool(opened.execute_sql("SELECT 1 FROM text_dictionary LIMIT 1"))
     if json:
@@ -147,7 +149,7 @@ def _confirmed(location: str, calls: int) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             f"this takes {counted(calls, 'call')} out of {location} for good, and there is no terminal to ask on;"
-            " add --yes to do it, or --dry-run to see what goes"
+            " add --yes to run it, or --dry-run to see what goes"
         )
     return click.confirm("Forget them?", default=False, err=True)
 
@@ -183,9 +185,9 @@ def _ended(
         again = next_command("ingest", "--again", "PATH", store=store)
         yield f"{counted(going.calls, 'call')} forgotten. To have them back: {again}"
         if not vacuum and is_left:
-            yield "Pieces of what was said may be left in what the store compresses by; --vacuum makes that anew."
+            yield "Pieces of what was said may be left in what the store compresses by; --vacuum rewrites that."
     if vacuum and done:
-        yield "The store was written anew."
+        yield "The store was rewritten."
 
 
 def _members(where: str, going: Forgotten, stay: int, *, done: bool, keep_notes: bool, vacuum: bool) -> dict[str, Any]:

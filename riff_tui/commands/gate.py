@@ -116,7 +116,7 @@ SummaryOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Format | None, option("--format", f"[{'|'.join(FORMATS)}]", "Else what the ending of FILE says, else text.")
+    Format | None, option("--format", f"[{'|'.join(FORMATS)}]", "Else by the ending of FILE, else text.")
 ]
 
 
@@ -174,7 +174,7 @@ def gate(
     if quarantine is not None:
         rules = replace(rules, quarantine=read_quarantine(quarantine, day))
     elif day is not None:
-        raise UsageError("--day says when a quarantine is read", "give its file with --quarantine")
+        raise UsageError("--day needs --quarantine", "give its file with --quarantine")
     calls, _ = split(parse(where), ())
     if diverged is Diverged.OK:
         calls = both(calls, Not(Term("stop_reason", "=", "diverged")))

@@ -81,7 +81,7 @@ AgentOption = Annotated[Path | None, option("--agent", "F", "The file of the age
 JobsOption = Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)]
 NoTextOption = Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")]
 StrictOption = Annotated[
-    bool, flag("--strict", "Exit 5 where anything was skipped, a call stands twice, or nothing was taken.")
+    bool, flag("--strict", "Exit 5 if anything was skipped, a call is there twice, or nothing was read.")
 ]
 RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
 AgainOption = Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")]
@@ -276,7 +276,7 @@ def report(summary: IngestSummary, kind: str | None = None, store: str = "") -> 
     if not summary.is_empty:
         yield _sum(summary, store)
     else:
-        forced = f" With --as {kind} all of it is read as that; without --as each file as what it holds."
+        forced = f" With --as {kind} all of it is read as that; without --as each file is read by its content."
         yield f"Nothing was taken.{forced if kind else ''}"
 
 
@@ -349,11 +349,11 @@ def _replaced(summary: IngestSummary, store: str) -> Iterator[str]:
     if summary.replaced:
         places = listed([_shown(path) for path in summary.winners]) or "another file"
         calls = counted(summary.replaced, "conversation")
-        yield f"{calls} replaced, because the same call stands again in {places} {which}."
+        yield f"{calls} replaced, because the same call is also in {places} {which}."
     if summary.dropped:
         calls = counted(summary.dropped.total(), "conversation")
         places = listed([_shown(path) for path in summary.dropped])
-        yield f"{calls} of earlier files that still hold them ({places}) replaced by the same call in these {which}."
+        yield f"{calls} of earlier files that still contain them ({places}) replaced by the same call in these {which}."
     elif summary.updated:
         yield f"{counted(summary.updated, 'conversation')} of earlier files replaced by the same call in these."
     if any(summary.unjoined):

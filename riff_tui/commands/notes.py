@@ -66,7 +66,7 @@ def add(
     where: CallOption = "",
     turn: Annotated[int | None, option("--turn", "N", "The turn that it is about, from 1.")] = None,
     state: Annotated[str | None, option("--state", "S", "The state; else that of the turn.")] = None,
-    verdict: Annotated[Verdict | None, option("--verdict", None, "Whether the call is all right.")] = None,
+    verdict: Annotated[Verdict | None, option("--verdict", None, "Whether the call passes.")] = None,
     code: Annotated[str | None, option("--code", "C", "What went wrong, in a word or a few.", completion.codes)] = None,
     note: Annotated[str | None, option("--note", "TEXT|-", "A remark; - reads it.")] = None,
     author: AuthorOption = None,
@@ -101,9 +101,7 @@ def add(
 
 def export(
     where: CallsOption = "",
-    format: Annotated[
-        NotesFormat | None, option("--format", None, "Else what the ending of FILE says, else jsonl.")
-    ] = None,
+    format: Annotated[NotesFormat | None, option("--format", None, "Else by the ending of FILE, else jsonl.")] = None,
     output: OutputOption = None,
     everything: Annotated[bool, flag("--all", "In CSV the lines that were superseded or taken back as well.")] = False,
     taxonomy: Annotated[Path | None, option("--taxonomy", "FILE", "Write embedeval's table of categories too.")] = None,
@@ -136,7 +134,7 @@ def rename(
     old: Annotated[str, argument("OLD", "The code as it is.", completion.codes)],
     new: Annotated[str, argument("NEW", "What to call it; one in use merges both.", completion.codes)],
     where: CallsOption = "",
-    dry_run: Annotated[bool, flag("--dry-run", "Only say what would be renamed.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only print what would be renamed.")] = False,
     author: AuthorOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -220,7 +218,7 @@ def import_notes(
     if json:
         print_json({"files": merged})
     if strict and skipped:
-        raise InputSkipped(f"{counted(skipped, 'line')} skipped; the reasons stand above")
+        raise InputSkipped(f"{counted(skipped, 'line')} skipped; the reasons are above")
 
 
 PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {

@@ -205,7 +205,7 @@ SortOption = Annotated[
 ]
 LimitOption = Annotated[int | None, option("--limit", "N", "At most N rows.", min=0)]
 OutputOption = Annotated[Path | None, option("--output", "FILE", "Write to a file instead of stdout.", short="-o")]
-FormatOption = Annotated[Format | None, option("--format", None, "Else what the ending of FILE says, else text.")]
+FormatOption = Annotated[Format | None, option("--format", None, "Else by the ending of FILE, else text.")]
 CsvRawOption = Annotated[
     bool, flag("--csv-raw", "Leave CSV cells that a spreadsheet would take for a formula as they are.")
 ]

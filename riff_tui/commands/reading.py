@@ -83,7 +83,7 @@ def form_of(format: Format | None, output: Path | None) -> Format:
     if format is not None and of_file not in (None, format, Format.TEXT):
         from riff_tui.output.streams import say
 
-        say(f"{output}: ends like a file of {of_file}, and {format} is written into it, as --format says.")
+        say(f"{output}: ends like a file of {of_file}, and {format} is written into it, as --format asks.")
     return format or of_file or Format.TEXT
 
 

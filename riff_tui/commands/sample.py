@@ -45,7 +45,7 @@ WhereOption = Annotated[
     str, option("--where", "EXPR", "Draw only calls that match, such as 'flow:dent'.", completion.terms)
 ]
 ReplaceOption = Annotated[
-    bool, flag("--replace", "Draw anew, also where the store has a list that was drawn in the same way.")
+    bool, flag("--replace", "Draw again, also if the store has a list that was drawn in the same way.")
 ]
 
 
@@ -99,7 +99,7 @@ def _drawn(store: Store, asked: Sample, named: str | None, *, replace: bool) -> 
     if before is not None and before.sample.is_drawn_like(asked) and not replace:
         told = ["The store has this list already."]
         if [each.drawn.names for each in before.calls] != [each.names for each in found.calls]:
-            told.append("Drawn from what the store holds today it would have other calls: --replace does that.")
+            told.append("Drawn from today's store it would have other calls: --replace does that.")
         return show(store, "sample", Request()), told
     if not store.writable:
         not_kept = "The store cannot be written, so the list is not kept: -o FILE writes it into a file."
@@ -130,9 +130,9 @@ def parts_of(mix: str) -> dict[str, Fraction]:
     for part in mix.split(","):
         stratum, _, share = (each.strip() for each in part.partition(":"))
         if stratum not in STRATA or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", share):
-            raise UsageError(f"--mix: {part.strip()!r} is no part of a mix of {', '.join(STRATA)}, as {MIX} is one")
+            raise UsageError(f"--mix: {part.strip()!r} is not a part of a mix of {', '.join(STRATA)}, as {MIX} is one")
         if stratum in found:
-            raise UsageError(f"--mix: {stratum} stands in it twice; add its parts up")
+            raise UsageError(f"--mix: {stratum} is in it twice; add its parts up")
         found[stratum] = Fraction(share)
     if not sum(found.values()):
         raise UsageError(f"--mix: all its parts are 0; {MIX} is a mix")
@@ -159,7 +159,7 @@ def _of_replaced(before: ReadingList | None, named: str | None) -> Iterator[str]
         read = (
             f"{before.read:,} of which {'was' if before.read == 1 else 'were'}" if before.read else "none of which was"
         )
-        yield f"It takes the place of a list of {counted(len(before.calls), 'call')}, {read} read; all notes stay."
+        yield f"It replaces a list of {counted(len(before.calls), 'call')}, {read} read; all notes stay."
         yield f"To have that one back: {_command(before.sample, named)}"
 
 

@@ -39,7 +39,7 @@ MISSING = "serve needs packages that are not installed"
 _DESKTOP = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
 PortOption = Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)]
-OpenOption = Annotated[bool, flag("--open/--no-open", "Open the page in your browser, where there is a desktop.")]
+OpenOption = Annotated[bool, flag("--open/--no-open", "Open the page in your browser, if there is a desktop.")]
 OriginOption = Annotated[
     str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
 ]

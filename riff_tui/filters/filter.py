@@ -234,8 +234,8 @@ def _mixed(sides: dict[Term, TermLevel]) -> FilterError:
     call = next(term for term, side in sides.items() if side == "calls")
     row = next(term for term, side in sides.items() if side == "rows")
     return FilterError(
-        f"{_said(row)} speaks of the rows shown, {_said(call)} of the calls behind them:"
-        " a blank may stand between them, but | and ! cannot tie them together",
+        f"{_said(row)} filters the rows shown, {_said(call)} of the calls behind them:"
+        " a blank may be between them, but | and ! cannot tie them together",
         max(call.position, row.position),
     )
 

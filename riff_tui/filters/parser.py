@@ -76,7 +76,7 @@ class _Reader:
         while not self._ends():
             parts.append(self._one())
             if not self._ends() and not self._next().isspace():
-                raise FilterError("a blank is missing before this; put text that holds it in quotes", self.at)
+                raise FilterError("a blank is missing before this; quote text that contains it", self.at)
             self._skip_blanks()
         if not parts:
             raise FilterError("something to look for is missing here", self.at)
@@ -120,7 +120,7 @@ class _Reader:
         if self._quotes():
             return Term(None, "contains", self._quoted(), start)
         if self._next() in ":=<>":
-            raise FilterError("a field has to stand right before this, without a blank between them", start)
+            raise FilterError("a field has to be right before this, without a blank between them", start)
         named = self._field()
         if named is None:
             word = self._word()
@@ -165,7 +165,7 @@ class _Reader:
         word = found.group() if found else ""
         stray = re.search(r"[=<>]", word)
         if stray:
-            raise FilterError("no field stands before this; put text that holds it in quotes", self.at + stray.start())
+            raise FilterError("no field is before this; quote text that contains it", self.at + stray.start())
         self.at += len(word)
         return word
 
@@ -278,7 +278,7 @@ def _known(name: str, position: int) -> Field:
     field = field_named(word)
     if field is None:
         near = get_close_matches(word, [*FIELDS, *added_fields(), *ALIASES], n=3, cutoff=0.6)
-        advice = f"; near: {', '.join(dict.fromkeys(near))}" if near else "; put text that holds it in quotes"
+        advice = f"; near: {', '.join(dict.fromkeys(near))}" if near else "; quote text that contains it"
         raise FilterError(f"no field is called {name}{advice}", position)
     return field
 
@@ -303,7 +303,7 @@ def _operator(field: Field, operator: str, position: int) -> Operator:
     if field.kind == "flag" and operator not in ("=", "!="):
         raise FilterError(f"{field.name} is true or false; use = or !=", position)
     if field.kind != "name" and operator == "matches":
-        raise FilterError(f"{field.name} is no text; use = < <= > >=", position)
+        raise FilterError(f"{field.name} is not text; use = < <= > >=", position)
     return cast(Operator, "contains" if operator == ":" else operator)
 
 
@@ -314,7 +314,7 @@ def _value(field: Field, value: str, position: int) -> str | float:
         try:
             time_range(value)
         except UsageError:
-            raise FilterError(f"{value} is no date; write 2026-06-22 or 2026-06-22T02:00", position) from None
+            raise FilterError(f"{value} is not a date; write 2026-06-22 or 2026-06-22T02:00", position) from None
         return value
     if field.kind == "flag":
         if value.lower() not in _FLAGS:
@@ -322,8 +322,8 @@ def _value(field: Field, value: str, position: int) -> str | float:
         return _FLAGS[value.lower()]
     if _is_percent(value):
         if not field.share:
-            raise FilterError(f"{field.name} is no share, so it is not counted in percent", position)
+            raise FilterError(f"{field.name} is not a share, so it is not counted in percent", position)
         return float(Decimal(value[:-1]).scaleb(-2))
     if not _NUMBER.fullmatch(value) or float(value) in (float("inf"), float("-inf")):
-        raise FilterError(f"{value} is no number", position)
+        raise FilterError(f"{value} is not a number", position)
     return float(value)

@@ -217,7 +217,7 @@ def quarantined(each: Quarantined) -> str:
 def ended(each: Quarantined) -> str:
     """Return that an entry is past its day."""
     why = f"{short(each.owner)}: {short(each.reason)}"
-    return f"the quarantine of {whose(each)} ({why}) ended on {each.until}, so mend it or give it another day"
+    return f"the quarantine of {whose(each)} ({why}) ended on {each.until}, so fix it or give it another day"
 
 
 def advice(each: Quarantined) -> str:
@@ -237,7 +237,7 @@ def _smallest_falls(decision: Decision) -> Iterator[str]:
     if seen:
         ends = [seen[0]] if len(seen) == 1 else [seen[0], seen[-1]]
         falls = " to ".join(_least(each, named=len(decided) > 1) for each in ends)
-        yield f"A fall of success_rate of less than {falls} could not be told from chance (power 80 %)."
+        yield f"A fall of success_rate of less than {falls} could not be distinguished from chance (power 80 %)."
     blind = len(decided) - len(seen)
     if blind:
         where = "" if len(decided) == 1 else f" in {counted(blind, 'flow')}"

@@ -70,7 +70,7 @@ def read(path: Path, day: str | None = None) -> Quarantine:
         raise UsageError(f"{OPTION} {path}: there is no key {unknown[0]!r}", f"entries are tables [[{TABLE}]]")
     tables = document.get(TABLE, [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UsageError(f"{OPTION} {path}: {TABLE} is no list of tables", f"entries are tables [[{TABLE}]]")
+        raise UsageError(f"{OPTION} {path}: {TABLE} is not a list of tables", f"entries are tables [[{TABLE}]]")
     if len(tables) > MOST_ENTRIES:
         raise UsageError(f"{OPTION} {path}: {len(tables)} entries are more than {MOST_ENTRIES}", "name whole flows")
     return Quarantine(tuple(_entries(tables, path)), today)
@@ -88,7 +88,7 @@ def _entries(tables: Sequence[Mapping[str, Any]], path: Path) -> Iterator[Entry]
             raise UsageError(f"{place} names neither flow nor scenario")
         for key in ("owner", "reason"):
             if not texts[key]:
-                raise UsageError(f"{place} has no {key}", "an entry says who mends it, and why it is there")
+                raise UsageError(f"{place} has no {key}", "an entry names who fixes it, and why it is there")
         if "until" not in table:
             raise UsageError(f"{place} has no until", "an entry ends on a day, such as until = 2026-12-24")
         names = (texts["flow"] or None, texts["scenario"] or None)
@@ -112,7 +112,7 @@ def _day(given: Any, place: str) -> date:
     try:
         return date.fromisoformat(given)
     except (TypeError, ValueError):
-        raise UsageError(f"{place} is no day", "write it as 2026-12-24") from None
+        raise UsageError(f"{place} is not a day", "write it as 2026-12-24") from None
 
 
 def _document(path: Path) -> dict[str, Any]:

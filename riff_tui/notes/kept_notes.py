@@ -87,4 +87,4 @@ def told_of_kept_notes(store: Store) -> str:
         return ""
     noted = "1 note" if len(found) == 1 else f"{len(found):,} notes"
     command = shlex.join(["riff-tui", "notes", "import", str(path)])
-    return f"{noted} on calls of this store lie in a file: {command} brings them in"
+    return f"{noted} on calls of this store are in a file: {command} brings them in"

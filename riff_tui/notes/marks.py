@@ -58,7 +58,7 @@ def give_verdict(writer: Writer, spot: Spot, verdict: str) -> Mark:
     if before is None:
         return Mark([note_line(writer, spot, verdict=verdict)])
     if before.verdict == verdict and (before.turn, before.state) == spot:
-        return Mark([], f"{verdict} stands already")
+        return Mark([], f"{verdict} is there already")
     if before.code is None and before.note is None and not before.labels:
         return Mark([note_line(writer, spot, verdict=verdict, supersedes=before.id)])
     rest = _instead(writer, before, verdict=None)
@@ -74,7 +74,7 @@ def give_code(writer: Writer, spot: Spot, code: str) -> Mark:
     before = next((line for line in reversed(writer.lines) if line.code == code), None)
     if before is not None:
         if (before.turn, before.state) == spot:
-            return Mark([], f"{code} stands already")
+            return Mark([], f"{code} is there already")
         return Mark([_instead(writer, before, turn=spot.turn, state=spot.state)], "moved here")
     if writer.verdict is None:
         return Mark([note_line(writer, spot, verdict=FAIL, code=code)], "and so fail")
@@ -95,7 +95,7 @@ def give_remark(writer: Writer, spot: Spot, text: str) -> Mark:
         return Mark([], "nothing was typed, and nothing is written")
     if before is None:
         return Mark([note_line(writer, spot, note=text)])
-    return Mark([_instead(writer, before, note=text)]) if before.note != text else Mark([], "that stands already")
+    return Mark([_instead(writer, before, note=text)]) if before.note != text else Mark([], "that is there already")
 
 
 def _remarknote_line(writer: Writer, spot: Spot) -> Annotation | None:

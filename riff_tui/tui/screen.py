@@ -380,7 +380,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
 
     def fail(self, error: Exception) -> None:
         self.last_error = error
-        self.say(f"{describe(error)[1].removesuffix('; run it again with --debug to see where')} (! tells more)", "bad")
+        self.say(f"{describe(error)[1].removesuffix('; run it again with --debug to see where')} (! shows more)", "bad")
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""

@@ -200,7 +200,7 @@ SPEC = ViewSpec(
     filters=Filters(call_fields=("flow", "last_ok", "who")),
     words=Words(
         nouns=("cause", "causes"),
-        empty="No call failed here: errored calls are no failures of the flow.",
+        empty="No call failed here: errored calls are not failures of the flow.",
         empty_store="",
     ),
     screen=Screen(

@@ -65,10 +65,10 @@ _COLUMNS: Sequence[Column] = (
     Column("judge", "Judge", kind="name", shown=False, help="Who judged it; computed aspects have no judge."),
     Column(
         "verdict", "B is", kind="text",
-        help="Worse or better than A (newly broken or mended: its success rate, between runs); differs, where no way is"
+        help="Worse or better than A (newly failing or passing: its success rate, between runs); differs, where no way is"
         " the good one; noise, where it may be chance.",
     ),
-    Column("newly", "newly", kind="name", shown=False, help="Broken or mended: the success rate fell or rose."),
+    Column("newly", "newly", kind="name", shown=False, help="Newly failing or passing: the success rate fell or rose."),
     Column("a", "A", decimals=_FINEST, help="The rate or mean of A."),
     Column("b", "B", decimals=_FINEST, help="The rate or mean of B."),
     Column("effect", "B − A", decimals=_FINEST, strong=True, help="What B has more, in the row's unit."),
@@ -120,8 +120,8 @@ _OF_ROWS: Sequence[Column] = (
     ),
     Column("n_a", "n(a)", kind="count", help=f"Calls behind a; below {THIN} it is thin and carries `~`."),
     Column("n_b", "n(b)", kind="count", help=f"Calls behind b; below {THIN} it is thin and carries `~`."),
-    Column("interval_a", "95% of a", kind="object", help="The 95 % interval of a, where there is one."),
-    Column("interval_b", "95% of b", kind="object", help="The 95 % interval of b, where there is one."),
+    Column("interval_a", "95% of a", kind="object", help="The 95 % interval of a, if there is one."),
+    Column("interval_b", "95% of b", kind="object", help="The 95 % interval of b, if there is one."),
 )
 
 
@@ -164,7 +164,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
     return Table(
         view="compare",
         title=f"Compare: B {answer.b.name} against A {answer.a.name}{f' where {scope}' if scope else ''}"
-        f" ({'newly broken and mended' if answer.a.kind == 'run' else 'worst'} first)",
+        f" ({'newly failing and passing' if answer.a.kind == 'run' else 'worst'} first)",
         columns=[column._replace(shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference, leads=difference.flow in failing) for difference in answer.differences],
         lead="" if answer.solved is None else failures.solved_text(answer.solved),
@@ -269,7 +269,7 @@ def _notes(answer: Comparison) -> Iterator[str]:
 def _newly(answer: Comparison) -> str:
     flows = {what: [each.flow for each in answer.looked_at if each.newly == what] for what in ("broken", "mended")}
     if not any(flows.values()):
-        return "Nothing is newly broken or mended: no success rate changed beyond chance."
+        return "Nothing is newly failing or passing: no success rate changed beyond chance."
     return " ".join(f"Newly {what}: {listed(names) or 'nothing'}." for what, names in flows.items())
 
 
@@ -461,8 +461,8 @@ SPEC = ViewSpec(
     title="Compare two runs or agents",
     help=(
         "What B differs in from A, flow by flow: paired where both called the same task, and tested for chance.",
-        "noise says that a difference as large may well be chance. Between runs, flows whose success rate changed"
-        " beyond that come first: newly broken, newly mended; then worse, better, noise.",
+        "noise: a difference as large may well be chance. Between runs, flows whose success rate changed"
+        " beyond that come first: newly failing, newly passing; then worse, better, noise.",
         "Drill into the calls that only one side failed with compare A B --failures.",
     ),
     order=190,

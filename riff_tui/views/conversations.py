@@ -85,7 +85,7 @@ COLUMNS: Sequence[Column] = (
         kind="count",
         shown=False,
         get=lambda call: len(call.notes),
-        help="How much of what people wrote on the call stands.",
+        help="Notes in effect on the call.",
     ),
     Column("error_count", "errs", kind="count", better="lower", shown=False, help="Errors during the call."),
     Column("defects", "defects", kind="count", better="lower", shown=False, help="Defects of its event stream."),
@@ -97,7 +97,7 @@ COLUMNS: Sequence[Column] = (
         kind="flag",
         better="higher",
         shown=False,
-        help="Whether the caller kept to its part; where it did not, the call is not counted in averages.",
+        help="Whether the caller kept to its part; if not, the call is not counted in averages.",
     ),
 )
 

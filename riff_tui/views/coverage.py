@@ -31,7 +31,7 @@ _COLUMNS = (
     Column("calls", "calls", kind="count", strong=True, help="Calls that touched it, errored ones left out."),
     Column("served", "served", kind="count", help="Those of them that were correct and complete."),
     Column("failed", "failed", kind="count", help="Those of them that failed."),
-    Column("last", "Not since", kind="name", help="The last run that touched it, where that is not the last one here."),
+    Column("last", "Not since", kind="name", help="The last run that touched it, if that is not the last one here."),
     Column("declared", "declared", kind="flag", shown=False, help="Whether a file of the flow names it."),
 )  # fmt: skip
 

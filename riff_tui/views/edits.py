@@ -20,9 +20,9 @@ UNITS = (
     "Units: before, after share of calls that succeeded (of n) · quality 0-10, higher is better: over the calls of the"
     " agents that led the flow in both runs."
 )
-TOGETHER = "Edits between the same two runs share their figures: which of them moved the score cannot be told (tied)."
+TOGETHER = "Edits between the same two runs share their figures: which of them moved the score is unknown (tied)."
 NO_PROOF = (
-    "change says better or worse only where the success rate changed by more than chance (exact test, corrected over"
+    "change is better or worse only if the success rate changed by more than chance (exact test, corrected over"
     " all edits): riff-tui compare PREVIOUS NEXT --where 'flow=F' tests in pairs."
 )
 OTHER_JUDGES = "Where other judges scored the run after than the run before, quality has no change: ·."
@@ -41,7 +41,7 @@ COLUMNS = (
         "time",
         "Edited (UTC)",
         kind="time",
-        help="The author's time of the commit; ? where only that tells which runs contain it.",
+        help="The author's time of the commit; ? if only that shows which runs contain it.",
     ),
     Column("commit", "Commit", kind="text", help="The commit that touched the flow's file."),
     columns.share(
@@ -50,7 +50,7 @@ COLUMNS = (
         better="higher",
         strong=True,
         trim=False,
-        help="Success rate after less before; better or worse where that is more than chance.",
+        help="Success rate after minus before; better or worse if that is more than chance.",
     ),
     columns.share("success_before", "before", better="higher", help="Success rate in the last run without the edit."),
     columns.share("success_after", "after", better="higher", help="Success rate in the first run with the edit."),
@@ -63,7 +63,13 @@ COLUMNS = (
     Column("runs", "runs", kind="count", help="Runs of the flow whose last edit it is."),
     Column("together", "tied", kind="count", help="Edits between the same two runs, this one among them."),
     Column("previous_run", "Previous run", kind="text", shown=False, help="The last run before that one, without it."),
-    Column("basis", "basis", kind="text", shown=False, help="What tells that runs contain it: their commit, or time."),
+    Column(
+        "basis",
+        "basis",
+        kind="text",
+        shown=False,
+        help="How it is known that runs contain it: by their commit, or by time.",
+    ),
     Column("n_before", "n before", kind="count", shown=False, help="Calls behind the figures before."),
     Column("n_after", "n after", kind="count", shown=False, help="Calls behind the figures after."),
     Column("verdict", "verdict", kind="text", shown=False, help="Better or worse after the edit; or noise."),

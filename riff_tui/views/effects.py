@@ -73,7 +73,7 @@ def _columns(unit: str, better: Better | None) -> Sequence[Column]:
         Column("share", "share", **share, help="Of all squares, those that only this factor explains (type II)."),
         Column("alone", "alone", **share, help="Of all squares, those that this factor explains without the others."),
         Column("effect", "effect", **points, strong=True,
-               help="How far the level lies from the mean of its factor's levels, the other factors alike."),
+               help="How far the level is from the mean of its factor's levels, the other factors alike."),
         Column("low", "low", **points, help="Where the 95 % interval of the effect begins."),
         Column("high", "high", **points, help="Where the 95 % interval of the effect ends."),
         Column("p", "p", decimals=3, shown=False, help="How likely such an effect is by chance, for this level alone."),
@@ -156,7 +156,7 @@ def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
     way = f", {better} is better" if better else ""
     scale = unit_of(answer.aspect)
     yield (
-        f"Units: {answer.aspect} {scale}{way}; effect: how far a level lies from the mean of its factor's levels,"
+        f"Units: {answer.aspect} {scale}{way}; effect: how far a level is from the mean of its factor's levels,"
         " the other factors alike."
     )
     yield _grand_mean(model)
@@ -193,9 +193,9 @@ def _certainty(model: LinearModel, better: Better | None) -> str:
     lonely = sum(each.n == 1 for factor in model.factors for each in factor.levels)
     if lonely:
         levels = "level has" if lonely == 1 else "levels have"
-        text += f". {lonely} {levels} one call and so no interval; the other intervals are somewhat too narrow"
+        text += f". {lonely} {levels} one call and so no interval; the other intervals are somewhat too small"
     if model.n < FEW:
-        text += f". With fewer than {FEW} calls they are too narrow"
+        text += f". With fewer than {FEW} calls they are too small"
     return f"{text}."
 
 
@@ -203,7 +203,7 @@ def _confounded(group: Confounding) -> str:
     why = [f"each {inner} comes with one {outer} only" for inner, outer in group.nested]
     reason = f" ({_joined(why)})" if why else ""
     names = _joined(group.factors)
-    return f"Confounded: {names} cannot be told apart in these calls{reason}, so effects are {NOT_MEASURED}."
+    return f"Confounded: {names} cannot be distinguished in these calls{reason}, so effects are {NOT_MEASURED}."
 
 
 def _judges(overlap: JudgeOverlap) -> Iterator[str]:
@@ -262,7 +262,7 @@ SPEC = ViewSpec(
     title="Effects",
     help=(
         "What explains quality: judge, agent, flow and persona in one linear model, with the share of each.",
-        "A level's effect is how far it lies from its factor's mean, all else alike, with its 95 % interval.",
+        "A level's effect is how far it is from its factor's mean, all else alike, with its 95 % interval.",
         "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect instead of quality.",
     ),
     order=80,

@@ -27,7 +27,7 @@ COLUMNS = (
     Column("trial", "Trial", kind="count", help="Which repeat of the same call it is, from 0."),
     Column("errored", "Errored", kind="flag", help="Whether the call is an errored one, not counted in averages."),
     Column("aspect", "Aspect", kind="name", help="What was scored; `code.` and a code where a person gave one."),
-    Column("judge", "Judge", kind="name", help="Who scored it; (computed) is no judge, human: a person."),
+    Column("judge", "Judge", kind="name", help="Who scored it; (computed) is not a judge, human: a person."),
     Column("value", "Value", help="The score in the aspect's own unit."),
     Column("judged_at", "Judged (UTC)", kind="time", help="When the verdict was given."),
     Column("model", "Model", kind="text", help="The model behind the judge."),
@@ -37,7 +37,12 @@ COLUMNS = (
     Column("edit_time", "Edited (UTC)", kind="time", help="When that edit was made."),
     Column("edit_author", "Edited by", kind="text", said=True, help="Who made it."),
     Column("edit_subject", "Edit's subject", kind="text", said=True, help="The first line of its message."),
-    Column("edit_basis", "Edit's basis", kind="text", help="What tells that the run contains it: commit or time."),
+    Column(
+        "edit_basis",
+        "Edit's basis",
+        kind="text",
+        help="How it is known that the run contains it: by commit or by time.",
+    ),
 )
 
 
@@ -90,7 +95,7 @@ SPEC = ViewSpec(
     help=(
         "Tidy records of single scores, to be joined and plotted elsewhere.",
         "A record is one score of one call.",
-        "Errored calls are among them and say so.",
+        "Errored calls are among them, and marked.",
     ),
     listed=False,
     command="riff-tui export",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 COUNTING = "counting who took each step"
-NONE_FAILED = "No call failed: each was served, or errored, or nothing says how it ended."
+NONE_FAILED = "No call failed: each was served, or errored, or nothing shows how it ended."
 GRID = "Grid: failed calls by last good state (rows) and first failed state (columns); [] the most; · none."
 LAST_OK = Column("last_ok", "Last good", kind="name", help="The state, or the step of the task, before it.")
 FIRST_FAILED = Column(
@@ -153,7 +153,7 @@ SPEC = ViewSpec(
     title="Failure matrix",
     help=(
         "Where failed calls first went wrong: how many had which last good and which first failed state.",
-        "The earliest step that fails comes first: what is mended there never reaches the later ones.",
+        "The earliest step that fails comes first: what is fixed there never reaches the later ones.",
         "Drill into a cell with conversations --where 'flow=F last_ok=S first_failed=T'.",
     ),
     order=95,
@@ -168,7 +168,7 @@ SPEC = ViewSpec(
         label="matrix",
         also="failures",
         nouns=("cell", "cells"),
-        empty="No call failed here: errored calls are no failures of the flow.",
+        empty="No call failed here: errored calls are not failures of the flow.",
         empty_store="",
     ),
     screen=Screen(

@@ -35,7 +35,7 @@ def _of_side(side: str) -> tuple[Column, ...]:
         Column(f"stop_reason_{side}", f"stop {name}", kind="text", help=f"Why {name}'s call ended."),
         Column(
             f"score_{side}", f"score {name}", unit="0-10", better="higher", shown=False,
-            help=f"Correctness of {name}'s call; completion where that is not measured.",
+            help=f"Correctness of {name}'s call; completion if that is not measured.",
         ),
         Column(f"agent_{side}", f"agent {name}", kind="name", shown=False, help=f"The model that led {name}'s call."),
         Column(f"run_{side}", f"run {name}", kind="name", shown=False, help=f"The run of {name}'s call."),
@@ -167,7 +167,7 @@ SPEC = ViewSpec(
     title="Failures of two sides",
     help=(
         "The calls of the same task that only A failed, only B failed, or both.",
-        "A call failed where it is known that it was not served, correct and complete.",
+        "A call failed if it is known that it was not served, correct and complete.",
         "Drill into a call with conversation --where 'run=R conversation=C'.",
     ),
     order=200,

@@ -35,7 +35,7 @@ UNITS = (
 )
 CAPPED = (
     "Capped: {capped} of {rows} operabilities, at 4.0 by a call that was not correct or at 6.0 by one that was not"
-    " complete; success and quality tell such rows apart, and blend, their score, orders them."
+    " complete; success and quality distinguish such rows, and blend, their score, orders them."
 )
 _IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", "turn_count")
 LAST_EDIT = Column(
@@ -44,7 +44,7 @@ LAST_EDIT = Column(
     kind="object",
     shown=False,
     said=True,
-    help="The flow's last edit that the latest run of the row contains; ? where only its time tells.",
+    help="The flow's last edit that the latest run of the row contains; ? if only its time shows it.",
 )
 LOST = columns.LOST._replace(
     shown=False, help="Failed calls that ended where nobody served them: given up, or handed over."
@@ -382,7 +382,7 @@ ARCHETYPES = ViewSpec(
     title="Archetypes",
     help=(
         "Families of flows: booking, dispatch, inquiry and what else the flows say of themselves.",
-        "A family's mean can hide one bad flow, so the worst member stands in the row.",
+        "A family's mean can hide one bad flow, so the row shows the worst member.",
         "Drill into a family with flows --where 'archetype=A'.",
     ),
     order=160,

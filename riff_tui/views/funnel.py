@@ -50,7 +50,7 @@ def _shift_columns(key: str, of: str, strong: bool = False) -> tuple[Column, ...
     return (
         columns.share(
             f"{key}difference", "B − A", better="lower" if strong else None, strong=strong,
-            help=f"By how much more of B's calls {of}; blank where that may be chance.",
+            help=f"By how much more of B's calls {of}; blank if that may be chance.",
         ),
         Column(f"{key}p_adjusted", "p adj.", decimals=3, shown=False, help=f"{_P}, corrected over all states."),
         Column(f"{key}p", "p", decimals=3, shown=False, help=f"{_P}, not corrected."),

@@ -406,7 +406,7 @@ FLOW_TABLE = ViewSpec(
     title="Flow table",
     help=(
         "What each judge says of each flow, over all its calls and for each agent, side by side.",
-        "A judge who stands far from the others and from (computed) asks to be calibrated.",
+        "A judge who is far from the others and from (computed) asks to be calibrated.",
         "Drill into a flow with flows --where 'flow=F'.",
     ),
     order=70,

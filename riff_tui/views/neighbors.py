@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from riff_tui.charts.ego_graph import EgoGraph
 
 
-COUNTING = "counting who starves without it"
+COUNTING = "counting what is never reached without it"
 COUNTED_LATER = 10_000
 """Of more calls than these in its flow a screen shows a state before each of them was looked at."""
 QUICK_CALLS = 600
@@ -298,7 +298,7 @@ def _blast_notes(answer: Neighborhood) -> Iterator[str]:
     elif not blast.victims:
         yield f"Blast radius: no call came to another state after {answer.state}."
     elif blast.basis == "files":
-        yield f"Blast radius: no call went on from {answer.state}; the flow's files say what lies behind it."
+        yield f"Blast radius: no call went on from {answer.state}; the flow's files show what is behind it."
     else:
         if blast.basis == "agents":
             yield f"Blast radius: none of these calls went on from {answer.state}; those of other agents did."
@@ -352,7 +352,7 @@ def latency_text(pooled: PooledLatency, n: int) -> str:
 def latency_reason(pooled: PooledLatency) -> str:
     """Return why there are no percentiles."""
     if pooled.too_many:
-        return f"pooled over all turns: not read for more than {pooled.kept - 1:,} calls; narrow the filter"
+        return f"pooled over all turns: not read for more than {pooled.kept - 1:,} calls; filter further"
     if not pooled.kept:
         return "pooled over all turns: not available, no transcripts were kept"
     if not pooled.spoken:
@@ -407,7 +407,7 @@ SPEC = ViewSpec(
     help=(
         "One state between the states before and after it, with counts and shares of the steps.",
         "The filter has to name it: flow=F state=S.",
-        "The blast radius lists the states that starve if it breaks, with the calls that each would have seen more.",
+        "The blast radius lists the states that are never reached because of it, with the calls that each would have seen more.",
     ),
     order=170,
     aliases=("neighbours",),

@@ -87,7 +87,7 @@ def draw_calls(store: Store, asked: Sample) -> Draw:
     if not count_conversations(store):
         raise UsageError("there is no call to draw: the store is empty; riff-tui ingest PATH... fills it")
     if count_conversations(store, calls):
-        raise UsageError("there is no call to draw: all are errored, which says nothing of the agent")
+        raise UsageError("there is no call to draw: all are errored, which shows nothing about the agent")
     names = "; ".join(said.rstrip(".") for said in unknown_names(store, predicate))
     raise UsageError(f"no call matches {asked.expression}{f': {names}' if names else ''}")
 

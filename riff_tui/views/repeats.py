@@ -24,7 +24,7 @@ UNITS = (
 )
 WHAT = (
     "A group is the calls of one flow, agent, scenario and persona; a trial passes with correctness 10."
-    " Errored calls and those without correctness are no trials."
+    " Errored calls and those without correctness are not trials."
 )
 DAYS = 14
 """For so many days after the last run a quarantine is proposed."""
@@ -38,7 +38,7 @@ _FOUND = (
     ),
     Column("trials", "trials", kind="count", help="Calls in these groups that are measured."),
     columns.share("pass1", "pass^1", better="higher", help="Share of a group's trials that pass, mean over groups."),
-    Column("k", "k", kind="count", help="How many passes in a row are asked for: 3, or what --k says."),
+    Column("k", "k", kind="count", help="How many passes in a row are asked for: 3, or --k."),
     columns.share(
         "pass_k", "pass^k", better="higher",
         help="Chance that k trials of a group, drawn without putting back, all pass; mean over groups of k or more.",
@@ -102,7 +102,7 @@ def proposal(answers: Sequence[RepeatCell], last_start: int | None, limit: int |
     told = [cell for cell in answers if cell.flaky.mean and cell.keys["flow"] and cell.keys["scenario"]]
     lines = [
         "# What passes only sometimes when it is called again, flakiest first. Take out what has to decide builds,",
-        "# and say who mends the rest: riff-tui gate --quarantine FILE",
+        "# and name who fixes the rest: riff-tui gate --quarantine FILE",
     ]
     most = MOST_ENTRIES if limit is None else min(limit, MOST_ENTRIES)
     for cell in told[:most]:
@@ -118,7 +118,7 @@ def proposal(answers: Sequence[RepeatCell], last_start: int | None, limit: int |
     if len(told) > most:
         lines += [
             "",
-            f"# Left out: {len(told) - most:,} more; --limit says how many are listed, {MOST_ENTRIES} at most.",
+            f"# Left out: {len(told) - most:,} more; --limit sets how many are listed, {MOST_ENTRIES} at most.",
         ]
     return "\n".join([*lines, *([] if told else ["", "# Nothing is flaky."])]) + "\n"
 

@@ -133,7 +133,7 @@ def _notes_on_routes(
         yield from (f"Conformance{said.replace(' ·', ':')}." for each in answers if (said := _stay(each)))
     if outlined:
         flows = "the flow has" if len(answers) == 1 else f"{counted(len(outlined), 'flow')} of {len(answers)} have"
-        yield f"Hardly two calls take the same route: {flows} too many to read, so common beginnings stand for them."
+        yield f"Hardly two calls take the same route: {flows} too many to read, so common beginnings are listed."
         yield INDENTED
     if rare:
         yield f"Folded: routes that less than {percent(RARE)} of calls took."
@@ -258,7 +258,7 @@ SPEC = ViewSpec(
     title="Routes",
     help=(
         "The routes that calls take through a flow: in which order they first come to its states, and how that ends.",
-        "Loops make no new route; where hardly two calls take the same one, common beginnings stand for them.",
+        "Loops make no new route; if hardly two calls take the same one, common beginnings are listed.",
         'Drill into a route with conversations --where \'flow=F route="S > T > U"\', or beginning="S > T".',
     ),
     order=46,

@@ -34,7 +34,7 @@ def skipped(answers: Sequence[SkippedEntry]) -> Table:
     """Return one row per input, in the order of files and lines."""
     return Table(
         view="skipped",
-        title="Inputs that were not taken as they were",
+        title="Inputs that were skipped or changed",
         columns=_COLUMNS,
         rows=[_row(number, entry) for number, entry in enumerate(answers, 1)],
     )
@@ -49,8 +49,8 @@ SPEC = ViewSpec(
     name="skipped",
     title="Skipped inputs",
     help=(
-        "What was not taken as it was: the file, the line and the reason.",
-        "replaced stands again elsewhere, rerun further on; unjoined scores and notes have no call; the rest counts.",
+        "What was skipped or changed: the file, the line and the reason.",
+        "replaced: the same call is elsewhere too; rerun: it is again further down; unjoined scores and notes have no call; the rest counts.",
         "A file that was fixed is read again by the next ingest.",
     ),
     order=150,
@@ -62,8 +62,8 @@ SPEC = ViewSpec(
     words=Words(
         label="skipped inputs",
         nouns=("input", "inputs"),
-        empty="Nothing was skipped: every input was taken as it was.",
+        empty="Nothing was skipped or changed: every input was read as it is.",
         empty_store="No input was skipped.",
     ),
-    screen=Screen(key="9", help="What an ingest did not take as it stood, and why."),
+    screen=Screen(key="9", help="What an ingest skipped or changed, and why."),
 )

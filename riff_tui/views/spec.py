@@ -17,7 +17,7 @@ RowKind: TypeAlias = Literal["cell", "run", "call"]
 
 BY = ("flow", "agent", "persona", "run", "archetype", "commit", "scenario", "caller")
 """The names that `--by` can give the rows of a view that `splits` or `regroups`."""
-EMPTY_STORE = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
+EMPTY_STORE = "The store has nothing of this yet: riff-tui ingest PATH... fills it."
 
 
 def _counts_calls(column: Column) -> bool:
@@ -184,4 +184,4 @@ class ViewSpec(NamedTuple):
         """Return why two rows cannot be put side by side, an empty text where they can."""
         if self.comparable:
             return ""
-        return "its rows are of unlike kinds" if self.words.ranked else f"rows of {self.name} hold nothing to compare"
+        return "its rows are of unlike kinds" if self.words.ranked else f"rows of {self.name} have nothing to compare"

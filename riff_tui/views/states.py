@@ -201,7 +201,7 @@ SPEC = ViewSpec(
     title="Per-state quality",
     help=(
         "How calls fare in each state: most stalls first, then least progress.",
-        "A row behind which fewer than five calls stand is thin and its n carries ~.",
+        "A row of fewer than five calls is thin and its n carries ~.",
         "With flow=F in the filter, each state's successors follow below the table.",
     ),
     order=40,
@@ -322,7 +322,7 @@ SEGMENTS = ViewSpec(
     title="Per-segment quality",
     help=(
         "The phases of each flow: means over the rows of their states, the worst first.",
-        "A phase's mean can hide one bad state, so the worst member stands in the row.",
+        "A phase's mean can hide one bad state, so the row shows the worst member.",
         "Drill into a phase with states --where 'flow=F segment=S'.",
     ),
     order=30,

@@ -157,7 +157,7 @@ SPEC = ViewSpec(
     title="Timeline",
     help=(
         "Success and quality from run to run, and each judge's own mean beside them.",
-        "A run is marked where it is better or worse than the one before by more than chance.",
+        "A run is marked if it is better or worse than the one before by more than chance.",
         "Drill into a run with flows --where 'run=R'.",
     ),
     order=60,

@@ -43,9 +43,7 @@ def _count(key: str, title: str, help: str, **given: Any) -> Column:
 
 
 _MEASURES = (
-    Column(
-        "n", "n", kind="count", thin=True, help="Calls of the tool, never where there are none; below 5 thin, with `~`."
-    ),
+    Column("n", "n", kind="count", thin=True, help="Calls of the tool, or never; below 5 thin, with `~`."),
     Column("calls", "calls", kind="count", short="conv", help="Conversations in which it was called there."),
     _count("errors", "errors", "Calls of the tool that failed."),
     _count(

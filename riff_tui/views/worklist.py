@@ -45,7 +45,7 @@ _NAMED = 3
 Cell: TypeAlias = "FlowCell | SegmentCell | StateCell"
 TITLE = "What to work on (flow → segment → state)"
 _COLUMNS = (
-    Column("list", "List", kind="name", help="Which of the three lists the place stands in."),
+    Column("list", "List", kind="name", help="Which of the three lists the row is in."),
     Column("rank", "Rank", kind="count", help="Its rank in that list, the most urgent first; thin places come last."),
     *columns.keys(("flow", "agent", "segment", "state")),
     columns.FAILED,

@@ -95,10 +95,10 @@ def _compared_in(store: Any, run: str, baseline: str | None) -> EarlyVerdict:
     from riff_tui.gate.rules import configured
 
     if run not in run_order(store):
-        return EarlyVerdict(why=f"the store holds no call of {run} yet")
+        return EarlyVerdict(why=f"the store has no call of {run} yet")
     before = baseline or run_before(store, run)
     if before is None:
-        return EarlyVerdict(why="the store holds no earlier run to compare with")
+        return EarlyVerdict(why="the store has no earlier run to compare with")
     rules = configured(())
     try:
         return EarlyVerdict(decision_on(store, before, run, None, rules))
@@ -134,7 +134,7 @@ def sentence(verdict: EarlyVerdict) -> str:
     worse, few = len(verdict.worse), len(decision.of("too few"))
     found = f"{counted(worse, 'check')} of {len(decision.checks)} surely worse" if worse else "nothing is surely worse"
     if decision.undecided:
-        found = "too early to say"
+        found = "too early to decide"
     thin = f"; {counted(few, 'check')} on fewer than {decision.min_n} calls" if few else ""
     return f"so far, against {decision.baseline}: {found}{thin}"
 

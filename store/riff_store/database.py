@@ -341,7 +341,7 @@ def _explaining(store: Store) -> Iterator[None]:
             raise
         message = f"{store.location}: the store is damaged ({wrong[0]})"
         raise NotAStore(
-            message, "`riff-tui doctor` says more; restore a copy, or ingest again into a new one"
+            message, "`riff-tui doctor` shows more; restore a copy, or ingest again into a new one"
         ) from error
 
 

@@ -213,7 +213,7 @@ def examine(store: Store, telling: Telling = lambda doing: None, *, quick: bool 
     except OF_DAMAGE as error:
         if not any(checks.values()):
             raise
-        checks["reading"] = [f"what it holds cannot be read ({type(error).__name__})"]
+        checks["reading"] = [f"its content cannot be read ({type(error).__name__})"]
         return Health(store.location, size, counts=counts, checks=checks, readable=False)
     return Health(store.location, size, counts=counts, checks=checks)
 
@@ -224,7 +224,7 @@ def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> None:
     checks["integrity"] = store.damages(MOST_PROBLEMS)
     telling("checking values")
     checks["values"] = [
-        f"{count} rows of {table} hold what is no value of their columns"
+        f"{count} rows of {table} hold what is not a value of their columns"
         for table, count in sorted(store.strange_values().items())
     ]
     telling("checking references")

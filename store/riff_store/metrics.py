@@ -120,7 +120,7 @@ VOICE_METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "turn_taking", "turn_taking", **_VOICE_SCORE,
-        help="How well the agent timed its turns: neither late, nor barging in, nor slow to give way.",
+        help="How well the agent timed its turns: neither late, nor barging in, nor slow to yield.",
         definition="mean over turns of how well the agent was timed; 0 if it left the caller waiting for ever",
     ),
     Metric(
@@ -194,7 +194,7 @@ INTERACTION_METRICS: tuple[Metric, ...] = (
     Metric(
         "yield_latency_mean", "yield_lat", aliases=("l_y",),
         pooled=Pooled("yield_latency", ("yielded",)), **_POOLED_SECONDS,
-        help="Seconds that the agent talked on before it gave way to a caller who broke in, where it did.",
+        help="Seconds that the agent talked on before it yielded to a caller who broke in, where it did.",
         definition="seconds from a caller's interruption to the agent's silence, over interruptions to which it "
         "yielded; pooled",
     ),
@@ -207,7 +207,7 @@ INTERACTION_METRICS: tuple[Metric, ...] = (
     Metric(
         "yield_rate", "yield_rate", short="yields", aliases=("r_y",),
         pooled=Pooled("yielded", ("yielded", "no_yield")), **_POOLED_SHARES,
-        help="Share of the times when a caller broke in at which the agent gave way within 2 seconds.",
+        help="Share of the times when a caller interrupted at which the agent yielded within 2 seconds.",
         definition="interruptions to which the agent yielded within 2 s ÷ interruptions by callers; pooled",
     ),
     Metric(
@@ -423,7 +423,7 @@ def to_compute() -> Iterator[Metric]:
 
 def _refusal(metric: Metric, others: Sequence[Metric]) -> str:
     if metric.kind != "call" or ":" not in metric.compute:
-        return "it is no aspect of calls that names what to compute"
+        return "it is not an aspect of calls that names what to compute"
     if not _KEY.fullmatch(metric.key) or metric.key in {*OF_CALLS, *OF_STATES, *(other.key for other in others)}:
         return f"the key {metric.key} is taken or no plain name"
     module, _, name = metric.compute.partition(":")

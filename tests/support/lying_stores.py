@@ -40,7 +40,7 @@ LIES: Mapping[str, str] = {
     "a table that calls itself otherwise": (
         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = 'more', tbl_name = 'more' WHERE name = 'label'"
     ),
-    "a name that is no text": (
+    "a name that is not text": (
         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT) WHERE name = 'run_name'"
     ),
 }  # fmt: skip

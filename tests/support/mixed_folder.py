@@ -59,7 +59,7 @@ TAKEN = {
 """Which kind every input of the folder is of."""
 
 REFUSED = {
-    "cut.eval": "it is no zip file, or was cut off before its list of members",
+    "cut.eval": "it is not a zip file, or was cut off before its list of members",
     "cut.json": "file is not JSON: it ends too early",
     "empty.json": "file is empty",
     "noise.json": "file is neither JSON nor TOML",

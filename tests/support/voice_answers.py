@@ -131,7 +131,7 @@ VOICE = Voice(
     ),
     turn_taking=0.375,
     unmeasured={"stt_wer": "no turn has both texts of the caller"},
-    warnings=["audit_log: 1 line is no JSON"],
+    warnings=["audit_log: 1 line is not JSON"],
 )
 
 

@@ -96,7 +96,7 @@ def test_sides_are_counted_in_the_scope_that_is_named(store: Store) -> None:
     """The rows, the counts above them and the title are of one scope, in whatever form they are read."""
     table = compared(store, "flow=dental scenario:task verdict=worse")
     assert table.title == (
-        "Compare: B night-2 against A night-1 where scenario:task flow=dental (newly broken and mended first)"
+        "Compare: B night-2 against A night-1 where scenario:task flow=dental (newly failing and passing first)"
     )
     assert (table.extras["a"]["n"], table.extras["b"]["n"], table.extras["b"]["excluded"]) == (20, 19, 1)
     assert [flow["flow"] for flow in table.extras["flows"]] == ["dental"]
@@ -277,7 +277,7 @@ def test_latest_and_previous_are_the_last_runs_of_the_scope(tmp_path: Path, caps
         assert drill == "Drill: riff-tui compare mon wed --failures --where 'flow=b'"
     compare = ["compare", *sides, "--store", str(tmp_path / "s.db"), "--where"]
     assert run([*compare, "run=tue"]) == ExitCode.USAGE
-    assert "the filter leaves calls of one run alone, tue; widen the filter" in capsys.readouterr().err
+    assert "the filter leaves calls of one run alone, tue; use a filter that keeps more" in capsys.readouterr().err
     assert run([*compare, "flow=z"]) == ExitCode.USAGE
     assert "the filter leaves no call of any run" in capsys.readouterr().err
 
@@ -294,7 +294,7 @@ def test_what_is_newly_broken_and_mended_between_runs_comes_first(tmp_path: Path
         runs = show(store, "compare", Request(sides=("one", "two")))
         agents = show(store, "compare", Request(sides=("agent:one", "agent:two")))
     first = [(row.record["flow"], row.record["newly"], row.display["verdict"]) for row in runs.rows[:2]]
-    assert first == [("fell", "broken", "newly broken"), ("rose", "mended", "newly mended")]
+    assert first == [("fell", "broken", "newly failing"), ("rose", "mended", "newly passing")]
     assert {row.record["newly"] for row in runs.rows[2:]} == {None}
     assert runs.rows[2].record["verdict"] == "worse"
     assert runs.notes[0] == "Newly broken: fell. Newly mended: rose."

@@ -219,12 +219,12 @@ def test_case_is_ignored_beyond_ascii_without_confusing_letters() -> None:
     [
         ("flwo:x", 0, "near: flow"),
         ("a  xyzzy>3", 3, "no field is called xyzzy"),
-        ("stall>0,3", 6, "0,3 is no number"),
-        ("stall>nan", 6, "nan is no number"),
-        ("stall>%", 6, "% is no number"),
-        ("qual>30%", 5, "quality is no share"),
+        ("stall>0,3", 6, "0,3 is not a number"),
+        ("stall>nan", 6, "nan is not a number"),
+        ("stall>%", 6, "% is not a number"),
+        ("qual>30%", 5, "quality is not a share"),
         ("hum:codex", 4, "humanness.codex<4"),
-        ("hum:codex<low", 10, "low is no number"),
+        ("hum:codex<low", 10, "low is not a number"),
         ("stall>1e999", 6, "no number"),
         ("stall>٣", 6, "no number"),
         ("stall=low", 6, "no number"),
@@ -451,10 +451,10 @@ def test_in_the_list_of_calls_everything_is_about_calls() -> None:
 @pytest.mark.parametrize(
     ("expression", "position", "words"),
     [
-        ("persona:x | stall>0.3", 12, "stall speaks of the rows shown, persona of the calls"),
-        ("flow:a !(persona:x stall>0.3)", 19, "stall speaks of the rows shown, persona of the calls"),
-        ("dent | persona:x", 7, "a bare word speaks of the rows shown, persona of the calls"),
-        ("/dent/ | persona:x", 9, "a bare /re/ speaks of the rows shown, persona of the calls"),
+        ("persona:x | stall>0.3", 12, "stall filters the rows shown, persona of the calls"),
+        ("flow:a !(persona:x stall>0.3)", 19, "stall filters the rows shown, persona of the calls"),
+        ("dent | persona:x", 7, "a bare word filters the rows shown, persona of the calls"),
+        ("/dent/ | persona:x", 9, "a bare /re/ filters the rows shown, persona of the calls"),
     ],
 )
 def test_calls_and_rows_cannot_be_alternatives_of_each_other(expression: str, position: int, words: str) -> None:

@@ -62,7 +62,7 @@ def transcript_of(directory: Path, warnings: Warnings) -> list[dict[str, Any]]:
     if not entries:
         warnings.add(MISSING, "its transcript is empty")
     usable = [entry for entry in entries if isinstance(entry, dict)]
-    warnings.add("audit_entry_unusable", "an entry is no object", len(entries) - len(usable))
+    warnings.add("audit_entry_unusable", "an entry is not an object", len(entries) - len(usable))
     return usable
 
 
@@ -83,7 +83,7 @@ def audit_events(directory: Path, warnings: Warnings) -> list[HistoryEvent]:
             )
         )
     seen = Counter(map(repr, events))
-    warnings.add("audit_duplicate_entry", "an entry stands there twice", sum(seen.values()) - len(seen))
+    warnings.add("audit_duplicate_entry", "an entry is there twice", sum(seen.values()) - len(seen))
     backwards = sum(later.timestamp_ms < earlier.timestamp_ms for earlier, later in pairwise(events))
     warnings.add(f"audit{OUT_OF_ORDER}", "time runs backwards, entries were sorted", backwards)
     return events
@@ -165,7 +165,7 @@ def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, wa
     if path is not None:
         warnings.add(f"{log}_elsewhere", "it was read from where result.json says it is, outside the record")
     elif isinstance(stored_path, str) and os.path.lexists(stored_path):
-        warnings.add(f"{log}_elsewhere", "what is where result.json says it is, outside the record, is no file")
+        warnings.add(f"{log}_elsewhere", "what is where result.json says it is, outside the record, is not a file")
     return path
 
 
@@ -238,7 +238,7 @@ def framework_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
         return []
     path = log_at(directory, stored_path, (), _FRAMEWORK_LOG, warnings)
     if path is None:
-        warnings.add("framework_log_missing", "the log is not there, so what the agent wrote stands unchecked")
+        warnings.add("framework_log_missing", "the log is not there, so what the agent wrote is unchecked")
         return []
     return events_of(_lines(path, warnings))
 
@@ -284,7 +284,7 @@ def _lines(path: Path, warnings: Warnings) -> list[LogLine]:
         line = LogLine(record["type"], record.get("timestamp"), frame)
         # A word may well be said twice at one time, anything else may not.
         if raw in seen and (line.type != "tts_text" or _is_sentence(line)):
-            warnings.add(f"{_FRAMEWORK_LOG}_duplicate_line", "a line stands there twice")
+            warnings.add(f"{_FRAMEWORK_LOG}_duplicate_line", "a line is there twice")
         seen.add(raw)
         lines.append(line)
     return lines
@@ -349,7 +349,7 @@ def last_event(line: str | None) -> tuple[dict[str, Any] | None, str]:
         event = loads(line.encode("utf-8", "surrogatepass"))
     except BrokenInput as problem:
         return None, f"the last line of the simulator's log cannot be read: {problem.reason}"
-    return (event, "") if isinstance(event, dict) else (None, "the last line of the simulator's log is no object")
+    return (event, "") if isinstance(event, dict) else (None, "the last line of the simulator's log is not an object")
 
 
 def says_goodbye(event_type: Any, event: Any) -> bool:
@@ -376,7 +376,7 @@ def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
         sequence = record.get("sequence")
         identity = sequence if isinstance(sequence, int) and not isinstance(sequence, bool) else raw
         if identity in seen:
-            warnings.add(f"{_SIMULATOR_LOG}_duplicate_line", "a line stands there twice")
+            warnings.add(f"{_SIMULATOR_LOG}_duplicate_line", "a line is there twice")
         seen.add(identity)
         event = _event(record, warnings)
         if event is None:

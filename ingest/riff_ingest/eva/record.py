@@ -83,7 +83,7 @@ def read_record(
     """
     path = Path(directory)
     if not path.is_dir():
-        raise NotADirectoryError(f"{path} is no directory")
+        raise NotADirectoryError(f"{path} is not a directory")
     warnings = Warnings()
     found = configuration_near(path, warnings)
     if pipeline_type is None:

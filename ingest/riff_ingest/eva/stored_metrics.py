@@ -64,14 +64,14 @@ def stored_scores(metrics: Mapping[str, Any], warnings: Warnings) -> dict[str, M
     """Return the scores that a metrics.json holds by their current names."""
     given = metrics.get("metrics")
     if given is not None and not isinstance(given, Mapping):
-        warnings.add("metrics_unreadable", "its metrics are no object")
+        warnings.add("metrics_unreadable", "its metrics are not an object")
     found = {}
     for name, stored in given.items() if isinstance(given, Mapping) else ():
         if isinstance(stored, Mapping):
             score = MetricScore.from_dict({**stored, "name": name})
             found[score.name] = score
         elif stored is not None:
-            warnings.add("metrics_score_unreadable", f"{name} is no object")
+            warnings.add("metrics_score_unreadable", f"{name} is not an object")
     return found
 
 

@@ -201,7 +201,7 @@ def _error(result: Mapping[str, Any], reason: str | None) -> str | None:
     if reason in _BROKEN or (reason or "").endswith(_FAILURE):
         why = f"it ended with {reason}"
     elif result.get("completed") is False and not accepted:
-        why = "result.json says that it was not completed"
+        why = "result.json reports that it was not completed"
     else:
         return None
     said = _said(result)

@@ -104,7 +104,7 @@ class _Machine:
                 text = event.data
                 if not isinstance(text, str):
                     # An empty object is what an entry without a value is read as.
-                    self._unusable(event, "its value is no text")
+                    self._unusable(event, "its value is not text")
                 elif event.event_type == "user":
                     self._user_was_heard(text, event.timestamp_ms)
                 else:

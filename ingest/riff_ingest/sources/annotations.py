@@ -138,7 +138,7 @@ def read_line(data: bytes) -> tuple[Annotation, list[str]]:
     """Return the note of a line, with the reason for each part that was left out; raise `BrokenInput`."""
     record = loads(data)
     if not isinstance(record, dict):
-        raise BrokenInput("line is no note: it is not a JSON object")
+        raise BrokenInput("line is not a note: it is not a JSON object")
     if is_of_embedeval(record):
         record = {"id": record.get("id"), **{name: record.get(other) for name, other in _OF_EMBEDEVAL.items()}}
     elif reason := refusal(record):
@@ -161,7 +161,7 @@ def is_of_embedeval(record: Mapping[str, Any]) -> bool:
 def refusal(record: Mapping[str, Any]) -> str | None:
     """Return why a record is no note that can be read, `None` if it can: any minor version is fine."""
     if not is_annotation(record):
-        return f"line is no note: its schema is not {SCHEMA}"
+        return f"line is not a note: its schema is not {SCHEMA}"
     schema = str(record["schema"])
     if schema.removeprefix(f"{FAMILY}/").partition(".")[0] == _MAJOR:
         return None

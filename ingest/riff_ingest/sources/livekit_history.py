@@ -14,7 +14,7 @@ from riff_ingest.private_values import PrivateValues
 from riff_ingest.source import FileHead, ReadContext, ReadItem, Source
 from riff_store.facts import Skipped
 
-NO_REPORT = "there is no session report, so nothing says how calls ended"
+NO_REPORT = "there is no session report, so nothing shows how calls ended"
 
 _KINDS = frozenset({"message", "function_call", "function_call_output", "agent_handoff", "agent_config_update"})
 _OWN = frozenset({"agent_handoff", "agent_config_update"})

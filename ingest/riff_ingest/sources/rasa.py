@@ -58,7 +58,7 @@ def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
             continue
         line, given = value
         if not is_tracker(given):
-            yield Skipped("skipped", line or None, "it is no tracker of Rasa")
+            yield Skipped("skipped", line or None, "it is not a tracker of Rasa")
             continue
         private = _private(given)
         name = _name(given, path, private)

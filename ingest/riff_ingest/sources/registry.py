@@ -157,7 +157,7 @@ def detect(path: Path) -> Detected:
         return found
     named = named_kind(path.name)
     if named is not None:
-        return Detected(named, "its name says so")
+        return Detected(named, "by its name")
     if not head.start.strip():
         return Detected(None, EMPTY)
     if not head.records and head.misread:

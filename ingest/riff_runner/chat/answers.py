@@ -113,7 +113,7 @@ class AnswerReader:
             self._take_line(self._line)
             if not self.is_whole:
                 has_begun = self._is_of_the_api or not self._line.strip()
-                raise NotAnAnswer("the answer broke off" if has_begun else _NOT_OF_THE_API)
+                raise NotAnAnswer("connection closed mid-response" if has_begun else _NOT_OF_THE_API)
         text = self._said.text()
         refusal = "".join(self._refusal).strip()
         notes = [ChatNote(self._finish, _CLOSING_NOTES[self._finish])] if self._finish in _CLOSING_NOTES else []

@@ -189,5 +189,5 @@ class _Faults:
             reason = os.strerror(number) if number > 0 else found.strerror or str(found)
             return HttpFault(f"no connection to the endpoint ({reason})", reached=False)
         if isinstance(error, library.InvalidURL):
-            return HttpFault("base_url is no address", reached=False)
-        return HttpFault("the answer broke off")
+            return HttpFault("base_url is not an address", reached=False)
+        return HttpFault("connection closed mid-response")

@@ -44,7 +44,7 @@ class ReplayJudge:
             self._take(line, run)
         if not self._recorded:
             known = f"; there are verdicts of {', '.join(sorted(others))} (recorded_as)" if others else ""
-            raise Misconfigured(f"path holds no verdict of {recorded_as}{known}")
+            raise Misconfigured(f"path has no verdict of {recorded_as}{known}")
 
     def signature(self, call: ConversationName) -> Signature | None:
         """Return the signature of the recorded verdict; `None` for a call of which none is recorded."""

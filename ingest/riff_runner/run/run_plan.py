@@ -93,13 +93,15 @@ def _refuse_foreign(request: RunRequest, known: RunDocument | None) -> None:
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out: {out} is not a directory")
     if known is None and transcripts(out):
-        raise UsageError(f"{out} holds transcripts, but no run that could go on", "choose another directory with --out")
+        raise UsageError(
+            f"{out} has transcripts, but no run that could continue", "choose another directory with --out"
+        )
     if known is None or not transcripts(out):
         return
     if not request.resume:
-        raise UsageError(f"{out} holds a run already", "go on with it with --resume, or choose another directory")
+        raise UsageError(f"{out} has a run already", "go on with it with --resume, or choose another directory")
     if request.run_id not in (None, known.run_id):
-        raise UsageError(f"{out} holds the run {known.run_id}, not {request.run_id}", "leave --run-id out")
+        raise UsageError(f"{out} has the run {known.run_id}, not {request.run_id}", "leave --run-id out")
     hint = "run it into another directory, or mix both in one run with --force"
     changed = [name for name, file in _flow_files(request).items() if known.flows.get(name, file).sha256 != file.sha256]
     if changed and not request.force:
@@ -137,7 +139,7 @@ def _refuse_another_caller(request: RunRequest, kept: Collection[CaseKey], keys:
         (key.caller for key in kept if key.caller != request.caller.name and key._replace(caller="") in due), None
     ):
         raise UsageError(
-            f"{request.out} holds these calls by another caller, {other}",
+            f"{request.out} has these calls by another caller, {other}",
             f"choose another directory for {request.caller.name} with --out",
         )
 

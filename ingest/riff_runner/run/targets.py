@@ -154,7 +154,7 @@ def parse_target(text: str, part: Side) -> Target:
     if kind is None or bool(colon) != (":" in _FORMS[kind]):
         forms = "; ".join(_FORMS[known] for known in _KINDS[part])
         # of what has a colon only the first word is shown, for the rest may hold a key
-        raise UsageError(f"--{part}: {word!r} is none of the forms that are known", f"give one of {forms}")
+        raise UsageError(f"--{part}: {word!r} is an unknown form of target", f"give one of {forms}")
     if kind == "openai":
         return _at_endpoint(rest, part)
     if kind == "command":
@@ -180,10 +180,10 @@ def _at_endpoint(rest: str, part: str) -> Target:
     except ValueError:
         known = False
     if not known:
-        raise _wrong(part, "openai", "what stands behind @ is not the address of an endpoint")
+        raise _wrong(part, "openai", "what follows @ is not the address of an endpoint")
     if address.username is not None or address.password is not None or address.query or address.fragment:
         raise UsageError(
-            f"--{part}: an address may hold no name, password, query or fragment",
+            f"--{part}: an address may not contain a name, password, query or fragment",
             f"a key comes from a variable of the environment, which --{part}-key-env names",
         )
     return Target("openai", model=model, url=url.rstrip("/"))

@@ -26,10 +26,8 @@ EXAMPLES = (
 
 UntilOption = Annotated[int | None, option("--until", "TURN", "Keep what was said up to this turn.", min=1)]
 NameOption = Annotated[str | None, option("--name", "N", "What the scenario is called; else as the call.")]
-FlowOption = Annotated[str | None, option("--flows", "FILE", "The file of its flow, where that is not built in.")]
-RedactOption = Annotated[
-    bool, flag("--redact/--no-redact", "Put made-up values in the place of what points at the caller.")
-]
+FlowOption = Annotated[str | None, option("--flows", "FILE", "The file of its flow, if that is not built in.")]
+RedactOption = Annotated[bool, flag("--redact/--no-redact", "Replace what points at the caller with made-up values.")]
 
 
 JSON = printed({"flow": TEXT, "file": or_null(TEXT), "case": or_null(TEXT)})

@@ -16,7 +16,7 @@ _FILES = {
 }
 """Where each file of the folder `starter` goes."""
 
-DirectoryArgument = Annotated[Path, argument("DIR", "Where the files go; it is made where there is none.")]
+DirectoryArgument = Annotated[Path, argument("DIR", "The folder of the files; it is made if it does not exist.")]
 
 
 def init(directory: DirectoryArgument, debug: DebugOption = False) -> None:

@@ -45,8 +45,8 @@ OutOption = Annotated[Path, option("--out", "DIR", "Where RUN/humanness-NAME.jso
 JudgedAtOption = Annotated[str | None, option("--judged-at", "TIME", "The time that scores carry; else now.")]
 LimitOption = Annotated[int | None, option("--limit", "N", "At most so many calls, spread evenly.", min=1)]
 ConcurrencyOption = Annotated[int | None, option("--concurrency", "N", "Calls to ask about at once.", min=1, max=256)]
-RetryUnscoredOption = Annotated[bool, flag("--retry-unscored", "Ask again where there was no score.")]
-DryRunOption = Annotated[bool, flag("--dry-run", "Only say how many calls and tokens it would be.")]
+RetryUnscoredOption = Annotated[bool, flag("--retry-unscored", "Ask again if there was no score.")]
+DryRunOption = Annotated[bool, flag("--dry-run", "Only print how many calls and tokens it would be.")]
 
 
 _PASSED_OVER = ("scored_before", "unscored_before", "unrecorded", "beyond_limit")

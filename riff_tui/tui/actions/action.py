@@ -256,7 +256,7 @@ def needs_siblings(controls: Controls) -> str:
         return "only in a conversation"
     position = controls.navigator.position()
     is_alone = position is None or position[1] <= 1
-    return "the list it came from holds no other conversation" if is_alone else ""
+    return "no other call in this list" if is_alone else ""
 
 
 def needs_unpaired(controls: Controls) -> str:

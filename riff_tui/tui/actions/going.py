@@ -90,7 +90,7 @@ def _needs_below(controls: Controls) -> str:
         return ""
     if controls.here.pair:
         return "these are two rows side by side; q goes back to their list, where Enter opens one"
-    return controls.spec.words.unopened or f"nothing lies below a row of {noun(controls.here.view)}"
+    return controls.spec.words.unopened or f"nothing is below a row of {noun(controls.here.view)}"
 
 
 def _close(controls: Controls) -> None:
@@ -149,7 +149,7 @@ UP_AND_DOWN: tuple[Action, ...] = (
         "open",
         ("Enter",),
         "open",
-        "Go down to what lies below the row; in the neighbour graph, put that state in the middle, or list the calls"
+        "Go down to what is below the row; in the neighbour graph, put that state in the middle, or list the calls"
         " that took that step.",
         _open,
         _needs_below,
@@ -168,7 +168,7 @@ UP_AND_DOWN: tuple[Action, ...] = (
         "take_off",
         ("Backspace",),
         "take off",
-        "Take the last name off the place in the title bar; where it has none, do what Esc does.",
+        "Take the last name off the scope in the title bar; without one, do what Esc does.",
         _take_off,
         _needs_something_to_close,
     ),
@@ -350,7 +350,7 @@ OTHER_ROWS: tuple[Action, ...] = (
         "since_last_run",
         ("L",),
         "since last run",
-        "What changed between the last two runs that the place one is in has calls of, beyond chance first.",
+        "What changed between the last two runs of this scope, beyond chance first.",
         _since_last_run,
     ),
     Action(

@@ -139,8 +139,8 @@ _IN_STATE = (
     "Latencies are pooled: every turn in the state counts the same. p95 among the metrics is the mean over calls.",
 )
 _GRAMMAR = (
-    ("dent", "any name that holds these letters"),
-    ("flow:dent", "a name that holds them"),
+    ("dent", "any name with these letters"),
+    ("flow:dent", "a name with them"),
     ("flow=dental_clinic", "a name that is just this"),
     ("stall>0.3", "a number; also < <= >= = !="),
     ("slot_fill_rate=·", "not measured"),
@@ -152,7 +152,7 @@ _GRAMMAR = (
 )
 _TYPING = (
     ("Tab", "complete a field or a name; press again for the next one, Shift+Tab for the one before"),
-    ("Up Down", "earlier and later filters that hold what was typed"),
+    ("Up Down", "earlier and later filters with what was typed"),
     ("ctrl+r", "all earlier filters, to choose from"),
     ("ctrl+w ctrl+u ctrl+k", "delete the word before the cursor, everything before it, everything after it"),
     ("Enter Esc", "apply it, cancel"),

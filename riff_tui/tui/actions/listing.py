@@ -124,7 +124,7 @@ ORDERS: tuple[Action, ...] = (
 def _mark(controls: Controls) -> None:
     host, table, row = controls.host, controls.table, controls.table.row
     if table.cursor == FIRST:
-        host.say("what to fix first is no row of the list, and is not marked", "warn")
+        host.say("what to fix first is not a row of the list, and is not marked", "warn")
         return
     if row is None or not row.id:
         host.say("the row is still being read", "warn")

@@ -97,7 +97,9 @@ class DeferredLoad:
         self.cancel()
         loaded = self._host.loaded
         if loaded is not None and loaded.neighbors is not None:
-            missing = "latencies are" if "blast" in loaded.neighbors.extras else "latencies and who starves are"
+            missing = (
+                "latencies are" if "blast" in loaded.neighbors.extras else "latencies and what is never reached are"
+            )
             self._header.set_progress(f"{missing} not read: r reads them")
         counted = f", {how_far}" if any(map(str.isdigit, how_far)) else ""
         self._host.say(f"stopped{counted}; r reads it again")

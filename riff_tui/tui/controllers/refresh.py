@@ -197,7 +197,7 @@ class AutoRefresh:
             self._shown = (self.status, self._age())
             self._host.update_lines()
         if found != before and found == "replaced":
-            self._host.say(f"another file took the place of {watcher.location}; r opens it", "warn")
+            self._host.say(f"another file replaced {watcher.location}; r opens it", "warn")
         elif found != before and found == "gone":
             self._host.say(f"{watcher.location} is not there any more; what was read stays on the screen", "warn")
         elif found != before and found == "silent":

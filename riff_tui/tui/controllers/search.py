@@ -152,7 +152,7 @@ class Search:
         """Go to the next (1) or the previous (-1) row that the last filter matches."""
         test = row_test(self.filter, self._table.table)
         if test is None:
-            self._host.say(f"{self.filter} speaks of calls, not of what stands in these rows", "warn")
+            self._host.say(f"{self.filter} filters calls; this list has none", "warn")
         else:
             self._finder.find(FindTarget(f"row that matches {self.filter}", test), direction)
 

@@ -279,7 +279,7 @@ class SessionFile:
         try:
             text = f"{encoded(lasting, self.store).decode()}\n"
         except UnicodeEncodeError as error:
-            raise OutputError(f"{path}: not written, for a name or a filter here is no text") from error
+            raise OutputError(f"{path}: not written, for a name or a filter here is not text") from error
         with writing(str(path)):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 

@@ -428,8 +428,8 @@ _REASONS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("tpr", "tnr"),
         (
-            f"the whole 95 % interval lies below {percent(UNALIGNED)}",
-            f"the whole 95 % interval lies below {percent(ALIGNED)}",
+            f"the whole 95 % interval is below {percent(UNALIGNED)}",
+            f"the whole 95 % interval is below {percent(ALIGNED)}",
         ),
     ),
     "flaky": (f"{percent(HIGH)} or more of the groups", f"{percent(WATCHED)} or more of the groups"),
@@ -437,7 +437,7 @@ _REASONS: Mapping[str, tuple[str, str]] = {
     **{
         key: (words, words)
         for key, words in (
-            ("effect", "its 95 % interval lies on the worse side of 0"),
+            ("effect", "its 95 % interval is on the worse side of 0"),
             ("change", "success fell against the run before by more than chance"),
             ("success_change", "success fell against the run before the edit by more than chance"),
             ("moved", "flows fell against the run before by more than chance"),

@@ -340,7 +340,7 @@ _ENDS = ("dead end", "off contract")
 def marked_note(n: int, failed: int) -> Iterator[str]:
     """Yield in words how many of the failed calls people marked, nothing where they marked none."""
     if n:
-        yield f"Of {failed} failed calls people marked {n}; a mark comes before what events tell."
+        yield f"Of {failed} failed calls people marked {n}; a mark comes before what events show."
 
 
 def step_record(counts: StepCounts | None) -> dict[str, Any]:

@@ -221,8 +221,8 @@ def interaction_text(record: Mapping[str, Any] | None) -> str:
     sums = Interaction(**record["sums"])
     parts = [
         _of_events("answered", sums.response, sums.response_total, sums.response_latency),
-        _of_events("gave way", sums.yielded, sums.yield_total, sums.yield_latency),
-        f"broke in {sums.agent_interruptions}×" if sums.agent_interruptions else "",
+        _of_events("yielded", sums.yielded, sums.yield_total, sums.yield_latency),
+        f"interrupted {sums.agent_interruptions}×" if sums.agent_interruptions else "",
     ]
     sounds = ((getattr(sums, f"{kind}_correct"), sums.total(kind), noun) for kind, noun in _SOUNDS.items())
     unmoved = ", ".join(f"{correct}/{total} {noun}" for correct, total, noun in sounds if total)

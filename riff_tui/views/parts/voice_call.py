@@ -245,10 +245,10 @@ def _happened(turn: VoiceTurn, role: str) -> Iterator[Happened]:
     """Yield who interrupted, and that the agent had to be nudged, without anybody's words."""
     if role == "agent" and turn.agent_interrupted:
         overlap = _seconds(turn.evidence.get("overlap_ms"))
-        yield Happened(f"agent breaks in, {overlap} s both" if overlap else "agent breaks in")
+        yield Happened(f"agent interrupts, {overlap} s both" if overlap else "agent interrupts")
     if role == "caller" and turn.caller_interrupted:
         yielded = _seconds(turn.evidence.get("yield_ms"))
-        yield Happened(f"caller breaks in, agent yields after {yielded} s" if yielded else "caller breaks in")
+        yield Happened(f"caller interrupts, agent yields after {yielded} s" if yielded else "caller interrupts")
     if role == "agent" and turn.nudged:
         yield Happened("nudged: no answer came by itself")
 

@@ -47,7 +47,7 @@ def notes(voice: Voice, words: CallWords, rows: Sequence[Row]) -> Iterator[str]:
     known = [*filter(None, (voice.pipeline, voice.language)), *([f"ended {voice.ended}"] if voice.ended else [])]
     if voice.turn_taking is not None:
         known.append(f"turn-taking {fixed(voice.turn_taking, 2, trim=True)} of 1")
-    known += [f"{side} broke in {count}×" for side, count in _broke_in(voice).items() if count]
+    known += [f"{side} interrupted {count}×" for side, count in _broke_in(voice).items() if count]
     if voice.unanswered is not None and voice.unanswered >= UNRESPONSIVE:
         known.append(f"{voice.unanswered} turns in a row without an answer")
     yield f"Voice: {' · '.join(known)}"
@@ -192,7 +192,7 @@ def _said(mark: Mark) -> Happened | None:
         return _of_interruption(mark)
     if mark.kind == RESPONSE:
         return Happened("no answer", "bad") if mark.correct is False else None
-    return {GAVE_WAY: Happened("caller gives way"), TRUNCATED: Happened("agent is cut off")}.get(mark.kind)
+    return {GAVE_WAY: Happened("caller yields"), TRUNCATED: Happened("agent is cut off")}.get(mark.kind)
 
 
 def _of_sound(mark: Mark) -> Happened:
@@ -207,11 +207,11 @@ def _of_sound(mark: Mark) -> Happened:
 def _of_interruption(mark: Mark) -> Happened:
     if mark.by == "agent":
         both = f", {fixed(mark.seconds, 1)} s both" if is_number(mark.seconds) else ""
-        return Happened(f"agent breaks in{both}", "bad")
+        return Happened(f"agent interrupts{both}", "bad")
     if mark.correct is False:
-        return Happened("caller breaks in, agent talks on", "bad")
+        return Happened("caller interrupts, agent talks on", "bad")
     yields = f", agent yields after {fixed(mark.seconds, 1)} s" if is_number(mark.seconds) else ""
-    return Happened(f"caller breaks in{yields}")
+    return Happened(f"caller interrupts{yields}")
 
 
 def whole_trace(voice: Voice) -> list[TraceEntry]:

@@ -35,7 +35,7 @@ MOST_ROWS = 2**22
 _UNSCORED_BITS = np.uint64(0x7FF8_0000_0000_0001)
 UNSCORED = np.array(_UNSCORED_BITS).view(np.float64)
 """What is no number because it is unscored; any other that is no number says that there is none."""
-DAMAGED = "a packed column is damaged", "`riff-tui doctor` says what is wrong with the store"
+DAMAGED = "a packed column is damaged", "`riff-tui doctor` shows what is wrong with the store"
 
 
 def is_unscored(values: Floats) -> NDArray[np.bool_]:

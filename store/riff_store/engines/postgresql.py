@@ -206,7 +206,7 @@ class PostgresqlEngine(Engine):
         )
         # The server would pass over tables of others with no more than a warning.
         if not self.connection.execute(owned, (self._schema,)).fetchone()[0]:
-            message = f"{self.location}: the role does not own the store, and so cannot write it anew"
+            message = f"{self.location}: the role does not own the store, and so cannot rewrite it"
             raise StoreReadOnly(message, "everything else is done; run it again as the owner of the tables")
         for model in models.ALL:
             self.connection.execute(f'VACUUM (FULL, ANALYZE) "{model._meta.table_name}"')

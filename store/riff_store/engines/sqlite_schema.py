@@ -76,7 +76,7 @@ def _objects(connection: sqlite3.Connection) -> list[_Object]:
 def _refuse(problem: str | None, location: str) -> None:
     if problem is not None:
         raise NotAStore(
-            f"{location}: {problem}, so it is no store that riff-tui made; nothing of it was read",
+            f"{location}: {problem}, so it is not a store that riff-tui made; nothing of it was read",
             "ask for the files that it was made from, and ingest them",
         )
 
@@ -133,13 +133,13 @@ def _suspicions(fields: Sequence[pw.Field]) -> Iterator[str]:
 def _strange(objects: Sequence[_Object]) -> Iterator[str]:
     """Yield what may run something, whatever it is called."""
     if len(objects) >= _MOST_OBJECTS:
-        yield "it holds too many tables"
+        yield "it has too many tables"
     for kind, name, _, sql in objects:
         if kind not in ("table", "index"):
-            yield f"it holds a {kind}, {name}"
+            yield f"it has a {kind}, {name}"
         elif sql is None:
             if kind != "index" or not name.startswith("sqlite_autoindex_"):
-                yield f"it holds a {kind} that nothing defines, {name}"
+                yield f"it has a {kind} that nothing defines, {name}"
         elif (plain := re.fullmatch(_PLAIN, sql)) is None or (plain[1][-5:].lower(), plain[2]) != (kind, name):
             yield f"its {kind} {name} is not made as those of a store are"
 
@@ -149,7 +149,7 @@ def _differing(found: dict[str, Any], made: dict[str, Any]) -> Iterator[str]:
     for name in sorted(made.keys() - found.keys()):
         yield f"it lacks the table {name}"
     for name in sorted(found.keys() - made.keys()):
-        yield f"it holds a table that no store has, {name}"
+        yield f"it has a table that no store has, {name}"
     for name in sorted(made):
         if found[name] != made[name]:
             yield f"its table {name} has other columns, keys or indexes than that of a store"

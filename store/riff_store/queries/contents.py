@@ -83,7 +83,7 @@ def _unjoined(store: Store) -> list[SkippedEntry]:
 def _note_of_none(calls: int) -> str:
     if not calls:
         return "a note on a call that is not there (yet)"
-    return f"a note on an id that stands for {calls} calls: it needs what tells them apart"
+    return f"a note on an id that means {calls} calls: it needs a field that distinguishes them"
 
 
 def _waiting(named: int) -> str:
@@ -94,7 +94,7 @@ def _waiting(named: int) -> str:
 def _ambiguous(run: str, calls: int, flows: int, agents: int, trials: int) -> str:
     kinds = {"flow": flows, "agent_model": agents, "trial": trials}
     needed = " and ".join(name for name, count in kinds.items() if count > 1)
-    return f"its id stands for {calls} calls of run {run}: it needs {needed}"
+    return f"its id means {calls} calls of run {run}: it needs {needed}"
 
 
 def known_names(store: Store, field: str, calls: Predicate | None = None) -> list[str]:

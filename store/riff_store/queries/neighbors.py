@@ -20,7 +20,7 @@ from riff_store.queries.states import StateCell, state_cells
 from riff_store.queries.steps import StepCounts
 from riff_store.queries.sums import call_counts, lost_in_states, reads_columns, step_counts
 
-NO_REASON = "(not told)"
+NO_REASON = "(not known)"
 """How calls stopped of which nothing says it."""
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 LISTED = 3
-_EMPTY = "the store holds no calls; riff-tui ingest PATH... fills it"
+_EMPTY = "the store has no calls; riff-tui ingest PATH... fills it"
 _TAKE_OUT = "take something out of it"
 _LATELY = {"latest": 1, "previous": 2}
 
@@ -159,7 +159,7 @@ def _lately(store: Store, word: str, within: Predicate | None) -> str:
         raise SideError(f"there is no {word} run: {_EMPTY}")
     if len(timed) < _LATELY[word]:
         where = "the store holds" if within is None or len(order) == 1 else "the filter leaves calls of"
-        more = "ingest another one with riff-tui ingest PATH..." if len(order) == 1 else "widen the filter"
+        more = "ingest another one with riff-tui ingest PATH..." if len(order) == 1 else "use a filter that keeps more"
         raise SideError(f"there is no {word} run: {where} one run alone, {timed[0]}; {more}")
     found = timed[-_LATELY[word]]
     same = [name for name in timed if started[name] == started[found]]

@@ -27,7 +27,7 @@ def copy_store(
     copied = 0
     with source.snapshot(), target.writing():
         if not replace and _holds_anything(target):
-            raise UsageError(f"{target.location}: the store is not empty", "add --replace, and what it holds is lost")
+            raise UsageError(f"{target.location}: the store is not empty", "add --replace to overwrite it")
         for model in reversed(schema.ALL):
             target.connection.execute(f'DELETE FROM "{model._meta.table_name}"')
         for model in schema.ALL:

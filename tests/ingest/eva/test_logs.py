@@ -221,7 +221,7 @@ def test_what_is_no_file_where_a_log_should_be_holds_nothing_up(tmp_path: Path, 
     found = read_record(write_record(tmp_path / "r", result=outside(path), framework=None, simulator=None))
     wanted = ["framework_log_elsewhere", "framework_log_missing", "simulator_log_elsewhere", "simulator_log_missing"]
     assert kinds(found) == wanted
-    assert "is no file" in found.warnings[0]
+    assert "is not a file" in found.warnings[0]
 
 
 def test_a_log_without_end_is_left_soon(tmp_path: Path) -> None:

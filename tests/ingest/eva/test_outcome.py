@@ -37,10 +37,10 @@ def test_each_reason_is_an_end(reason: Any, completed: bool | None, stop: str | 
         (None, "result.json is missing or broken, so the conversation was never finished"),
         ({"completed": True, "conversation_ended_reason": "error"}, "it ended with error"),
         ({"completed": True, "conversation_ended_reason": "cancelled"}, "it ended with cancelled"),
-        ({"completed": False, "error": "boom"}, "result.json says that it was not completed: boom"),
+        ({"completed": False, "error": "boom"}, "result.json reports that it was not completed: boom"),
         (
             {"completed": False, "error_details": {"error_type": "RateLimit"}},
-            "result.json says that it was not completed: RateLimit",
+            "result.json reports that it was not completed: RateLimit",
         ),
     ],
 )

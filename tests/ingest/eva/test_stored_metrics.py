@@ -126,8 +126,8 @@ def test_long_reasons_are_cut(tmp_path: Path) -> None:
     [
         ("{", "metrics_unreadable: file is not JSON: it ends too early"),
         ("[]", "metrics_unreadable: file is not a JSON object"),
-        ('{"metrics": 3}', "metrics_unreadable: its metrics are no object"),
-        ('{"metrics": {"a": 3, "b": null}}', "metrics_score_unreadable: a is no object"),
+        ('{"metrics": 3}', "metrics_unreadable: its metrics are not an object"),
+        ('{"metrics": {"a": 3, "b": null}}', "metrics_score_unreadable: a is not an object"),
     ],
 )
 def test_a_broken_file_is_told_and_costs_nothing_else(tmp_path: Path, content: str, warning: str) -> None:

@@ -74,7 +74,7 @@ def test_states_of_a_retell_agent_are_those_of_the_flow(tmp_path: Path) -> None:
     assert outcomes(flow) == {"hi": None, "pay": "escalation", "lost": None}
     assert required(flow) == {"hi": ("sum",)}
     assert reasons(flow) == [
-        "states.lost: its edge 'y' leads to 'nowhere', which is no state",
+        "states.lost: its edge 'y' leads to 'nowhere', which is not a state",
         "states.lost: nothing leads to it",
     ]
 
@@ -85,7 +85,7 @@ def test_an_exported_agent_has_its_states_one_level_below() -> None:
     assert outcomes(flow) == {"greet": None, "book": None, "done": "success", "human": "escalation", "other": None}
     assert required(flow) == {"book": ("day", "hour")}
     assert reasons(flow) == [
-        "states.book: its edge 'calls [number], see [url]' leads to 'gone', which is no state",
+        "states.book: its edge 'calls [number], see [url]' leads to 'gone', which is not a state",
         "states.other: nothing leads to it",
     ]
 
@@ -150,7 +150,7 @@ def test_members_of_a_squad_are_states(tmp_path: Path) -> None:
             None,
             ["an edge leads to 'x', which is no member"],
         ),
-        ({"model": {"toolIds": ["t"]}}, None, ["its tools are named by ids alone, so nothing says where it leads"]),
+        ({"model": {"toolIds": ["t"]}}, None, ["its tools are named by ids alone, so nothing shows where it leads"]),
         ({}, None, ["nothing leads out of it, and it does not end the call"]),
     ],
 )
@@ -171,7 +171,7 @@ def test_names_of_members_are_their_own_else_overridden_else_ids() -> None:
     ]
     flow = flow_of({"members": members}, PATH)
     assert list(outcomes(flow)) == ["A", "B", "e"]
-    assert "members.A: more than one member is called this, and calls do not tell them apart" in reasons(flow)
+    assert "members.A: more than one member is called this, and calls do not distinguish them" in reasons(flow)
 
 
 def test_nodes_of_an_older_workflow_are_states(tmp_path: Path) -> None:
@@ -189,8 +189,8 @@ def test_an_edge_of_a_workflow_that_begins_or_ends_nowhere_is_listed() -> None:
     drawn = vapi_workflow()
     drawn["edges"] += [{"from": "ghost", "to": "hello"}, {"from": "hello", "to": "moon"}]
     assert reasons(flow_of(drawn, PATH)) == [
-        "nodes.hello: an edge leads to 'moon', which is no node",
-        "an edge leads from 'ghost', which is no node",
+        "nodes.hello: an edge leads to 'moon', which is not a node",
+        "an edge leads from 'ghost', which is not a node",
     ]
 
 
@@ -383,7 +383,7 @@ def _long_named(document: Any) -> Any:
 def test_what_is_odd_is_told_whole_however_long_names_are(document: Any) -> None:
     for reason in reasons(flow_of(_long_named(document), PATH)):
         assert len(reason) < 300
-        assert reason.endswith(("which is no state", "which is no member", "which is no node", "nothing leads to it",
+        assert reason.endswith(("which is not a state", "which is no member", "which is not a node", "nothing leads to it",
                                 "does not end the call", "leads to no node", "do not tell them apart"))  # fmt: skip
 
 

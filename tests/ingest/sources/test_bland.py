@@ -120,7 +120,7 @@ def test_a_pathway_is_a_flow_file_by_whose_nodes_calls_are_known(tmp_path: Path)
         ("Hello", None, ()), ("Stock", None, ("plant", "phone")), ("Sorry", "success", ()),
         ("Human", "escalation", ()),
     ]  # fmt: skip
-    assert [each.reason for each in file.left_out] == ["edges: one leads to '9', which is no node"]
+    assert [each.reason for each in file.left_out] == ["edges: one leads to '9', which is not a node"]
     context = ReadContext({file.described.flow: file.contract})
     written(tmp_path / "events.json", events())
     found = one(tmp_path / "call.json", call(), context)

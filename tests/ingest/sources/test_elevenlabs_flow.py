@@ -66,7 +66,7 @@ def test_where_a_call_may_end_is_no_dead_end_and_others_are_listed() -> None:
     )
     assert (flow.contract.escalation_terminals, flow.described.edges) == (["d"], [("a", "d")])
     assert [note.reason for note in flow.left_out] == [
-        "edges: one leads to 'z', which is no node",
+        "edges: one leads to 'z', which is not a node",
         "nodes.b: nothing leads out of it, and it does not end the call",
     ]
     assert "5550100001" not in repr(flow)

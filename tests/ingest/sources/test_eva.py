@@ -329,7 +329,7 @@ def test_a_file_taken_for_eva_and_a_directory_taken_for_something_else_are_skipp
     run = make_run(tmp_path, {"1.1.2": files()})
     take(store, run / "config.json", kind="eva")
     take(store, run, kind="humanness")
-    assert notes(store) == [("skipped", "a directory is no input of this kind"), ("skipped", NO_DIRECTORY)]
+    assert notes(store) == [("skipped", "a directory is not an input of this kind"), ("skipped", NO_DIRECTORY)]
     take(store, run, kind="eva")
     assert len(ask(store, CALLS)) == 1
     assert detect(run / "records" / "1.1.2") == ("eva", "it is a directory of eva")

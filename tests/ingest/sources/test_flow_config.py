@@ -103,7 +103,7 @@ def test_json_and_yaml_and_packed_ones_are_the_same_flow(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("node", "note"),
     [
-        ({"functions": [{"name": "a", "transition_to": "piza"}]}, "nodes.x.a: it leads to 'piza', which is no node; "
+        ({"functions": [{"name": "a", "transition_to": "piza"}]}, "nodes.x.a: it leads to 'piza', which is not a node; "
          "did you mean pizza?; it is left out"),
         ({"functions": [{"name": "a"}, {"name": "a"}]}, "nodes.x: two functions are called 'a'; it is left out"),
         ({"functions": [{"name": "opening_hours"}]}, "nodes.x: 'opening_hours' is the name of a global function as well"
@@ -114,7 +114,7 @@ def test_json_and_yaml_and_packed_ones_are_the_same_flow(tmp_path: Path) -> None
         ({"functions": [{"name": "a", "transition_only": True}]}, "nodes.x.a: it only leads to another node, and does "
          "not say to which; it is left out"),
         ({"riff": {"terminal": "good"}}, "nodes.x: riff.terminal is none of success, escalation, end; it is left out"),
-        (5, "nodes.x: it is no node; it is left out"),
+        (5, "nodes.x: it is not a node; it is left out"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named_with_its_place(tmp_path: Path, node: Any, note: str) -> None:

@@ -207,7 +207,7 @@ def test_parts_that_do_not_fit_are_left_out_and_named(tmp_path: Path) -> None:
         (b"x = " + b"[" * 5000 + b"]" * 5000, "file is nested too deeply"),
         (b"a." * 200_000 + b"a = 1", "file is nested too deeply, more than 64 levels (limits.depth)"),
         (b"x = {" + b"a." * 200_000 + b"a = 1}", "file is nested too deeply, more than 64 levels (limits.depth)"),
-        (b"x = " + b"9" * 5000, "file holds a number or a date out of range"),
+        (b"x = " + b"9" * 5000, "file has a number or a date out of range"),
         (packed(b'flow = "f"')[:-3], "gzip data ends too early"),
     ],
 )

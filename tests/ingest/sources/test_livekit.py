@@ -316,7 +316,7 @@ def test_reports_are_read_line_by_line_and_a_broken_one_costs_no_other(tmp_path:
     found = items(path)
     assert [item.conversation_id for item in found if isinstance(item, Conversation)] == ["AJ_1", "AJ_2"]
     assert [(item.line, item.reason) for item in found if isinstance(item, Skipped)] == [
-        (2, "it is no session report: there is no chat_history with items"),
+        (2, "it is not a session report: there is no chat_history with items"),
         (4, "line is not JSON: the name of a key is missing at character 2"),
     ]
 

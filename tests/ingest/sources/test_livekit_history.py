@@ -50,7 +50,7 @@ def test_one_note_says_that_nothing_tells_how_calls_ended(tmp_path: Path) -> Non
     found = items_of(written(tmp_path / "a.json", [{"items": history()}, {"items": history()}]))
     assert [each.conversation_id for each in found[:2]] == ["a", "a/2"]
     assert [(each.kind, each.reason) for each in found[2:]] == [
-        ("defect", "there is no session report, so nothing says how calls ended")
+        ("defect", "there is no session report, so nothing shows how calls ended")
     ]
 
 

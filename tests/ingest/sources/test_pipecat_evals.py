@@ -193,7 +193,7 @@ def test_conversations_are_looked_for_by_the_results_alone(tmp_path: Path) -> No
     secret.write_text(json.dumps(MESSAGES))
     linked = run_of(tmp_path / "nightly", [script(artifacts={"conversation": str(secret)})])
     call, _, note = items(linked)
-    assert (call.turns, note.reason) == ([], "its conversation is not known: its file does not lie by the results")
+    assert (call.turns, note.reason) == ([], "its conversation is not known: its file is not beside the results")
     (linked.parent / secret.name).symlink_to(secret)
     assert calls(linked)[0].turns == []
     above = run_of(tmp_path / "weekly", [script(artifacts={"conversation": f"x/../{secret.name}"})])
@@ -226,7 +226,7 @@ def test_what_was_not_played_or_is_no_result_is_left_out_with_its_reason(tmp_pat
     notes = [(item.line, item.reason) for item in items(path) if isinstance(item, Skipped)]
     assert notes == [
         (1, "the suite skipped it"),
-        (2, "line is no result of a script or a simulation"),
+        (2, "line is not a result of a script or a simulation"),
         (4, "line is not JSON: it ends too early"),
     ]
     assert len(calls(path)) == 1

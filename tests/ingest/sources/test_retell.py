@@ -372,7 +372,7 @@ def test_the_last_word_on_a_call_counts_and_the_hooks_before_it_are_no_calls(fol
         {"event": "call_started", "call": retell_call("call_2", call_status="ongoing", items=[])},
     ]
     before, call, verdict, again, left_out = items_of(written(folder / "hooks.jsonl", hooks))
-    assert before == Skipped("superseded", 1, "line 2 tells more of this call", "call_1")
+    assert before == Skipped("superseded", 1, "line 2 has more of this call", "call_1")
     assert (again.kind, again.line) == ("superseded", 3)
     assert (call.conversation_id, verdict.score) == ("call_1", 0.0)
     assert left_out == Skipped("skipped", 4, "the call had not ended when this was written", "call_2")

@@ -69,7 +69,7 @@ def test_an_edge_that_was_drawn_to_no_node_is_told(tmp_path: Path) -> None:
         "nodes.Collect address: its edge 'case 1' leads to no node"
     ]
     flow = drawn(node("a", "Hello", "conversation", "b", "gone"), node("b", "End", "end"))
-    assert reasons(flow) == ["nodes.Hello: its edge 'case 1' leads to 'gone', which is no node"]
+    assert reasons(flow) == ["nodes.Hello: its edge 'case 1' leads to 'gone', which is not a node"]
 
 
 def test_a_node_that_nothing_leads_out_of_is_told_unless_the_call_may_end_there() -> None:
@@ -86,7 +86,7 @@ def test_a_node_without_a_name_is_called_by_its_id_and_two_of_one_name_are_told(
     nameless = {"id": "a", "type": "conversation", "edges": [goes("b")]}
     flow = drawn(nameless, node("b", "End", "end"), node("c", "End", "end"))
     assert [state.name for state in flow.described.states] == ["a", "End"]
-    assert reasons(flow) == ["nodes.End: more than one node is called this, and calls do not tell them apart"]
+    assert reasons(flow) == ["nodes.End: more than one node is called this, and calls do not distinguish them"]
 
 
 def test_nodes_of_a_component_belong_to_the_flow_and_its_node_leads_into_it() -> None:

@@ -69,7 +69,7 @@ def test_a_part_that_is_of_the_wrong_kind_costs_no_other(tmp_path: Path) -> None
     [
         ({**NOTE, "id": None}, "id is missing"),
         ({**NOTE, "simulation_id": ["s-1"]}, "simulation_id is missing"),
-        ([NOTE], "file is no note: it is not a JSON object"),
+        ([NOTE], "file is not a note: it is not a JSON object"),
         (json.dumps(NOTE)[:-9], "file is not JSON: it ends too early"),
     ],
 )

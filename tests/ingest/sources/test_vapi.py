@@ -213,7 +213,7 @@ def test_messages_before_the_report_are_no_calls_of_their_own(tmp_path: Path) ->
     path = written(tmp_path / "hooks.jsonl", [update, report(vapi_call("c-1")), lonely])
     assert detect(path).kind == "vapi"
     before, call, left_out = items_of(path)
-    assert before == Skipped("superseded", 1, "line 2 tells more of this call", "c-1")
+    assert before == Skipped("superseded", 1, "line 2 has more of this call", "c-1")
     assert (call.conversation_id, left_out.conversation) == ("c-1", "c-9")
     assert left_out.reason == "the call had not ended when this was written"
 

@@ -122,7 +122,7 @@ def test_messages_as_openai_has_them_tell_of_tools_as_well(tmp_path: Path) -> No
     [
         (None, "nothing that was said is in this report"),
         ("Anna: Hello?\nBert: Mulch: two.", "the transcript names speakers that are not known: Anna, Bert"),
-        ("Hello? Mulch.", "the transcript does not say who speaks"),
+        ("Hello? Mulch.", "the transcript does not show who speaks"),
     ],
 )
 def test_words_that_are_not_taken_are_noted(tmp_path: Path, transcript: str | None, reason: str) -> None:

@@ -144,7 +144,7 @@ def test_what_may_pass_is_tried_again(bad: Reply) -> None:
         (error(429, "slow down"), "HTTP 429: slow down, 3 times", 3),
         (error(500, "oh"), "HTTP 500: oh, 3 times", 3),
         (Reply(500, b"<html>"), "HTTP 500, 3 times", 3),
-        (Reply(200, b"{", promised=100), "the answer broke off, 3 times", 3),
+        (Reply(200, b"{", promised=100), "connection closed mid-response, 3 times", 3),
         (error(400, "too long"), "HTTP 400: too long", 1),
         (Reply(400, b'[{"error": {"message": "API key not valid"}}]'), "HTTP 400: API key not valid", 1),
     ],
@@ -312,8 +312,8 @@ def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:
         ("https://[::1/v1", {}, "not the address"),
         ("https://me:secret@example.org/v1", {}, "not the address"),
         ("http://example.org/v1", {"key": KEY}, "has to be https"),
-        ("https://example.org/v1", {"key": "two words", "key_variable": "K"}, r"what \$K holds is no key"),
-        ("https://example.org/v1", {"key": "ключ", "key_variable": "K"}, r"what \$K holds is no key"),
+        ("https://example.org/v1", {"key": "two words", "key_variable": "K"}, r"what \$K holds is not a key"),
+        ("https://example.org/v1", {"key": "ключ", "key_variable": "K"}, r"what \$K holds is not a key"),
     ],
 )
 def test_an_address_that_makes_no_sense_is_refused(url: str, fields: dict[str, Any], message: str) -> None:

@@ -48,7 +48,7 @@ def test_callers_and_tools_have_forms_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("gpt-5-mini", "--agent: 'gpt-5-mini' is none of the forms that are known; give one of openai:MODEL@URL, such"),
+        ("gpt-5-mini", "--agent: 'gpt-5-mini' is an unknown form of target; give one of openai:MODEL@URL, such"),
         ("scripted", "'scripted' is none of the forms"),
         ("openai", "'openai' is none of the forms"),
         ("", "'' is none of the forms"),

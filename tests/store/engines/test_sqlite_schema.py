@@ -43,7 +43,7 @@ def test_a_lie_is_refused_before_any_of_it_runs(lie: str, write: bool, honest: P
 
 def test_the_sentence_names_what_is_strange_and_what_to_do(honest: Path, tmp_path: Path) -> None:
     path = tell_a_lie(Path(shutil.copy(honest, tmp_path / "calls.db")), LIES["a view more"])
-    with pytest.raises(NotAStore, match=r"it holds a view, more, .* nothing of it was read; ask for the files"):
+    with pytest.raises(NotAStore, match=r"it has a view, more, .* nothing of it was read; ask for the files"):
         open_store(path)
 
 
@@ -51,7 +51,7 @@ def test_a_lie_in_a_store_of_an_earlier_schema_is_refused_before_it_is_migrated(
     lie = LIES["an endless view in the place of calls"]
     path = tell_a_lie(earlier_store(tmp_path / "calls.db"), lie)
     before = path.read_bytes()
-    with stepped(), pytest.raises(NotAStore, match="it holds a view, conversation"):
+    with stepped(), pytest.raises(NotAStore, match="it has a view, conversation"):
         migrate(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

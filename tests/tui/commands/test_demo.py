@@ -145,8 +145,8 @@ def test_in_its_voice_calls_either_side_breaks_in_and_the_agent_is_late(demo: Pa
     figure = shown(demo, "conversation", "conversation=move-the-day-8/trial_0").figure
     assert figure is not None
     drawn = "\n".join(figure.draw(ascii_only=False, width=80))
-    assert "▲ agent breaks in" in drawn
-    assert "▼ caller breaks in" in drawn
+    assert "▲ agent interrupts" in drawn
+    assert "▼ caller interrupts" in drawn
     assert "· late" in drawn
 
 

@@ -102,7 +102,7 @@ def test_the_doctor_says_what_to_do_about_notes_that_count_nowhere(
     assert run(["doctor", "--store", str(path)]) == ExitCode.OK
     out = capsys.readouterr().out
     assert "notes       1\nauthors     1\n" in out
-    assert "1 note on calls that are not there: ingest the files that hold these calls." in out
+    assert "1 note on calls that are not there: ingest the files with these calls." in out
     assert f"1 note that could not be written before, in {kept}: riff-tui notes import {kept}" in out
 
 
@@ -126,7 +126,7 @@ def test_programs_are_told_what_is_wrong_and_what_to_do(tiny: Path, tmp_path: Pa
     found = {each["check"]: each for each in told["checks"]}
     assert (told["whole"], told["readable"], told["schema"]) == (False, True, SCHEMA_VERSION)
     assert found["integrity"] == {"check": "integrity", "problems": [], "advice": None}
-    assert found["values"]["problems"] == ["1 rows of conversation hold what is no value of their columns"]
+    assert found["values"]["problems"] == ["1 rows of conversation hold what is not a value of their columns"]
     assert all("ingest the files again" in found[check]["advice"] for check in ("values", "sums"))
 
 

@@ -204,8 +204,8 @@ def test_there_is_no_number_that_json_does_not_have(tmp_path: Path) -> None:
 def test_what_is_no_conversation_is_refused_with_what_to_name(tmp_path: Path) -> None:
     file = tmp_path / "f.json"
     file.write_text("[1]")
-    assert "is no directory; name that of a conversation" in refused("context", tmp_path / "none")
-    assert "is no directory" in refused("metrics", file)
+    assert "is not a directory; name that of a conversation" in refused("context", tmp_path / "none")
+    assert "is not a directory" in refused("metrics", file)
     (tmp_path / "empty").mkdir()
     assert "holds no conversation of EVA; name a directory with a result.json" in refused("context", tmp_path / "empty")
     record = write_record(tmp_path / "r")

@@ -154,7 +154,7 @@ def test_what_stands_again_is_said_with_its_number_and_is_an_exit_code_under_str
     err = capsys.readouterr().err
     assert f"{first}: 1 conversation, 2 replaced\n" in err
     assert f"{again}: 2 conversations, 1 replaced\n" in err
-    assert f"3 conversations replaced, because the same call stands again in {again} (which: " in err
+    assert f"3 conversations replaced, because the same call is also in {again} (which: " in err
     assert "3 conversations and 0 scores stored.\n" in err
 
 
@@ -188,7 +188,7 @@ def test_a_call_of_an_earlier_file_that_still_holds_it_is_dropped_and_fails_unde
     for _ in range(2):
         assert run(["ingest", str(later), "--store", store, "--strict"]) == ExitCode.SKIPPED
         err = capsys.readouterr().err
-        assert f"2 conversations of earlier files that still hold them ({earlier}) replaced by the same call" in err
+        assert f"2 conversations of earlier files that still contain them ({earlier}) replaced by the same call" in err
         assert f"2 conversations replaced by the same call elsewhere; `riff-tui doctor --store {store}` lists" in err
     assert run(["ingest", str(earlier), "--store", store, "--strict"]) == ExitCode.SKIPPED
 
@@ -225,7 +225,7 @@ def test_scores_whose_id_stands_for_several_calls_are_told_and_listed(tmp_path: 
     assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["kind"], row["line"], row["conversation"]) == ("unjoined", 1, "case-0")
-    assert row["reason"] == "its id stands for 2 calls of run r: it needs flow"
+    assert row["reason"] == "its id means 2 calls of run r: it needs flow"
 
 
 def test_scores_without_their_call_wait_and_are_told_and_listed_with_those_of_several(
@@ -250,7 +250,7 @@ def test_scores_without_their_call_wait_and_are_told_and_listed_with_those_of_se
     assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [(row["kind"], row["line"], row["reason"]) for row in rows] == [
-        ("unjoined", 1, "its id stands for 2 calls of run r: it needs flow"),
+        ("unjoined", 1, "its id means 2 calls of run r: it needs flow"),
         ("unjoined", 2, "no call of that run and id (yet)"),
         ("unjoined", 3, "no call of that run and id (yet): what there is has another flow, agent or trial"),
         ("unjoined", 4, "no call of that run and id (yet)"),

@@ -43,5 +43,5 @@ def test_a_command_refuses_a_store_that_lies(
     before = lying.read_bytes(), older.read_bytes()
     with stepped():
         assert run([part.format(**places) for part in command]) == ExitCode.STORE
-    assert "it is no store that riff-tui made" in capsys.readouterr().err
+    assert "it is not a store that riff-tui made" in capsys.readouterr().err
     assert (lying.read_bytes(), older.read_bytes()) == before

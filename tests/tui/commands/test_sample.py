@@ -84,7 +84,7 @@ def test_a_list_is_replaced_whether_it_is_read_or_not(store: str, seen: int, cap
     read(store, *names(store)[:seen])
     assert sample(store, "--n", "5") == 0
     assert len(names(store)) == 5
-    assert "It takes the place of a list of 3 calls" in capsys.readouterr().err
+    assert "It replaces a list of 3 calls" in capsys.readouterr().err
 
 
 def test_it_says_where_the_store_would_give_other_calls_today(store: str, tmp_path: Path, capsys: Captured) -> None:
@@ -118,9 +118,9 @@ def test_where_too_few_failed_the_others_are_random_and_that_is_said(store: str,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--mix", "best:5"], "'best:5' is no part of a mix of random, failing, outlier"),
-        (["--mix", "random"], "'random' is no part of a mix"),
-        (["--mix", "random:-1"], "'random:-1' is no part of a mix"),
+        (["--mix", "best:5"], "'best:5' is not a part of a mix of random, failing, outlier"),
+        (["--mix", "random"], "'random' is not a part of a mix"),
+        (["--mix", "random:-1"], "'random:-1' is not a part of a mix"),
         (["--mix", "random:1,random:2"], "random stands in it twice"),
         (["--mix", "random:0"], "all its parts are 0"),
         (["--n", "0"], "0 is not in the range"),

@@ -167,7 +167,7 @@ def test_a_run_is_found_by_its_id_in_the_store(growing: RunDirectory, tmp_path: 
         assert run(["watch", "--run", name, "--store", store]) == 0
         said = capsys.readouterr().out
         assert said.startswith("run night-2  2/12 calls")
-        assert "so far: not compared, the store holds no earlier run to compare with" in said
+        assert "so far: not compared, the store has no earlier run to compare with" in said
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_a_gate_says_which_fall_it_could_not_have_seen(tmp_path: Path, capsys: C
     store = stored(tmp_path, calls("a", steady(1)), calls("b", steady(3)))
     assert gated(store) == ExitCode.OK
     said = capsys.readouterr().out
-    assert "A fall of success_rate of less than 12 points with 80 pairs could not be told from chance" in said
+    assert "A fall of success_rate of less than 12 points with 80 pairs could not be distinguished from chance" in said
 
 
 def test_two_dumps_of_the_same_store_are_the_same(tmp_path: Path, capsys: Captured) -> None:

@@ -33,7 +33,7 @@ class Notes:
 def test_a_verdict_that_stands_is_not_written_again() -> None:
     notes = Notes()
     notes.write(give_verdict(notes.of(), FIRST, "fail"))
-    assert notes.write(give_verdict(notes.of(), FIRST, "fail")) == "fail stands already"
+    assert notes.write(give_verdict(notes.of(), FIRST, "fail")) == "fail is there already"
     assert len(notes.lines) == 1
 
 
@@ -65,7 +65,7 @@ def test_a_code_stays_where_it_is_when_the_verdict_changes() -> None:
 def test_a_code_that_is_given_again_elsewhere_moves() -> None:
     notes = Notes()
     notes.write(give_code(notes.of(), FIRST, "wrong day"))
-    assert notes.write(give_code(notes.of(), FIRST, "wrong day")) == "wrong day stands already"
+    assert notes.write(give_code(notes.of(), FIRST, "wrong day")) == "wrong day is there already"
     assert notes.write(give_code(notes.of(), LATER, "wrong day")) == "moved here"
     assert notes.said == [("ann", 5, "fail", "wrong day", None)]
 

@@ -469,7 +469,7 @@ async def test_runs_archetypes_and_judges_lead_on_and_skipped_inputs_do_not() ->
         view, request = at.catalog.asked[-1]
         assert (view, request.where) == ("conversation", "run=r conversation=c-1")
         await at.press("9", "enter")
-        assert "nothing lies below a row of skipped" in at.bottom
+        assert "nothing is below a row of skipped" in at.bottom
 
 
 async def test_a_name_in_the_filter_goes_along_to_another_view() -> None:

@@ -72,7 +72,7 @@ async def test_escape_leaves_the_calls_and_refresh_reads_them(store: Store) -> N
     async with waiting(store, gate) as at:
         await at.pilot.press("escape")
         assert "stopped; r reads it again" in at.bottom
-        assert "latencies and who starves are not read: r reads them" in at.head
+        assert "latencies and what is never reached are not read: r reads them" in at.head
         gate.set()
         await at.settle()
         assert at.path == "flows › collect_details"

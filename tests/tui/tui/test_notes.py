@@ -89,7 +89,7 @@ async def test_the_whole_call_is_all_right_wherever_the_cursor_is(store: Path) -
         await at.press("enter", "j", "a")
         assert "pass · the whole call" in at.bottom
         await at.press("a")
-        assert "pass stands already" in at.bottom
+        assert "pass is there already" in at.bottom
         assert said(store) == [("c-0000", None, None, "pass", None, None)]
         assert len(lines(store)) == 1
 

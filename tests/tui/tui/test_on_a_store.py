@@ -61,7 +61,7 @@ async def test_the_sentence_to_read_first_is_the_row_above_the_first_and_opens_i
         assert at.row == "(first)"
         assert at.path.split()[1:4] == ["9", "flows", "·"]
         await at.press("m")
-        assert "is no row" in at.bottom
+        assert "is not a row" in at.bottom
         await at.press("enter")
         loaded = at.screen.loaded
         assert loaded is not None

@@ -40,7 +40,7 @@ async def test_details_tell_a_rate_with_its_interval_and_why_it_is_marked(people
     async with exploring(people, (80, 24), start=stack_of("alignment", "judge=warm")) as at:
         await at.press("p", "p")
         said = lines(at)
-        assert "tpr: the whole 95 % interval lies below 50%" in said
+        assert "tpr: the whole 95 % interval is below 50%" in said
         assert re.search(r"tpr +!0\.0% +0–22%\n", said)
         assert not re.search(r"^ 95 %", said, re.MULTILINE)
 

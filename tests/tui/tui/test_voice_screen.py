@@ -167,7 +167,7 @@ async def test_enter_tells_all_of_a_moment_and_it_follows_the_cursor(size: tuple
         assert "{+Aber" in pane(at)
         await at.press(*"jjj")
         await at.until(lambda: "turn 2 · agent · 19.0 s" in pane(at))
-        assert "agent breaks in, 3.5 s both" in pane(at)
+        assert "agent interrupts, 3.5 s both" in pane(at)
         await at.press("escape")
         assert not at.controls.detail.is_visible
         assert "c-0000" in at.path

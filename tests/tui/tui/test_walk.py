@@ -289,7 +289,7 @@ async def test_a_wrong_filter_is_explained_under_its_place_and_cannot_be_applied
     async with walking() as at:
         await at.press("slash", *"stall>x", "enter")
         verdict = at.controls.prompt.foot.lines[0][0][0]
-        assert verdict == "       ^ x is no number"
+        assert verdict == "       ^ x is not a number"
         assert at.controls.prompt.is_open
         await at.press("escape")
         assert not at.controls.prompt.is_open

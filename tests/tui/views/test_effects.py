@@ -136,10 +136,10 @@ def test_what_cannot_be_told_apart_is_named() -> None:
     confounded = [Confounding(("agent", "flow"), (("flow", "agent"),)), Confounding(("agent", "flow", "persona"))]
     notes = effects(replace(answer(AGENT), model=replace(model(AGENT), confounded=confounded))).notes
     assert (
-        "Confounded: agent and flow cannot be told apart in these calls (each flow comes with one agent only),"
+        "Confounded: agent and flow cannot be distinguished in these calls (each flow comes with one agent only),"
         " so effects are ·." in notes
     )
-    assert "Confounded: agent, flow and persona cannot be told apart in these calls, so effects are ·." in notes
+    assert "Confounded: agent, flow and persona cannot be distinguished in these calls, so effects are ·." in notes
 
 
 JUDGE = FactorEffect("judge", [level("lenient"), level("strict")], None, None)

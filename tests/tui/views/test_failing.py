@@ -84,13 +84,13 @@ def test_causes_are_marked_by_their_share() -> None:
 
 def test_what_people_marked_is_counted_and_named_by_its_code() -> None:
     marked = replace(CELL, n=30, kinds={"marked": 12, "dead end": 18})
-    assert "Of 50 failed calls people marked 12; a mark comes before what events tell." in (
+    assert "Of 50 failed calls people marked 12; a mark comes before what events show." in (
         failure_matrix(matrix(marked)).notes
     )
     assert not any("marked" in note for note in failure_matrix(matrix(CELL)).notes)
     cause = replace(CAUSE, kind="marked", kinds={"marked": 41}, detail="wrong day", error=None)
     table = causes(Causes([cause, replace(cause, detail=None), CAUSE], 123, 200))
-    assert "Of 123 failed calls people marked 82; a mark comes before what events tell." in table.notes
+    assert "Of 123 failed calls people marked 82; a mark comes before what events show." in table.notes
     coded, plain, _ = table.rows
     assert [row.display["kind"] for row in table.rows] == ['"wrong day"', "marked", "guard error heard"]
     assert coded.record["signature"] == 'viewing: greet, "wrong day"'

@@ -123,8 +123,8 @@ def test_formats_of_data_have_every_figure(store: Store) -> None:
 @pytest.mark.parametrize(
     ("heard", "said"),
     [
-        (GIVES_WAY, "answered 6/6 after 1.25 s · gave way 6/8 after 0.50 s"),
-        (TALKS_ON, "answered 1/3 after 2.00 s · gave way 0/3 · broke in 4×"),
+        (GIVES_WAY, "answered 6/6 after 1.25 s · yielded 6/8 after 0.50 s"),
+        (TALKS_ON, "answered 1/3 after 2.00 s · yielded 0/3 · interrupted 4×"),
         (
             Interaction(calls=1, backchannel_correct=2, backchannel_error=1, non_directed_error=1),
             "unmoved by 2/3 backchannels, 0/1 words to others",

@@ -154,7 +154,7 @@ def test_pooled_latencies_stand_in_words_in_json_and_below_the_graph() -> None:
         (waits(turns=0, kept=0), "not available, no transcripts were kept"),
         (waits(turns=0), "not measured, the agent never speaks in this state"),
         (replace(waits(turns=0), spoken=3), "not measured, no turn in this state has a latency"),
-        (waits(turns=0, kept=20_001, too_many=True), "not read for more than 20,000 calls; narrow the filter"),
+        (waits(turns=0, kept=20_001, too_many=True), "not read for more than 20,000 calls; filter further"),
         (waits(kept=3), "of 4 calls (of 9 calls 3 transcripts were kept): p50"),
     ],
 )

@@ -72,7 +72,7 @@ def conversation_valid_end(context: MetricContext, files: RecordFiles) -> Metric
         return MetricScore(VALID_END, value, value, {"ended_properly": False, **place}, error=problem)
     kind = event.get("type")
     if kind != CONNECTION:
-        why = {"reason": "the last event is no connection_state"}
+        why = {"reason": "the last event is not a connection_state"}
         return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
     if not says_goodbye(kind, event):
         why = {"reason": f"the session ended for another reason than goodbye: {reason_of(event)}"}

@@ -158,11 +158,11 @@ def own_score(name: str, function: OwnMetric, context: MetricContext) -> MetricS
 def _checked(name: str, score: MetricScore) -> MetricScore:
     for value in (score.score, score.normalized_score):
         if value is not None and number(value) is None:
-            return unmeasured(name, "returned a MetricScore whose score is no finite number")
+            return unmeasured(name, "returned a MetricScore whose score is not a finite number")
     try:
         json.dumps(score.to_dict(), allow_nan=False)
     except (TypeError, ValueError):
-        return unmeasured(name, "returned a MetricScore whose details are no JSON")
+        return unmeasured(name, "returned a MetricScore whose details are not JSON")
     return replace(score, name=name)
 
 
@@ -181,7 +181,7 @@ def _loaded(path: str) -> OwnMetric:
         why = f"{OPTION} {path}: cannot be loaded: {type(error).__name__}: {error}"
         raise UsageError(why, hint if isinstance(error, ModuleNotFoundError) else "") from error
     if not callable(function):
-        raise UsageError(f"{OPTION} {path}: {name} is no function of a MetricContext")
+        raise UsageError(f"{OPTION} {path}: {name} is not a function of a MetricContext")
     return function
 
 

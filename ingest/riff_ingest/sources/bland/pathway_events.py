@@ -82,7 +82,7 @@ def read_events(path: Path, report: Callable[[Skipped], object] = lambda left: N
             if is_event(event):
                 found.setdefault(event["conversation_id"], []).append(event)
             else:
-                report(Skipped("skipped", line or None, "it is no event of a pathway"))
+                report(Skipped("skipped", line or None, "it is not an event of a pathway"))
     return {name: _in_order(events) for name, events in found.items()}
 
 

@@ -46,7 +46,7 @@ from riff_store.facts import NOT_ENDED, Skipped
 BLAND = "bland"
 NO_WORDS = "only the events of its pathway are here, so nothing that was said; put its record beside them"
 NO_PATHWAY = (
-    "no flow file says how calls of {flow} should end, so completion and stalls are not measured; ingest the pathway"
+    "no flow file shows how calls of {flow} should end, so completion and stalls are not measured; ingest the pathway"
     " along with them"
 )
 TOLD_BY_RECORD = "the record of this call beside it has taken these events"

@@ -11,7 +11,7 @@ from riff_ingest.lines import BrokenInput
 from riff_ingest.source import FileHead, ReadContext, ReadItem, Source
 
 WITHOUT_WORDS = "a list of ElevenLabs conversations without their words; fetch each conversation"
-OF_EVA = "it is of EVA's simulated caller, and goes with the record that lies beside it"
+OF_EVA = "it is of EVA's simulated caller, and goes with the record beside it"
 
 _LOOKED_AT = 8
 _OF_RECORDS = tuple(f"{name}.json{packed}" for name in ("audit_log", "result") for packed in ("", ".gz"))

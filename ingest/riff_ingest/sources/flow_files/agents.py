@@ -10,7 +10,7 @@ from riff_ingest.private_values import PrivateValues, private_of_agent, short_wo
 from riff_ingest.sources.flow_files.config import FlowConfig, FlowNode, NodeEnd, NoFlow, PlatformFlow, by_choice, shown
 
 _BY_SERVER = "its target is chosen by a server"
-_KEPT_ELSEWHERE = "its tools are named by ids alone, so nothing says where it leads"
+_KEPT_ELSEWHERE = "its tools are named by ids alone, so nothing shows where it leads"
 ONE_PROMPT = "one prompt; its calls have the tools as states"
 
 _Object = Mapping[str, Any]
@@ -70,7 +70,7 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
         name = private.text(part.keys[0])
         place = f"{many}.{shown(name)}"
         if name in nodes:
-            problems.append(f"{place}: more than one {flow.part} is called this, and calls do not tell them apart")
+            problems.append(f"{place}: more than one {flow.part} is called this, and calls do not distinguish them")
             continue
         led = []
         for target, condition in part.led:

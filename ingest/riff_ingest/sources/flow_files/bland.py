@@ -88,4 +88,4 @@ def _ways(
             yield text_of(edge.get("id")) or str(number), str(source), str(target), words or ""
         else:
             meant = next((shown(private.text(end)) for end in (source, target) if end and end not in names), None)
-            problems.append(f"edges: one leads {f'to {meant!r}, which is no node' if meant else 'to no node'}")
+            problems.append(f"edges: one leads {f'to {meant!r}, which is not a node' if meant else 'to no node'}")

@@ -161,7 +161,7 @@ class _Reader:
     def _is_node(self, name: str, given: Any) -> bool:
         if name and isinstance(given, dict):
             return True
-        self._problems.append(f"nodes.{name}: it is no node")
+        self._problems.append(f"nodes.{name}: it is not a node")
         return False
 
     def node(self, name: str, given: Mapping[str, Any]) -> FlowNode:
@@ -205,7 +205,7 @@ class _Reader:
         has_code = bool(about.get("handler") or about.get("decision") or parameters.get("properties") or required)
         by_choice = about.get("transition_only") is True or (older and not has_code and bool(ways))
         if by_choice and not ways:
-            self._problems.append(f"{place}: it only leads to another node, and does not say to which")
+            self._problems.append(f"{place}: it only leads to another node, and does not name it")
         return NodeFunction(
             name=name,
             description=_text(about.get("description")),
@@ -229,7 +229,7 @@ class _Reader:
             if isinstance(to, str):
                 by_node.setdefault(to, []).append(_canonical(case))
             else:
-                self._problems.append(f"{place}.transition_to.cases.{case}: it is no node")
+                self._problems.append(f"{place}.transition_to.cases.{case}: it is not a node")
         ways = [Way(to, result, tuple(values)) for to, values in by_node.items()]
         other = given.get("default")
         return [*ways, Way(other, result)] if isinstance(other, str) else ways
@@ -253,7 +253,9 @@ class _Reader:
             for way in function.ways:
                 if way.to not in config.nodes:
                     meant = _near(way.to, config.nodes)
-                    self._problems.append(f"{place}.{function.name}: it leads to {way.to!r}, which is no node{meant}")
+                    self._problems.append(
+                        f"{place}.{function.name}: it leads to {way.to!r}, which is not a node{meant}"
+                    )
         return tuple(
             replace(function, ways=tuple(way for way in function.ways if way.to in config.nodes))
             for function in functions

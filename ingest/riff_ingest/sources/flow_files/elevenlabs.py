@@ -112,7 +112,7 @@ def _ways(
         if source is None or target is None or source not in nodes or target not in nodes:
             meant = next((end for end in (source, target) if end and end not in nodes), None)
             problems.append(
-                f"edges: one leads {f'to {shown(private.text(meant))!r}, which is no node' if meant else 'to no node'}"
+                f"edges: one leads {f'to {shown(private.text(meant))!r}, which is not a node' if meant else 'to no node'}"
             )
             continue
         back = object_of(edge.get("backward_condition"))

@@ -403,7 +403,7 @@ class _Reader:
                 self._problems.append("nodes: a node has no id")
             elif name in nodes:
                 self._problems.append(
-                    f"nodes.{shown(name)}: more than one node is called this, and calls do not tell them apart"
+                    f"nodes.{shown(name)}: more than one node is called this, and calls do not distinguish them"
                 )
             else:
                 nodes[name], ids[name] = self._node(name, given), given["id"]
@@ -445,7 +445,7 @@ class _Reader:
             to = self._names.get(target) if isinstance(target, str) else None
             if to is None:
                 is_named = isinstance(target, str) and target
-                meant = f"to {shown(self._private.text(target))!r}, which is no node" if is_named else "to no node"
+                meant = f"to {shown(self._private.text(target))!r}, which is not a node" if is_named else "to no node"
                 self._problems.append(
                     f"nodes.{shown(name)}: its edge {short_words(condition, self._private)!r} leads {meant}"
                 )

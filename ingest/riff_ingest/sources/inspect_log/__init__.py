@@ -33,7 +33,7 @@ def _recognises(head: FileHead) -> str | None:
     start = head.start.lstrip()
     is_document = start.startswith(b"{") and not head.is_lines
     if is_document and any(word in start for word in _WORDS) and _describes_a_run(head.path):
-        return "its eval says which task was run"
+        return "its eval names the task"
     return None
 
 

@@ -99,9 +99,9 @@ class Archive:
         except (OSError, ValueError) as error:
             raise unreadable(error) from error
         if len(data) != info.file_size:
-            raise BrokenInput("the member does not have the size that the list of members says")
+            raise BrokenInput("the member does not have the size in the list of members")
         if zlib.crc32(data) != info.CRC:
-            raise BrokenInput("the member is damaged: its checksum is another")
+            raise BrokenInput("the member is damaged: checksum mismatch")
         return data
 
     def _count(self, info: zipfile.ZipInfo) -> None:
@@ -117,7 +117,7 @@ class Archive:
         self._file.seek(info.header_offset)
         header = self._file.read(_HEADER)
         if len(header) < _HEADER or not header.startswith(START):
-            raise BrokenInput("the member is not where the list of members says")
+            raise BrokenInput("the member is not where the list of members has it")
         name, extra = _LENGTHS.unpack_from(header, _LENGTHS_AT)
         self._file.seek(info.header_offset + _HEADER + name + extra)
         packed = self._file.read(info.compress_size)
@@ -147,7 +147,7 @@ def _members(file: _CappedFile) -> dict[str, zipfile.ZipInfo]:
         with zipfile.ZipFile(file) as opened:
             infos = opened.infolist()
     except _NOT_A_ZIP as error:
-        raise BrokenInput("it is no zip file, or was cut off before its list of members") from error
+        raise BrokenInput("it is not a zip file, or was cut off before its list of members") from error
     except OSError as error:
         raise unreadable(error) from error
     file.cap = limits().bytes("line_mib")
@@ -168,7 +168,7 @@ def _unpack(packed: bytes, info: zipfile.ZipInfo) -> bytes:
     except (zlib.error, zstandard.ZstdError) as error:
         if _NEEDS_MORE in str(error):
             reach = limits().told("zstd_window_mib")
-            raise BrokenInput(f"the member cannot be unpacked without going back more than {reach}") from error
+            raise BrokenInput(f"the member has a zstd window over {reach}") from error
         raise BrokenInput("the member is damaged and cannot be unpacked") from error
 
 
@@ -180,8 +180,8 @@ MOST_EPOCHS = 2**53
 
 CHUNKED = "its sample is kept in chunks, which are not read"
 MISSING = "the log lists its sample and does not have it"
-NO_HEADER = "it is no log of Inspect AI: it has neither header.json nor _journal/start.json"
-UNFINISHED = "the log has no end: its run is going on, or broke off; what it has is read"
+NO_HEADER = "it is not a log of Inspect AI: it has neither header.json nor _journal/start.json"
+UNFINISHED = "the log has no end: its run continues or was interrupted; what it has is read"
 
 _ENDINGS = {"started": UNFINISHED, "error": "its run ended with an error", "cancelled": "its run was cancelled"}
 _SAMPLE = re.compile(r"samples/(?P<id>.+)_epoch_(?P<epoch>[0-9]{1,9})(?P<rest>\.json|/.+)", re.DOTALL)
@@ -300,7 +300,7 @@ class DocumentLog:
         self.notes: list[str] = []
         self.header = self._header(survey)
         if not isinstance(self.header.get("eval"), dict):
-            raise BrokenInput("it is no log of Inspect AI: it does not describe a run")
+            raise BrokenInput("it is not a log of Inspect AI: it does not describe a run")
         self.notes += notes_on(self.header)
 
     def samples(self) -> Iterator[SamplePart]:

@@ -339,7 +339,7 @@ class Scales:
             return f"Its value {_shown(value)} is not on a scale from 0 to 1"
         if isinstance(value, str) and len(value.strip()) == 1 and self.graded(part):
             return f"Its value {_shown(value)}: {UNKNOWN_LETTERS}"
-        return f"Its value {_shown(value)} is no number" if isinstance(value, str) else "Its value is no number"
+        return f"Its value {_shown(value)} is not a number" if isinstance(value, str) else "Its value is not a number"
 
 
 def parts_of(name: str, value: Any) -> list[tuple[Part, Any]]:

@@ -331,7 +331,7 @@ class AgentStates(ToolStates):
 # Read a log from its first sample to its last.
 EMPTY = "file is empty"
 NO_SAMPLES = "the log has no samples"
-NEITHER = "it is no log of Inspect AI: neither a zip file nor a JSON object"
+NEITHER = "it is not a log of Inspect AI: neither a zip file nor a JSON object"
 
 Found = tuple[int, Conversation] | JudgedScore | Annotation | Skipped
 
@@ -351,7 +351,7 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
         scales.header = header
         for letters in scales.unknown_letters():
             yield Skipped(
-                "defect", None, f"{', '.join(dict.fromkeys(letters))}: {UNKNOWN_LETTERS}, so they are no scores"
+                "defect", None, f"{', '.join(dict.fromkeys(letters))}: {UNKNOWN_LETTERS}, so they are not scores"
             )
         seen: set[Key | None] = set()
         superseded: set[Key] = set()

@@ -31,7 +31,7 @@ def _reports(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversati
         yield line, call
         yield from verdicts_of(report, call)
         if report.odd_items:
-            reason = f"{report.odd_items} of the items in its history are no objects and are left out"
+            reason = f"{report.odd_items} of the items in its history are not objects and are left out"
             yield Skipped("defect", line or None, reason, call.conversation_id)
 
 

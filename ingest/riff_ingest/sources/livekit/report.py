@@ -12,7 +12,7 @@ from riff_ingest.lenient_json import flag_of, number_of, object_of, objects_of, 
 from riff_ingest.lines import BrokenInput
 from riff_ingest.private_values import PrivateValues
 
-NO_REPORT = "it is no session report: there is no chat_history with items"
+NO_REPORT = "it is not a session report: there is no chat_history with items"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"\d{7,}")
 """The name of a room often holds the number of who called."""

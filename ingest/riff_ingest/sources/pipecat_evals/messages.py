@@ -13,7 +13,7 @@ from riff_ingest.tool_states import ToolStates
 
 TOOL = "tool_call"
 UNNAMED = "(unnamed tool)"
-CANCELLED = "cancelled, because the caller broke in"
+CANCELLED = "cancelled, because the caller interrupted"
 
 
 @dataclass(slots=True)

@@ -60,7 +60,7 @@ def _result(
 ) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
     try:
         if not isinstance(record, dict) or not is_result(record):
-            raise BrokenInput("line is no result of a script or a simulation")
+            raise BrokenInput("line is not a result of a script or a simulation")
         record = _without_secrets(record)
         kept, reason = (record["messages"], "") if record.get("messages") else _kept_beside(path, record)
         messages = messages_of(kept, context.tool_segments)
@@ -130,7 +130,7 @@ def _kept_beside(path: Path, record: dict[str, Any]) -> tuple[Any, str]:
             return None, problem.reason
         except (OSError, ValueError):
             continue
-    return None, "its file does not lie by the results"
+    return None, "its file is not beside the results"
 
 
 def _is_kept_in(place: Path, name: str, *, linked: bool) -> bool:

@@ -47,7 +47,7 @@ from riff_store.measure import percentile
 SCRUBBED = "[scrubbed]"
 TEXT_SCRUBBED = "its text is the one that Retell took personal data out of"
 NO_FLOW_FILE = (
-    "no flow file says how calls of {flow} should end, so completion and stalls are not measured; ingest Retell's"
+    "no flow file shows how calls of {flow} should end, so completion and stalls are not measured; ingest Retell's"
     " conversation flow along with them"
 )
 NO_TEXT = "it has no text: Retell was set to store {setting}"

@@ -39,7 +39,7 @@ def read_note(path: Path) -> Iterator[Annotation | Skipped]:
     """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` where it holds none."""
     document = load_document(path)
     if not isinstance(document, Mapping):
-        raise BrokenInput("file is no note: it is not a JSON object")
+        raise BrokenInput("file is not a note: it is not a JSON object")
     misfits: list[str] = []
     try:
         found = fitting(document, _Note, misfits.append)
@@ -114,7 +114,7 @@ def _entries(path: Path) -> list[Any]:
     document = load_document(path)
     entries = document.get("entries") if isinstance(document, Mapping) else None
     if not isinstance(entries, list):
-        raise BrokenInput("file is no summary of judges: it has no list of entries")
+        raise BrokenInput("file is not a summary of judges: it has no list of entries")
     return entries
 
 
@@ -182,7 +182,7 @@ def _taken(entry: Any, beside: str, runs: Runs, place: int) -> Iterator[JudgedSc
         yield Skipped("defect", place, f"entry {place}: {name} is not text and is left out", found.simulation_id)
     run, several = run_of_entry(found.simulation_id, found.label, found.file, beside, runs)
     if several:
-        reason = f"entry {place}: its call stands in {several} runs, so its verdict is of none"
+        reason = f"entry {place}: its call is in {several} runs, so its verdict is of none"
         yield Skipped("defect", place, reason, found.simulation_id)
     said = (found.judge_verdict or "").strip()
     score = score_of(said)

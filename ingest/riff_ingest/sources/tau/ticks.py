@@ -209,7 +209,7 @@ def _lone_inserts(ticks: Sequence[Tick]) -> Iterator[LoneInsert]:
 
 # Hold the ticks of a voice call as tau2-bench writes them: what each side did in a slice of time.
 CHUNKS = ("agent_chunk", "user_chunk")
-NO_TICKS = "ticks are no list"
+NO_TICKS = "ticks are not a list"
 
 
 class Insert(msgspec.Struct, frozen=True, gc=False):
@@ -319,7 +319,7 @@ def read_ticks(data: bytes | msgspec.Raw, defects: Counter[str]) -> list[Tick]:
 
 def _tick(value: Any, defects: Counter[str]) -> Tick:
     if not isinstance(value, dict):
-        defects["tick is no object"] += 1
+        defects["tick is not an object"] += 1
         return Tick()
     found = fitting_struct(value, Tick, lambda part: defects.update([f"{part} of a tick misfits"]), "")
     for name in CHUNKS:

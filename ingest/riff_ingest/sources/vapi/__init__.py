@@ -15,7 +15,7 @@ _EVENTS = frozenset(
 )
 _NO_CALLS = (
     (("itemCounts", "simulations"), "a Vapi simulation run; its calls are read, by GET /call"),
-    (("evalId", "evalRunResultId"), "a run of a Vapi eval, which is no call; calls are read, by GET /call"),
+    (("evalId", "evalRunResultId"), "a run of a Vapi eval, which is not a call; calls are read, by GET /call"),
     (("callsCounterEnded", "callsCounter"), "a Vapi campaign; its calls are read, by GET /call"),
     (("target",), "a Vapi run without a call; its calls are read, by GET /call"),
 )

@@ -46,7 +46,7 @@ def as_agent(thing: Any, name: str | None = None) -> Agent:
     if callable(thing) and not inspect.isclass(thing):
         _refuse_unless_it_takes(thing, "the call", "what the caller said")
         return PythonAgent(functools.partial(_OneFunction, thing), name or str(getattr(thing, "__name__", "agent")))
-    raise UsageError(f"{_described(thing)} is no agent", _FORMS)
+    raise UsageError(f"{_described(thing)} is not an agent", _FORMS)
 
 
 class PythonAgent:

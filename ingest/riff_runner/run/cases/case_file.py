@@ -118,7 +118,7 @@ def read_case(path: Path) -> CaseFile:
     try:
         document = tomllib.loads(data.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: is no TOML ({error})") from error
+        raise UsageError(f"{path}: is not TOML ({error})") from error
     return _case_of(document, path)
 
 
@@ -127,7 +127,7 @@ def _case_of(document: dict[str, Any], path: Path) -> CaseFile:
     if schema != CASE_SCHEMA:
         told = "does not say" if schema is None else f"is {schema!r}"
         raise UsageError(
-            f'{path}: is no case, its schema {told} (`schema = "{CASE_SCHEMA}"`)', "riff-tui case writes one"
+            f'{path}: is not a case, its schema {told} (`schema = "{CASE_SCHEMA}"`)', "riff-tui case writes one"
         )
     try:
         case = msgspec.convert(document, type=CaseFile)

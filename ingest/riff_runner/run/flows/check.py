@@ -312,7 +312,7 @@ class _Check:
             yield Finding(
                 "error",
                 "unknown-state",
-                f"edges: {name!r} is no state{_meant(near)}",
+                f"edges: {name!r} is not a state{_meant(near)}",
                 name,
                 near,
                 self._lines.of_name(name, "edges"),

@@ -104,7 +104,7 @@ def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
     names = list(dict.fromkeys([*(state.name for state in file.described.states), *script.states]))
     initial = script.initial or (edges[0][0] if edges else next(iter(names), ""))
     if initial not in names:
-        raise FlowProblem(f"simulate.initial is {initial!r}, which is no state; {near_or_all(initial, names)}")
+        raise FlowProblem(f"simulate.initial is {initial!r}, which is not a state; {near_or_all(initial, names)}")
     sources = {source for source, _ in edges}
     ends = {name for name in names if name not in sources and name != initial}  # a call does not end where it begins
     outcomes = outcomes_of(names, file.contract, ends)
@@ -190,7 +190,7 @@ def _check_edges(script: Simulation, edges: list[tuple[str, str]], contract: Con
     known = {*described, *contract.successes(), *contract.escalations()}
     for name in dict.fromkeys(end for edge in edges for end in edge):
         if name not in known and (name in sources) != (name in targets) and (near := nearest(name, known, ALIKE)):
-            raise FlowProblem(f"edges: {name!r} is no state; did you mean {near}?")
+            raise FlowProblem(f"edges: {name!r} is not a state; did you mean {near}?")
     for place, names in (("states", contract.states.keys()), ("simulate.states", script.states.keys())):
         for name in names - sources - targets:
             if near := nearest(name, (sources | targets) - names, ALIKE):
@@ -262,7 +262,7 @@ def _check(file: FlowFile, config: FlowConfig) -> None:
     for edge in file.described.edges:
         for end in edge:
             if end not in config.nodes:
-                raise FlowProblem(f"edges: {end!r} is no node; {near_or_all(end, config.nodes)}")
+                raise FlowProblem(f"edges: {end!r} is not a node; {near_or_all(end, config.nodes)}")
 
 
 def _pipecat_state(

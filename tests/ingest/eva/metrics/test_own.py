@@ -52,9 +52,9 @@ def test_a_whole_score_keeps_its_parts_under_the_functions_name() -> None:
         (math.nan, "returned no finite number"),
         (math.inf, "returned no finite number"),
         (10**400, "returned no finite number"),
-        (MetricScore("mine", math.nan), "returned a MetricScore whose score is no finite number"),
-        (MetricScore("mine", 1.0, details={"of": object()}), "returned a MetricScore whose details are no JSON"),
-        (MetricScore("mine", 1.0, details={"of": math.nan}), "returned a MetricScore whose details are no JSON"),
+        (MetricScore("mine", math.nan), "returned a MetricScore whose score is not a finite number"),
+        (MetricScore("mine", 1.0, details={"of": object()}), "returned a MetricScore whose details are not JSON"),
+        (MetricScore("mine", 1.0, details={"of": math.nan}), "returned a MetricScore whose details are not JSON"),
     ],
 )
 def test_anything_else_is_an_error_and_no_score(given: Any, error: str) -> None:
@@ -77,7 +77,7 @@ def test_a_function_that_fails_or_leaves_costs_no_other() -> None:
         (["a.b:c.d"], "--metric a.b:c.d: it takes module:function"),
         (["no_such_module:silence"], "--metric no_such_module:silence: cannot be loaded: ModuleNotFoundError"),
         (["own_metrics_a:missing"], "--metric own_metrics_a:missing: cannot be loaded: AttributeError"),
-        (["own_metrics_a:LIMIT"], "--metric own_metrics_a:LIMIT: LIMIT is no function of a MetricContext"),
+        (["own_metrics_a:LIMIT"], "--metric own_metrics_a:LIMIT: LIMIT is not a function of a MetricContext"),
         (["own_metrics_b:silence"], "--metric own_metrics_b:silence: cannot be loaded: SystemExit"),
         (["own_metrics_a:stt_wer"], "--metric own_metrics_a:stt_wer: there is a metric stt_wer already"),
         (["own_metrics_a:silence", "own_metrics_a:silence"], "there is a metric silence already"),

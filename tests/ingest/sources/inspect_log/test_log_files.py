@@ -104,13 +104,13 @@ def test_a_sample_in_chunks_is_not_read_and_said_so_once(tmp_path: Path) -> None
     [
         ({"flags": 1}, "the member is encrypted"),
         ({"method": 20}, "the member is packed with method 20, which is not read"),
-        ({"crc": 1}, "the member is damaged: its checksum is another"),
-        ({"size": 10}, "the member does not have the size that the list of members says"),
-        ({"size": 10**6}, "the member does not have the size that the list of members says"),
+        ({"crc": 1}, "the member is damaged: checksum mismatch"),
+        ({"size": 10}, "the member does not have the size in the list of members"),
+        ({"size": 10**6}, "the member does not have the size in the list of members"),
         ({"size": 2**31}, "the member is larger than 64 MiB (limits.line_mib)"),
         ({"packed": 10**6}, "the member is cut off"),
-        ({"packed": 5}, "the member does not have the size that the list of members says"),
-        ({"offset": 3}, "the member is not where the list of members says"),
+        ({"packed": 5}, "the member does not have the size in the list of members"),
+        ({"offset": 3}, "the member is not where the list of members has it"),
         ({"method": logs.DEFLATE}, "the member is damaged and cannot be unpacked"),
     ],
 )
@@ -183,7 +183,7 @@ def test_what_is_called_eval_and_is_no_log_is_found_and_refused(tmp_path: Path) 
     found = find_inputs([tmp_path])
     assert [read(path)[1][0][1] for path in found.files] == [
         log.NO_HEADER,
-        "it is no zip file, or was cut off before its list of members",
+        "it is not a zip file, or was cut off before its list of members",
         to_conversation.NEITHER,
         to_conversation.EMPTY,
     ]

@@ -85,7 +85,7 @@ def test_letters_are_scores_only_on_the_scale_of_inspect_ai(
     found = read(tmp_path, values, scorers=[scorer])
     assert found[1] == scores
     assert found[2] == (
-        ["rubric: its letters are on a scale nobody knows, so they are no scores"] if None in scores[:1] else []
+        ["rubric: its letters are on a scale nobody knows, so they are not scores"] if None in scores[:1] else []
     )
 
 
@@ -95,4 +95,4 @@ def test_the_letters_of_one_key_say_nothing_of_another(tmp_path: Path) -> None:
         tmp_path, values, {"scores": SCORES, "headline": {"scorer": "rubric", "score": "right"}}
     )
     assert (passed, scores) == ([True, False], [None, 10.0, None, 0.0])
-    assert noted == ["rubric, grade: its letters are on a scale nobody knows, so they are no scores"]
+    assert noted == ["rubric, grade: its letters are on a scale nobody knows, so they are not scores"]

@@ -27,7 +27,7 @@ def test_the_record_with_most_in_it_counts_and_of_equal_ones_the_last(tmp_path: 
     lines = '{"id": "a"}\n{"id": "a", "full": 2}\n{"id": "b"}\n{"id": "a", "full": 1}\n{"id": "b"}\n'
 
     def found(what: str) -> list[tuple[int, str]]:
-        told = "{} {} tells more of this call".format
+        told = "{} {} has more of this call".format
         return [(1, told(what, 2)), (2, "a"), (3, told(what, 5)), (4, told(what, 2)), (5, "b")]
 
     assert taken(tmp_path / "x", lines) == found("line")

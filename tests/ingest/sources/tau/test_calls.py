@@ -378,7 +378,7 @@ def test_whole_numbers_stand_for_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ticks", "defects"), [("[ ]", {}), ("[\n  ]", {}), ("null", {}), ("{}", {"ticks are no list": 1})]
+    ("ticks", "defects"), [("[ ]", {}), ("[\n  ]", {}), ("null", {}), ("{}", {"ticks are not a list": 1})]
 )
 def test_a_call_without_ticks_is_one_of_text_however_that_is_written(
     tmp_path: Path, ticks: str, defects: dict[str, int]

@@ -167,7 +167,7 @@ def test_a_wrong_part_of_a_chunk_costs_no_other() -> None:
         "agent_chunk.utterance_ids of a tick misfits": 1,
         "agent_chunk.raw_data of a tick misfits": 1,
         "user_chunk of a tick misfits": 1,
-        "tick is no object": 1,
+        "tick is not an object": 1,
     }
 
 

@@ -176,7 +176,7 @@ async def test_what_passes_is_noted_and_is_nobodys_fault(model: str, reason: str
         ("not-again", "agent: 503: overloaded"),
         ("429-for-long", "agent: 429: come back tomorrow; it asks to wait 86400 s"),
         ("html", "agent: the endpoint answered with a page (HTML) instead of JSON, 3 times"),
-        ("always-cut", "agent: the answer broke off, 3 times"),
+        ("always-cut", "agent: connection closed mid-response, 3 times"),
     ],
 )
 async def test_what_does_not_pass_is_the_endpoints_fault(model: str, reason: str, server: ChatServer) -> None:

@@ -267,8 +267,8 @@ async def test_a_check_of_ones_own_may_refuse() -> None:
 @pytest.mark.parametrize(
     ("thing", "why"),
     [
-        (7, "an object of type int is no agent; an agent is a function of the call and of what the caller said"),
-        (dict, "dict is no agent"),
+        (7, "an object of type int is not an agent; an agent is a function of the call and of what the caller said"),
+        (dict, "dict is not an agent"),
         (lambda text: text, "<lambda> is called with the call and what the caller said, which it does not take"),
         (type("NoCall", (), {"reply": lambda self, text: text}), "NoCall is called with the call, which it does not"),
         (ToyAgent, "ToyAgent is called with nothing, which it does not take"),

@@ -72,10 +72,10 @@ def test_differing_words_are_marked_and_the_rest_is_not() -> None:
 def test_who_broke_in_and_what_failed_is_marked() -> None:
     rows = {row.record["detail"]: row for row in table_of().rows if row.severity.get("") == "bad"}
     said = list(rows)
-    assert "agent breaks in, 3.5 s both" in said
+    assert "agent interrupts, 3.5 s both" in said
     assert 'book failed: {"status": "error", "message": "try again"}' in said
     assert 'bookings / Abernathy / day: "Tuesday" → "Thursday"' in said
-    assert "caller breaks in, agent yields after 1.0 s" in column(table_of(), "detail")
+    assert "caller interrupts, agent yields after 1.0 s" in column(table_of(), "detail")
 
 
 def test_without_text_no_word_of_anybody_is_in_it_but_times_and_scores_are() -> None:

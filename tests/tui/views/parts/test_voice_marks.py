@@ -36,10 +36,10 @@ def test_a_call_with_marks_is_printed_like_this(format: str, text: bool) -> None
     [
         ("I want to return a kettle.", "vocal tic, agent answers"),
         ("mm-hmm", "backchannel, agent goes on"),
-        ("From W five,", "caller breaks in, agent yields after 0.6 s"),
-        ("I think", "caller gives way"),
-        ("I have that one here. It was delivered on Mon", "agent breaks in, 1.0 s both · agent is cut off"),
-        ("Anything else?", "caller breaks in, agent talks on · no answer"),
+        ("From W five,", "caller interrupts, agent yields after 0.6 s"),
+        ("I think", "caller yields"),
+        ("I have that one here. It was delivered on Mon", "agent interrupts, 1.0 s both · agent is cut off"),
+        ("Anything else?", "caller interrupts, agent talks on · no answer"),
     ],
 )
 def test_a_mark_stands_with_the_words_that_it_began_in(text: str, said: str) -> None:
@@ -93,7 +93,7 @@ def test_without_text_no_words_of_anybody_are_told() -> None:
 def test_the_line_and_a_dead_agent_are_told_at_large() -> None:
     notes = [note for note in table_of().notes if note.startswith(("Voice", "Line"))]
     assert notes == [
-        "Voice: s2s · en · ended user_stop · agent broke in 1× · caller broke in 2× · "
+        "Voice: s2s · en · ended user_stop · agent interrupted 1× · caller interrupted 2× · "
         "3 turns in a row without an answer",
         "Line: telephony · indoor · background people_talking.wav",
     ]
