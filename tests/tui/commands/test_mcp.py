@@ -16,6 +16,7 @@ from tests.support import hostile_store
 from tests.support.commands import riff_tui
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import ACTING
+from tests.support.postgresql_server import Server
 from tests.surface.tui import schema_of_all, views
 
 MOST = 1500 * 4
@@ -25,7 +26,7 @@ VIEWS = [spec.name for spec in views() if spec.listed and not spec.sides and not
 
 
 @asynccontextmanager
-async def serving(store: Path, *more: str) -> AsyncIterator[Client]:
+async def serving(store: Path | str, *more: str) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--store", str(store), *more])
     async with Client(stdio_client(parameters)) as client:
         yield client
@@ -73,6 +74,20 @@ async def test_no_more_than_fifty_rows_are_answered_and_no_more_than_there_is_ro
         assert 0 < found["shown"] == len(found["rows"]) <= 50 < found["matched"]
         for limit in (0, 51, "9"):
             assert await answer(client, "ask", view="flows", limit=limit) == ("limit is a number from 1 to 50", False)
+
+
+async def test_a_store_on_a_server_is_answered_from_as_one_in_a_file(tiny: Path, postgresql: Server) -> None:
+    address = postgresql.copy_of(tiny)
+    asked: list[tuple[str, dict[str, object]]] = [
+        ("ask", {"view": "states", "limit": 50}),
+        ("call", {"where": "conversation=c-0000"}),
+        ("brief", {}),
+    ]
+    async with serving(tiny) as of_file, serving(address) as of_server:
+        for tool, given in asked:
+            answers = [await answer(client, tool, **given) for client in (of_file, of_server)]
+            texts = [re.sub('"--store", "[^"]*"', "", text) for text, is_answer in answers if is_answer]
+            assert texts == [texts[0]] * 2
 
 
 async def test_a_store_that_is_gone_is_one_sentence(tiny: Path) -> None:

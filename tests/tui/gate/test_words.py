@@ -56,7 +56,7 @@ def test_no_word_that_was_said_reaches_any_report(tmp_path: Path, capsys: pytest
     assert run([*command, *options]) == ExitCode.GATE_FAILED
     shown = [*capsys.readouterr(), *(file.read_text(encoding="utf-8") for file in files)]
     for form in FORMATS:
-        assert run([*command, "--format", form]) == ExitCode.GATE_FAILED
+        assert run([*command, "--format", form.value]) == ExitCode.GATE_FAILED
         shown += capsys.readouterr()
     assert all("viewing" in text for text in shown)
     assert not any(said in text for text in shown)
