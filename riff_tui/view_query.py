@@ -197,7 +197,7 @@ class ViewQuery(NamedTuple):
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
         total = table.counts.matched
         if fewer and recounts:
-            total = self._total(count or (lambda: build(EVERYTHING).counts.matched))
+            total = self._total(count) if count else build(EVERYTHING).counts.matched
         every, table = table, table._replace(rows=matching(table, parts.rows))
         matched = every.counts.matched if parts.rows is None else len(table.rows)
         table = self.arranged(table._replace(total=total, matched=matched))

@@ -40,7 +40,7 @@ def fixed(value: float | None, decimals: int = 1, *, trim: bool = False) -> str:
     return _fixed(value, decimals, trim) if abs(value) < _LONG else f"{value:.6g}"
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def _fixed(value: float, decimals: int, trim: bool) -> str:
     meant = Decimal(repr(value + 0)).quantize(_NOISE, context=_ROOMY)
     rounded = meant.quantize(Decimal(1).scaleb(-decimals), context=_ROOMY)

@@ -220,7 +220,7 @@ def _stacked_marks(rare: bool) -> re.Pattern[str]:
     return re.compile(f"([{marks}]{{{MOST_MARKS}}})[{marks}]+")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _width(text: str) -> int:
     return sum(width for _, width in _clusters(text))
 
@@ -242,7 +242,7 @@ def _clusters(text: str) -> list[tuple[str, int]]:
     return found
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _sign_width(character: str) -> int:
     code = ord(character)
     category = unicodedata.category(character)

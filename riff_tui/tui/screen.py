@@ -47,7 +47,7 @@ from riff_tui.tui.widgets.line_table import FIRST, LineTable
 from riff_tui.tui.widgets.menu import CheckList, Menu
 from riff_tui.tui.widgets.pane import Body, Pane, Reader
 from riff_tui.tui.widgets.transcript import Transcript
-from riff_tui.views.spec import EMPTY_STORE
+from riff_tui.views.spec import is_of_empty_store
 
 SMALLEST = (60, 10)
 _UNITS = "Units: "
@@ -334,7 +334,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
             empty=empty_text(location, loaded.main.notes, awaited=loaded.is_awaited or is_begun(loaded.main)),
             marked=controls.list_state.marks(location),
             choice=controls.list_state.columns(location),
-            is_told=lambda note: note == EMPTY_STORE or note.startswith(_UNITS) or controls.header.tells(note),
+            is_told=lambda note: is_of_empty_store(note) or note.startswith(_UNITS) or controls.header.tells(note),
             again=again,
         )
 

@@ -18,6 +18,12 @@ RowKind: TypeAlias = Literal["cell", "run", "call"]
 BY = ("flow", "agent", "persona", "run", "archetype", "commit", "scenario", "caller")
 """The names that `--by` can give the rows of a view that `splits` or `regroups`."""
 EMPTY_STORE = "The store has nothing of this yet: riff-tui ingest PATH... fills it."
+_EMPTY = EMPTY_STORE.partition(":")[0]
+
+
+def is_of_empty_store(note: str) -> bool:
+    """Return whether a note says that the store holds nothing, whichever store its command names."""
+    return note.startswith(_EMPTY)
 
 
 def _counts_calls(column: Column) -> bool:

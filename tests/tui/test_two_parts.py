@@ -90,7 +90,7 @@ def in_parts(store: Store, view: str, where: str) -> tuple[Table, Table]:
 def test_what_is_shown_at_first_ends_as_what_is_dumped(view: str, where: str, store: Store) -> None:
     _, last = in_parts(store, view, where)
     dumped = show(store, view, Request(where=where))
-    assert last == dumped._replace(rows=list(dumped.rows))
+    assert last._replace(rows=list(last.rows)) == dumped._replace(rows=list(dumped.rows))
     assert last.rows
 
 

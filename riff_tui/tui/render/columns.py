@@ -23,7 +23,7 @@ from riff_tui.tui.navigation.location import Location
 from riff_tui.view_query import MadeRows, outlines
 from riff_tui.view_registry import find, spec_of
 from riff_tui.views.parts.columns import CONVERSATION
-from riff_tui.views.spec import EMPTY_STORE, ViewSpec
+from riff_tui.views.spec import ViewSpec, is_of_empty_store
 
 TREND = Column(
     "trend",
@@ -479,9 +479,9 @@ def empty_text(location: Location, notes: Sequence[str] = (), *, awaited: bool =
     """Return what to do next at a location without rows, or that they are still `awaited`; its `notes` may say why."""
     if awaited:
         return f"The {nouns(location, 2)} are not read yet."
-    if EMPTY_STORE in notes:
+    if filled := next((note.partition(": ")[2] for note in notes if is_of_empty_store(note)), ""):
         # Of a store without calls nothing is good, and no filter is to blame.
-        return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."
+        return f"The store is empty: {filled.removesuffix('.')}, riff-tui demo shows what it can do."
     if location.filter:
         return "Nothing matches the filter: Esc clears it, / changes it."
     empty = spec_of(location.view).words.empty

@@ -161,8 +161,9 @@ class SentCells:
             line = drawn.get(y)
             if line is None:
                 line = drawn[y] = self._lines.get(y, unknown).copy()
-            cells = _cells(strip, color_system)
-            line[x : x + len(cells)] = cells[: width - x]
+            # The last update of a wider terminal may reach over the edge of this one.
+            cells = _cells(strip, color_system)[: max(0, width - x)]
+            line[x : x + len(cells)] = cells
         for y, line in drawn.items():
             pen.line(y, self._lines.get(y, unknown), line)
             self._lines[y] = line

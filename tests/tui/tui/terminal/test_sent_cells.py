@@ -82,3 +82,12 @@ def test_of_a_line_what_is_alike_is_not_sent_again() -> None:
     assert sent.changes(_update(3, [other]), WIDTH, ColorSystem.STANDARD) == "\x1b[4;22H\x1b[31m2\x1b[0m"
     sent.forget()
     assert "apartment_scheduler" in sent.changes(_update(3, [other]), WIDTH, ColorSystem.STANDARD)
+
+
+def test_an_update_of_a_wider_terminal_ends_at_the_edge() -> None:
+    sent = SentCells()
+    line = Strip([Segment("x" * WIDTH)])
+    sent.changes(_update(0, [line]), WIDTH, ColorSystem.STANDARD)
+    late = LayoutUpdate([[Strip([Segment("late")])]], Region(WIDTH - 2, 0, 4, 1))
+    assert sent.changes(late, WIDTH - 3, ColorSystem.STANDARD) == ""
+    assert sent.changes(late, WIDTH - 1, ColorSystem.STANDARD).endswith("Hl")
