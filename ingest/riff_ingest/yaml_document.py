@@ -24,13 +24,13 @@ def load_yaml(path: Path) -> dict[str, Any]:
     try:
         value = _plain(_construct(text))
     except yaml.YAMLError as error:
-        reason = "holds !include, which is not followed" if _includes(error) else "is not YAML"
+        reason = "has !include, which is not followed" if _includes(error) else "is not YAML"
         raise BrokenInput(f"file {reason}{_place(error)}") from error
     except RecursionError as error:
         raise BrokenInput("file is nested too deeply") from error
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         # The library converts what looks like a number or a date before anybody asks, and trips over odd ones.
-        raise BrokenInput("file holds a value that cannot be read") from error
+        raise BrokenInput("file has a value that cannot be read") from error
     if not isinstance(value, dict):
         raise BrokenInput("file is not a YAML mapping")
     return value
@@ -61,7 +61,7 @@ def _construct(text: str) -> Any:
             size = 1 + sum(self._sizes[id(child)] for child in _children(node))
             if size > self._most or len(self._sizes) > self._most:
                 raise BrokenInput(
-                    f"file holds more than {limits().told('yaml_values')}, once its aliases are written out"
+                    f"file has more than {limits().told('yaml_values')}, once its aliases are written out"
                 )
             return size
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 WIDEST = 200
 """The cells that a drawing takes at most where nothing says how many there are."""
-FIGURE = 9
+FIGURE = 10
 FIGURES = 4 * FIGURE
 LEAST_WIDTH = 16
 
@@ -49,7 +49,7 @@ def legend(graph: EgoGraph, times: str) -> str:
         "✓ success": "success" in outcomes,
         "↗ escalation": "escalation" in outcomes,
         "✕ not all who end here were served or handed over": any(one.stall for one in around if not one.is_state),
-        "* stands on both sides": bool(graph.both_sides()),
+        "* is on both sides": bool(graph.both_sides()),
         "┄ 0 ┄ only the flow's files have this step": any(not one.count for one in around),
         f"percent of the {times}": any(one.share is not None for one in graph.successors),
     }
@@ -118,13 +118,15 @@ def blast(radius: BlastRadius, *, ascii_only: bool = False, width: int | None = 
     named = max(1, min(widest(name for name, _ in shown), width - FIGURES - 4))
     names = told_apart([(name, named) for name, _ in shown], signs.ellipsis)
     count = len(radius.victims)
-    title = f"Blast radius: {count} {'state starves' if count == 1 else 'states starve'} if this one breaks"
-    heads = "".join(f"{head:>{FIGURE}}" for head in ("starved", "through", "reached", "n"))
+    title = f"Blast radius: {count} {'state is' if count == 1 else 'states are'} never reached because of this one"
+    heads = "".join(f"{head:>{FIGURE}}" for head in ("unreached", "through", "reached", "n"))
     lines = [title, f"  {' ' * named}{heads}"]
     lines += [f"  {padded(name, named)}{figures}" for name, (_, figures) in zip(names, shown, strict=True)]
     if count > MOST:
         more = radius.victims[MOST].starved
-        lines.append(f"  + {count - MOST} more" + (f", each starved by {fixed(more, 0)} or less" if more else ""))
+        lines.append(
+            f"  + {count - MOST} more" + (f", each never reached by {fixed(more, 0)} calls or fewer" if more else "")
+        )
     return [fit(line, width, signs.ellipsis) for line in lines]
 
 

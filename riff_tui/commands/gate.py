@@ -220,7 +220,7 @@ def _form(chosen: Format | None, output: Path | None) -> Format:
     form = form_of(chosen, output)
     if form not in FORMATS:
         named = f"--format {chosen}" if chosen else output
-        raise UsageError(f"{named}: a gate is no {'graph' if form.is_graph else form}; it has {', '.join(FORMATS)}")
+        raise UsageError(f"{named}: a gate has no {'graph' if form.is_graph else form}; it has {', '.join(FORMATS)}")
     return form
 
 

@@ -220,7 +220,7 @@ def _measured(record: Any) -> Any:
 def _told_without_names(name: str, error: Exception) -> str:
     """Return what is wrong where the message may quote names of the store."""
     if isinstance(error, StoreError):
-        return f"the store cannot be read now ({type(error).__name__}); riff-tui doctor says why"
+        return f"the store cannot be read now ({type(error).__name__}); riff-tui doctor shows why"
     if name == "brief":
         return "no run of that name can be compared with the latest; ask lists runs"
     if name == "call":

@@ -207,7 +207,7 @@ LimitOption = Annotated[int | None, option("--limit", "N", "At most N rows.", mi
 OutputOption = Annotated[Path | None, option("--output", "FILE", "Write to a file instead of stdout.", short="-o")]
 FormatOption = Annotated[Format | None, option("--format", None, "Else by the ending of FILE, else text.")]
 CsvRawOption = Annotated[
-    bool, flag("--csv-raw", "Leave CSV cells that a spreadsheet would take for a formula as they are.")
+    bool, flag("--csv-raw", "Leave CSV cells that a spreadsheet would read as a formula as they are.")
 ]
 
 
@@ -272,7 +272,7 @@ def apply_store_limits() -> None:
 def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
     """Open the store at a location for writing; where that migrates it, name on stderr the copy that is kept.
 
-    One that was made for it, and holds nothing, goes again where the block fails or is ended.
+    One that was made for it, and is empty, goes again where the block fails or is ended.
     """
     from riff_store.database import open_store
     from riff_tui.errors import StoreError

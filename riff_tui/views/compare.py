@@ -65,8 +65,8 @@ _COLUMNS: Sequence[Column] = (
     Column("judge", "Judge", kind="name", shown=False, help="Who judged it; computed aspects have no judge."),
     Column(
         "verdict", "B is", kind="text",
-        help="Worse or better than A (newly failing or passing: its success rate, between runs); differs, where no way is"
-        " the good one; noise, where it may be chance.",
+        help="Worse or better than A (newly failing or passing: its success rate, between runs); differs, if no way"
+        " is the good one; noise, if it may be chance.",
     ),
     Column("newly", "newly", kind="name", shown=False, help="Newly failing or passing: the success rate fell or rose."),
     Column("a", "A", decimals=_FINEST, help="The rate or mean of A."),
@@ -100,7 +100,7 @@ RULE = (
     " and yes or no, 15 s for latencies, else the larger of the two values, at least 10. Δ is what b has more than a."
     " What one side lacks comes last."
 )
-CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
+CHANCE = "Intervals are of 95 %: if those of a and b overlap, the difference may be chance."
 UNTESTED = "Nothing here is tested, so b is higher or lower, not better or worse: compare A B tests two runs or agents."
 # They tell rows apart or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})

@@ -35,7 +35,7 @@ _COLUMNS = (
         help="The aspect itself, errored: how many calls errored, measured: of how many it was not measured, or"
         " covered: how many items of the flow were touched.",
     ),
-    Column("standing", "Verdict", kind="text", help="failed, allowed, noise, held, or too few to decide."),
+    Column("standing", "Verdict", kind="text", help="failed, allowed, noise, passed, or too few to decide."),
     Column("baseline", "baseline", help="The mean of the baseline's calls."),
     Column("candidate", "candidate", help="The mean of the candidate's calls."),
     Column("change", "change", help="Candidate minus baseline."),

@@ -316,7 +316,7 @@ ALIGNMENT = ViewSpec(
     words=Words(nouns=("row", "rows"), empty=NOBODY, empty_store=""),
     screen=Screen(
         key="P",
-        help="How often each judge says what people say, for each code; press again for more.",
+        help="How often each judge agrees with people, for each code; press again for more.",
         below="conversations",
     ),
 )

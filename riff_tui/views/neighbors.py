@@ -304,7 +304,7 @@ def _blast_notes(answer: Neighborhood) -> Iterator[str]:
             yield f"Blast radius: none of these calls went on from {answer.state}; those of other agents did."
         yield (
             "Blast radius: through, the share of a state's calls that had been here before; reached, of the calls that"
-            " went on from here those that came there; starved, the calls that it would have seen more, had none been"
+            " went on from here those that came there; unreached, the calls that it would have seen more, had none been"
             " lost here."
         )
 
@@ -407,7 +407,7 @@ SPEC = ViewSpec(
     help=(
         "One state between the states before and after it, with counts and shares of the steps.",
         "The filter has to name it: flow=F state=S.",
-        "The blast radius lists the states that are never reached because of it, with the calls that each would have seen more.",
+        "The blast radius lists the states that are never reached because of it, each with the calls that it lacks.",
     ),
     order=170,
     aliases=("neighbours",),

@@ -357,8 +357,8 @@ CODES = ViewSpec(
     name="codes",
     title="Codes",
     help=(
-        "What people say went wrong, in codes: how many calls have each, where, and who says so.",
-        "The share is over the calls that people failed, so it tells of those that were read, not of all calls.",
+        "What people say went wrong, in codes: how many calls have each, where, and by whom.",
+        "The share is over the calls that people failed, so it is about those that were read, not about all calls.",
         "Drill into a code with conversations --where 'code=C'; riff-tui notes rename merges two.",
     ),
     order=97,

@@ -384,7 +384,7 @@ def _by_steps(answer: Worklist) -> Iterable[str]:
         flows = ", ".join(answer.by_steps[:_NAMED]) + _more(answer.by_steps)
         yield (
             f"Steps: in flows whose tasks ask for steps ({flows}) states are ranked by the failed calls that missed"
-            " the step: a stall in a derived state says where a call ended, not why."
+            " the step: a stall in a derived state is where a call ended, not why."
         )
     if answer.handovers:
         missed = [

@@ -194,7 +194,7 @@ INTERACTION_METRICS: tuple[Metric, ...] = (
     Metric(
         "yield_latency_mean", "yield_lat", aliases=("l_y",),
         pooled=Pooled("yield_latency", ("yielded",)), **_POOLED_SECONDS,
-        help="Seconds that the agent talked on before it yielded to a caller who broke in, where it did.",
+        help="Seconds that the agent talked on before it yielded to a caller who interrupted, if it did.",
         definition="seconds from a caller's interruption to the agent's silence, over interruptions to which it "
         "yielded; pooled",
     ),

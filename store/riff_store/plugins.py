@@ -26,7 +26,7 @@ def load_plugins(
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         try:
             added = point.load()
-            problem = refusal(added, [*found.values()]) if isinstance(added, kind) else f"it is no {kind.__name__}"
+            problem = refusal(added, [*found.values()]) if isinstance(added, kind) else f"it is not a {kind.__name__}"
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # foreign code may raise anything, and exit

@@ -121,7 +121,7 @@ def test_a_note_of_what_was_replaced_says_which_call_and_what_counts(path: Path)
         ((reason,),) = store.execute_sql("SELECT reason FROM skipped_input")
     assert reason == (
         "the same conversation (run night-1, flow viewing, agent model-a, trial 0)"
-        " stands again in /in/b.jsonl, line 4, which counts"
+        " is in effect again in /in/b.jsonl, line 4, which counts"
     )
 
 

@@ -89,7 +89,7 @@ def read_record(
     if pipeline_type is None:
         pipeline_type = found.pipeline_type
         if found.from_old_key and pipeline_type != "cascade":
-            warnings.add("old_model_key", f"it names {pipeline_type}, which EVA takes for a cascade")
+            warnings.add("old_model_key", f"it names {pipeline_type}, which EVA reads as a cascade")
     result = _object(path, RESULT, warnings)
     if result is None:  # without it nothing says which log is the right one, and what is there has to do
         result = {"pipecat_logs_path": next((name for name in FRAMEWORK_LOGS if find(path, name)), FRAMEWORK_LOGS[0])}

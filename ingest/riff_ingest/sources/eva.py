@@ -18,7 +18,7 @@ from riff_store.facts import JudgedScore, Skipped
 if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
 
-NOTHING_LEFT = "conversation_empty: its directory holds nothing of it"
+NOTHING_LEFT = "conversation_empty: its directory has nothing of it"
 NO_DIRECTORY = "it is not the directory of a conversation of EVA"
 
 _NOT_READ = frozenset(

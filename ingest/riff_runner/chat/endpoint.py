@@ -44,7 +44,7 @@ class Endpoint:
         if not known or parts.username or parts.password:
             raise BadAddress("base_url is not the address of an endpoint, such as https://host/v1")
         if self.key and not _KEY.fullmatch(self.key):
-            raise BadAddress(f"what ${self.key_variable} holds is not a key")
+            raise BadAddress(f"what ${self.key_variable} contains is not a key")
         if self.key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             raise BadAddress("base_url has to be https, or the key would be sent unencrypted")
 

@@ -144,7 +144,7 @@ def run(
     if caller_target.kind == "frozen":
         refuse_unrecorded(cases)
     elif diverged is not None:
-        raise UsageError("--diverged is said of recorded calls", "add --caller frozen, or leave it out")
+        raise UsageError("--diverged is for recorded calls", "add --caller frozen, or leave it out")
     limits = CallLimits(max_turns=max_turns, max_call_s=max_call_s, turn_timeout_s=turn_timeout_s)
     options = PartOptions(turn_timeout_s=turn_timeout_s, stream=stream, advance=advance)
     agent_options = replace(options, name=agent_name, key_env=agent_key_env, env=tuple(agent_env or ()))
@@ -277,9 +277,7 @@ def _tell_of_changes(case: CaseFile, flow: RunnableFlow) -> None:
     for kind, missing in (("slot", slots), ("state", states)):
         if missing:
             kinds = kind if len(missing) == 1 else f"{kind}s"
-            say(
-                one_line(f"The flow {flow.name} has no {kinds} {listed(missing)}, of which the case {case.name} tells.")
-            )
+            say(one_line(f"The flow {flow.name} has no {kinds} {listed(missing)}, which are in the case {case.name}."))
 
 
 def _words(given: list[str] | None) -> list[str]:
@@ -300,9 +298,7 @@ AgentOption = Annotated[
         lambda: ("openai:", "command:", "python:"),
     ),
 ]
-AgentKeyOption = Annotated[
-    str | None, option("--agent-key-env", "VAR", "The variable that holds the key of its endpoint.")
-]
+AgentKeyOption = Annotated[str | None, option("--agent-key-env", "VAR", "The variable with the key of its endpoint.")]
 AgentNameOption = Annotated[str | None, option("--agent-name", "NAME", "What the transcripts call the agent.")]
 _ENV = "A variable that its command may see as well; repeatable."
 AgentEnvOption = Annotated[list[str] | None, option("--agent-env", "VAR", _ENV)]
@@ -315,9 +311,7 @@ CallerOption = Annotated[
         lambda: ("scripted", "frozen", "openai:", "command:"),
     ),
 ]
-CallerKeyOption = Annotated[
-    str | None, option("--caller-key-env", "VAR", "The variable that holds the key of its endpoint.")
-]
+CallerKeyOption = Annotated[str | None, option("--caller-key-env", "VAR", "The variable with the key of its endpoint.")]
 CallerEnvOption = Annotated[list[str] | None, option("--caller-env", "VAR", _ENV)]
 ToolsOption = Annotated[
     str,
@@ -353,7 +347,7 @@ DivergedOption = Annotated[
     option(
         "--diverged",
         None,
-        "Of frozen calls in which the agent goes another way than recorded: ok, that is what a mended agent does, or"
+        "Of frozen calls in which the agent goes another way than recorded: ok, that is what a fixed agent does, or"
         " fail, exit 3. Else they are errored as others are.",
     ),
 ]

@@ -197,7 +197,7 @@ def _end(end: RunEnd, out: Path, diverged: Diverged | None) -> None:
         [(reason, _), *_] = end.tally.reasons.most_common(1)
         raise RunWithoutAnswer(
             f"every call was errored (most of them: {reason})",
-            "--diverged ok takes that for good, --caller scripted goes along with an agent"
+            "--diverged ok accepts that, --caller scripted goes along with an agent"
             if went_away
             else "fix it and run it with --resume",
         )

@@ -176,7 +176,7 @@ def _described(done: Done) -> str:
     found = []
     for line in lines:
         parts = filter(None, (line.verdict, line.code, fit(one_line(line.note or ""), _WIDEST_WORDS)))
-        found.append(" · ".join(parts) if line.deleted else f"{' · '.join(parts)} stands again")
+        found.append(" · ".join(parts) if line.deleted else f"{' · '.join(parts)} is in effect again")
     return listed(list(dict.fromkeys(found)))
 
 

@@ -196,7 +196,7 @@ def _command(value: object) -> Command:
         raise _Senseless(f"on = {_quoted(on)} is neither a view nor one of {', '.join(_NAMES)}")
     found = Command(title, tuple(run), key, on, background, directory)
     if strange := [name for name in found.placeholders if name not in PLACEHOLDERS]:
-        raise _Senseless(f"{{{strange[0]}}} stands for nothing; {meant(strange[0], PLACEHOLDERS)}")
+        raise _Senseless(f"{{{strange[0]}}} has no meaning; {meant(strange[0], PLACEHOLDERS)}")
     if _PLACEHOLDER.search(run[0]):
         raise _Senseless("the program itself cannot be a placeholder")
     # A value inside of what a shell reads could be more than a value.

@@ -108,7 +108,7 @@ LOOKS: tuple[Action, ...] = (
         "refresh",
         ("r",),
         "refresh",
-        "Read the store again and draw all anew; the cursor stays on its row.",
+        "Read the store again and redraw all; the cursor stays on its row.",
         lambda controls: controls.auto_refresh.refresh(),
         also="reload update",
     ),

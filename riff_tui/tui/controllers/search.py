@@ -261,7 +261,7 @@ def moment_test(expression: str, table: Table) -> RowTest:
     """
     calls, moments = split(parse(expression), {*(column.key for column in table.columns), *SAID_FIELDS})
     for term in terms(calls):
-        raise FilterError(f"what is said in a conversation has no {term.field}", term.position)
+        raise FilterError(f"a conversation has no {term.field}", term.position)
     if moments is None:
         return lambda row: False
     holds = compile_predicate(moments, [column.key for column in table.columns if column.kind in ("name", "text")])

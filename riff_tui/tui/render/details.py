@@ -381,7 +381,7 @@ def reasons(table: Table, row: Row) -> Iterator[tuple[Severity, str, str]]:
 def thinness(row: Row) -> str:
     """Return why a row is thin, nothing where it is not."""
     behind = "groups" if "groups" in row.record else "calls"
-    return f"fewer than {THIN} {behind} stand behind it" if row.thin else ""
+    return f"fewer than {THIN} {behind} are behind it" if row.thin else ""
 
 
 def reason(key: str, severity: Severity, view: str = "") -> str:

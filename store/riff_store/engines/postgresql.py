@@ -112,7 +112,7 @@ class PostgresqlEngine(Engine):
             raise other
         if what := strange(self.connection):
             raise NotAStore(
-                f"{self.location}: the schema {self._schema} holds {what}, which no store has; nothing of it was read",
+                f"{self.location}: the schema {self._schema} has {what}, which no store has; nothing of it was read",
                 "ask who owns it, or choose another store with --store",
             )
         header = f"SELECT application_id, schema_version FROM {self._quoted}.{TABLE}"

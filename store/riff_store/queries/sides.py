@@ -158,7 +158,7 @@ def _lately(store: Store, word: str, within: Predicate | None) -> str:
             raise NoCallLeft(f"there is no {word} run: the filter leaves no call of any run", _TAKE_OUT)
         raise SideError(f"there is no {word} run: {_EMPTY}")
     if len(timed) < _LATELY[word]:
-        where = "the store holds" if within is None or len(order) == 1 else "the filter leaves calls of"
+        where = "the store has" if within is None or len(order) == 1 else "the filter leaves calls of"
         more = "ingest another one with riff-tui ingest PATH..." if len(order) == 1 else "use a filter that keeps more"
         raise SideError(f"there is no {word} run: {where} one run alone, {timed[0]}; {more}")
     found = timed[-_LATELY[word]]

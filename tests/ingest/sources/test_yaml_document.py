@@ -47,7 +47,7 @@ def test_values_are_such_as_json_has(tmp_path: Path) -> None:
         ("a:\n\tb: 1", "not YAML: line 2"),
         ("a: 1\n---\nb: 1", "not YAML: line 2"),
         ("a: !!python/object/apply:os.system ['echo hi']", "not YAML: line 1"),
-        ("a: 1\nb: !include other.yaml", "holds !include, which is not followed: line 2"),
+        ("a: 1\nb: !include other.yaml", "has !include, which is not followed: line 2"),
         ("a: 2026-99-99", "a value that cannot be read"),
         ("a: " + "9" * 5000, "a value that cannot be read"),
         ("? [a]\n: 1", "not YAML: line 1"),

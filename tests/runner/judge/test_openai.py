@@ -312,8 +312,8 @@ def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:
         ("https://[::1/v1", {}, "not the address"),
         ("https://me:secret@example.org/v1", {}, "not the address"),
         ("http://example.org/v1", {"key": KEY}, "has to be https"),
-        ("https://example.org/v1", {"key": "two words", "key_variable": "K"}, r"what \$K holds is not a key"),
-        ("https://example.org/v1", {"key": "ключ", "key_variable": "K"}, r"what \$K holds is not a key"),
+        ("https://example.org/v1", {"key": "two words", "key_variable": "K"}, r"what \$K contains is not a key"),
+        ("https://example.org/v1", {"key": "ключ", "key_variable": "K"}, r"what \$K contains is not a key"),
     ],
 )
 def test_an_address_that_makes_no_sense_is_refused(url: str, fields: dict[str, Any], message: str) -> None:

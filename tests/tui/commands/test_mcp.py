@@ -97,7 +97,7 @@ async def test_a_store_that_is_gone_is_one_sentence(tiny: Path) -> None:
         gone.rename(tiny)
         for tool, given in (("brief", {}), ("ask", {"view": "flows"}), ("call", {"where": "run=a"})):
             text, is_answer = await answer(client, tool, **given)
-            said = "the store cannot be read now (StoreMissing); riff-tui doctor says why"
+            said = "the store cannot be read now (StoreMissing); riff-tui doctor shows why"
             assert (text, is_answer) == (said, False)
 
 

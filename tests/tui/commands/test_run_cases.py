@@ -129,7 +129,7 @@ def test_nobody_else_than_a_frozen_caller_diverges(agent: str, tmp_path: Path, c
     case = kept(tmp_path / "cases" / "c-1.toml")
     given = ("--scenarios", str(case), "--diverged", "ok")
     assert run(options(agent, tmp_path / "out", *given)) == ExitCode.USAGE
-    assert "--diverged is said of recorded calls; add --caller frozen, or leave it out" in capsys.readouterr().err
+    assert "--diverged is for recorded calls; add --caller frozen, or leave it out" in capsys.readouterr().err
 
 
 def test_what_a_flow_does_not_have_any_more_is_told(agent: str, tmp_path: Path, capsys: Captured) -> None:

@@ -81,7 +81,8 @@ def test_a_flow_that_was_not_called_fails_a_strict_gate_alone() -> None:
     assert messages.notes(lax) == [
         "Not called in night-2, so it is not checked (--strict fails then): weather,"
         " broken (all 12 calls of it errored).",
-        "A fall of success_rate of less than 13 points with 158 calls could not be distinguished from chance (power 80 %).",
+        "A fall of success_rate of less than 13 points with 158 calls could not be distinguished from chance"
+        " (power 80 %).",
     ]
     assert not strict.passed
     assert messages.outcome(strict) == "gate failed: weather (not called); broken (not called); night-2 against night-1"

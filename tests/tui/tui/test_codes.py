@@ -57,7 +57,7 @@ async def test_a_renaming_is_taken_back_in_a_call_in_few_words(store: Path) -> N
     before = counts(store)
     async with exploring(store, (80, 24), CODES, author=BOB) as at:
         await at.press("i", "ctrl+u", *"slow", "enter", "enter", "enter", "u")
-        assert "taken back: fail · asks twice stands again," in at.bottom
+        assert "taken back: fail · asks twice is in effect again," in at.bottom
         # Of three lines two say the same.
         assert at.bottom.count("stands again") == 2
         assert "c-0001, c-0002" in at.bottom

@@ -240,7 +240,7 @@ async def test_a_search_that_finds_nothing_or_makes_no_sense_says_so() -> None:
         await at.press("4", "enter", "slash")
         await at.type("persona:x")
         await at.press("enter")
-        assert at.verdict == "^ what is said in a conversation has no persona"
+        assert at.verdict == "^ a conversation has no persona"
         await at.press("ctrl+u")
         await at.type("zebra")
         await at.press("enter")

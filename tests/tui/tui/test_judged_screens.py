@@ -67,7 +67,7 @@ async def test_beside_correctness_enter_lists_the_calls_that_are_told_differentl
 async def test_thin_repeats_say_of_what_there_are_few(judged: Path) -> None:
     async with exploring(judged, (120, 36)) as at:
         await at.press("T")
-        assert "fewer than 5 groups stand behind it" in lines(at)
+        assert "fewer than 5 groups are behind it" in lines(at)
 
 
 async def test_how_many_disputes_there_are_is_said_where_not_all_are_listed(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_the_blast_radius_stands_in_the_extras_and_below_the_graph() -> None:
     )  # fmt: skip
     assert table.figure is not None
     assert table.figure.draw(ascii_only=True)[-4:] == [
-        "Blast radius: 2 states starve if this one breaks",
+        "Blast radius: 2 states are never reached if this one breaks",
         "           starved  through  reached        n",
         "  confirm        6      75%      50%       31",
         "  booked         5      70%      40%       20",

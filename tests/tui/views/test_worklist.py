@@ -228,7 +228,7 @@ def test_says_where_states_are_ranked_by_steps_and_what_is_left_out() -> None:
     notes = worklist(answer(totals=Totals(9, 2, 1, 9), by_steps=list("abcde"), handovers=[handover])).notes
     assert notes == [
         "Steps: in flows whose tasks ask for steps (a, b, c and 2 more) states are ranked by the failed calls that"
-        " missed the step: a stall in a derived state says where a call ended, not why.",
+        " missed the step: a stall in a derived state is where a call ended, not why.",
         "Not listed: steps that hand over to a human, telecom/transfer_to_human_agents (missed in 7 of 7 failed"
         " calls).",
     ]

@@ -177,7 +177,7 @@ def _loaded(path: str) -> OwnMetric:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # foreign code may raise anything, and exit
-        hint = f"run this where {module.partition('.')[0]}.py lies, or install it"
+        hint = f"run this where {module.partition('.')[0]}.py is, or install it"
         why = f"{OPTION} {path}: cannot be loaded: {type(error).__name__}: {error}"
         raise UsageError(why, hint if isinstance(error, ModuleNotFoundError) else "") from error
     if not callable(function):

@@ -77,7 +77,11 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
             if target in known:
                 led.append((known[target], condition))
                 continue
-            meant = f"to {shown(private.text(target))!r}, which is no {flow.part}" if target else f"to no {flow.part}"
+            meant = (
+                f"to {shown(private.text(target))!r}, which is not a known {flow.part}"
+                if target
+                else f"to no {flow.part}"
+            )
             said = f"its edge {short_words(condition, private)!r}" if condition else "an edge"
             problems.append(f"{place}: {said} leads {meant}")
         if part.unknown:
@@ -95,13 +99,13 @@ def _built(flow: _Flow, private: PrivateValues) -> PlatformFlow:
         )
         ids[name] = private.text(part.keys[-1])
     problems += [
-        f"an edge leads from {shown(private.text(source))!r}, which is no {flow.part}"
+        f"an edge leads from {shown(private.text(source))!r}, which is not a known {flow.part}"
         for source in flow.sources
         if source not in known
     ]
     initial = known.get(flow.initial or "") or next(iter(nodes), "")
     if flow.initial and flow.initial not in known:
-        problems.append(f"it begins in {shown(private.text(flow.initial))!r}, which is no {flow.part}")
+        problems.append(f"it begins in {shown(private.text(flow.initial))!r}, which is not a known {flow.part}")
     config = FlowConfig(initial, nodes, problems=problems)
     led_to = {initial, *(target for _, target in config.edges())}
     led_to |= {known[part.keys[0]] for part in parts if part.is_reached}

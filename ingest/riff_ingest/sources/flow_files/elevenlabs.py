@@ -111,9 +111,8 @@ def _ways(
         source, target = (text_of(edge.get(one)) or text_of(edge.get(other)) for one, other in _ENDS)
         if source is None or target is None or source not in nodes or target not in nodes:
             meant = next((end for end in (source, target) if end and end not in nodes), None)
-            problems.append(
-                f"edges: one leads {f'to {shown(private.text(meant))!r}, which is not a node' if meant else 'to no node'}"
-            )
+            where = f"to {shown(private.text(meant))!r}, which is not a node" if meant else "to no node"
+            problems.append(f"edges: one leads {where}")
             continue
         back = object_of(edge.get("backward_condition"))
         yield id_, source, target, _words(object_of(edge.get("forward_condition")))

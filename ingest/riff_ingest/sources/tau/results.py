@@ -68,7 +68,7 @@ def _without_duration(item: Item) -> Item:
     return item
 
 
-NOTHING = "it holds no simulations"
+NOTHING = "it has no simulations"
 _SHOWN = 3
 TWICE = "trial {trial} of task {task} is there {times} times ({names}), and each counts as a trial"
 

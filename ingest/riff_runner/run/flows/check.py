@@ -34,7 +34,7 @@ FindingKind: TypeAlias = Literal[
     "remark",
 ]
 _MEANT = re.compile(r"did you mean (.+)\?$")
-_ASTRAY = re.compile(r"'([^']+)', which is no \w+|there is no node '([^']+)'")
+_ASTRAY = re.compile(r"'([^']+)', which is not an? (?:known )?\w+|there is no node '([^']+)'")
 _STUCK = re.compile(r"^\w+\.(.+): nothing leads out of it")
 _NAME = r"(?:\"[^\"]*\"|'[^']*'|[\w-]+)"
 _DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"

@@ -161,7 +161,7 @@ def test_attempts_that_were_thrown_away_and_artifacts_are_no_calls(tmp_path: Pat
 
 
 def test_an_aborted_run_has_no_calls_and_a_list_without_info_says_what_is_missing(tmp_path: Path) -> None:
-    assert _reasons(write_results(tmp_path / "run.json", results([]))) == ["it holds no simulations"]
+    assert _reasons(write_results(tmp_path / "run.json", results([]))) == ["it has no simulations"]
     alone = write_run(tmp_path / "nightly", [simulation("a")]) / "simulations" / "a.json"
     bare = write_results(tmp_path / "list.json", [simulation("a")])
     lines = tmp_path / "lines.json"

@@ -171,7 +171,7 @@ def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('prompt = "G', 'promt = "G', "simulate.states.greet: nobody reads the key 'promt'; did you mean prompt?"),
-        ('initial = "greet"', 'initial = "great"', "simulate.initial is 'great', which is not a state; did you mean gre"),
+        ('initial = "greet"', 'initial = "great"', "simulate.initial is 'great', which is not a state; did you mean"),
         ('["ask", "booked"]', '["ask", "bokked"]', "edges: 'bokked' is not a state; did you mean booked?"),
         ('next = "ask"', 'next = "booked"', "simulate.states.greet: no edge leads to 'booked'; there are ask"),
         ('persona = "hurried"', 'persona = "hurry"', "the scenario 'dripping': no persona 'hurry'; did you mean hurr"),

@@ -157,7 +157,7 @@ def test_the_command_prints_keys_without_a_store_or_a_terminal(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"run": ["code", "{flowfile}"]}, "{flowfile} stands for nothing; did you mean flow_file?"),
+        ({"run": ["code", "{flowfile}"]}, "{flowfile} has no meaning; did you mean flow_file?"),
         ({"run": ["{flow}"]}, "the program itself cannot be a placeholder"),
         ({"run": ["sh", "-c", "echo {flow}"]}, "a value cannot be part of code after -c"),
         ({"run": ["env", "bash", "-lc", "echo {flow}"]}, "a value cannot be part of code after -c"),

@@ -72,7 +72,7 @@ def test_why_cells_are_marked_stands_first_and_like_reasons_together() -> None:
     assert text[:3] == [
         " ! correctness, completion, operability: 4 or less of 10",
         " △ errors: below 7 of 10",
-        " ~ thin: fewer than 5 calls stand behind it",
+        " ~ thin: fewer than 5 calls are behind it",
     ]
 
 
