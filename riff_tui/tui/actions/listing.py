@@ -280,7 +280,7 @@ MARKS: tuple[Action, ...] = (
         "compare",
         ("=",),
         "compare",
-        "Compare two marked rows, or the marked one and this one: two runs or two agents by a test that says what is"
+        "Compare two marked rows, or the marked one and this one: two runs or two agents by a test for"
         " chance, others side by side. Without a mark: choose two agents or runs from a list. There: change sides.",
         _compare,
         _needs_two_at_cursor,
