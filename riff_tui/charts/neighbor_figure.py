@@ -118,7 +118,7 @@ def blast(radius: BlastRadius, *, ascii_only: bool = False, width: int | None = 
     named = max(1, min(widest(name for name, _ in shown), width - FIGURES - 4))
     names = told_apart([(name, named) for name, _ in shown], signs.ellipsis)
     count = len(radius.victims)
-    title = f"Blast radius: {count} {'state is' if count == 1 else 'states are'} never reached because of this one"
+    title = f"Blast radius: {count} {'state' if count == 1 else 'states'} never reached by calls lost here"
     heads = "".join(f"{head:>{FIGURE}}" for head in ("unreached", "through", "reached", "n"))
     lines = [title, f"  {' ' * named}{heads}"]
     lines += [f"  {padded(name, named)}{figures}" for name, (_, figures) in zip(names, shown, strict=True)]

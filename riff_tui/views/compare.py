@@ -56,9 +56,9 @@ NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chanc
 EVENTS = "Figures over the events of all calls are tested by permuting calls: the events of one have much in common."
 _FINEST = 2
 _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "differs": "warn"}
+_NEWLY = {"broken": "failing", "mended": "passing"}
 _FAILED = "of the pairs, for rates"
-_FEW = f"below {FEW_EVENTS} they are few and carry `~`"
-_EVENTS = ("events_a", "events_b")
+_FEW, _EVENTS = f"below {FEW_EVENTS} they are few and carry `~`", ("events_a", "events_b")
 _COLUMNS: Sequence[Column] = (
     columns.FLOW,
     Column("aspect", "Aspect", kind="name", help="What is compared; hum:NAME is humanness as that judge gave it."),
@@ -226,7 +226,7 @@ def _display(difference: Difference) -> dict[str, str]:
     aspect = "hum" if difference.judge and difference.aspect == "humanness" else difference.aspect
     shown = {"aspect": aspect if difference.judge is None else f"{aspect}:{difference.judge}"}
     if difference.newly:
-        shown["verdict"] = f"newly {difference.newly}"
+        shown["verdict"] = f"newly {_NEWLY[difference.newly]}"
     for key, measure in (("n_a", difference.a), ("n_b", difference.b)):
         if cells.is_thin(measure.n):
             shown[key] = f"{measure.n}~"
@@ -267,10 +267,10 @@ def _notes(answer: Comparison) -> Iterator[str]:
 
 
 def _newly(answer: Comparison) -> str:
-    flows = {what: [each.flow for each in answer.looked_at if each.newly == what] for what in ("broken", "mended")}
+    flows = {what: [each.flow for each in answer.looked_at if each.newly == what] for what in _NEWLY}
     if not any(flows.values()):
         return "Nothing is newly failing or passing: no success rate changed beyond chance."
-    return " ".join(f"Newly {what}: {listed(names) or 'nothing'}." for what, names in flows.items())
+    return " ".join(f"Newly {_NEWLY[what]}: {listed(names) or 'nothing'}." for what, names in flows.items())
 
 
 def _pairing(answer: Comparison) -> str:

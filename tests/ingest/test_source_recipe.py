@@ -105,7 +105,7 @@ def test_a_distribution_that_fails_on_a_file_costs_that_file_alone(logs: Path, t
     [
         ("tapes:MISSING", "", "it fails with AttributeError"),
         ("tapes:SOURCE", "1 / 0", "it fails with ZeroDivisionError"),
-        ("tapes:SOURCE", "SOURCE = 1", "it is no Source"),
+        ("tapes:SOURCE", "SOURCE = 1", "it is not a Source"),
         ("tapes:SOURCE", "from riff_ingest.sources.transcripts import SOURCE", "the kind transcripts is taken"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ _STATEMENTS = ("execute", "executemany", "executescript", "commit", "backup")
 def sqlite_faults(fault: Fault, message: str = FULL_DISK) -> Iterator[None]:
     """Let a statement, a commit or a copy of a database in SQLite fail while the block runs."""
 
+    @cache
     def failing(kind: type[Any]) -> type[Any]:
         def step(act: Callable[..., Any]) -> Callable[..., Any]:
             def acted(*given: Any, **settings: Any) -> Any:
@@ -34,12 +36,11 @@ def sqlite_faults(fault: Fault, message: str = FULL_DISK) -> Iterator[None]:
             kind.__name__, (kind,), {name: step(getattr(kind, name)) for name in _STATEMENTS if hasattr(kind, name)}
         )
 
-    cursors = failing(sqlite3.Cursor)
     connect = sqlite3.connect
 
     def failing_connect(*given: Any, **settings: Any) -> Any:
         kind = failing(settings.pop("factory", sqlite3.Connection))
-        kind.cursor = lambda self: sqlite3.Connection.cursor(self, cursors)
+        kind.cursor = lambda self, made_by=sqlite3.Cursor: sqlite3.Connection.cursor(self, failing(made_by))
         return connect(*given, factory=kind, **settings)
 
     with pytest.MonkeyPatch.context() as patch:

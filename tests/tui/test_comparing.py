@@ -102,7 +102,7 @@ def test_sides_are_counted_in_the_scope_that_is_named(store: Store) -> None:
     assert [flow["flow"] for flow in table.extras["flows"]] == ["dental"]
     assert table.extras["only_in_a"] == {}
     notes = list(table.notes)
-    assert notes[:2] == ["Newly broken: dental. Newly mended: nothing.", "B is, in 8 rows: 4 worse, 4 noise."]
+    assert notes[:2] == ["Newly failing: dental. Newly passing: nothing.", "B is, in 8 rows: 4 worse, 4 noise."]
     assert any(note.startswith("A: run night-1, 20 calls; B: run night-2, 19 calls and 1 errored") for note in notes)
     assert any(": 19 pairs, tested" in note for note in notes)
     for format in ("text", "markdown"):
@@ -155,7 +155,7 @@ def test_lists_of_failures_are_cut_and_ordered_each_by_itself(store: Store) -> N
     assert text.index("dental-12") < text.index("dental-11") < text.index("dental-13")
 
 
-@pytest.mark.parametrize("format", sorted(FORMATS))
+@pytest.mark.parametrize("format", sorted(form.value for form in FORMATS))
 @pytest.mark.parametrize("options", [[], ["--failures"]])
 def test_every_form_goes_to_stdout_and_into_a_file(
     location: Path, tmp_path: Path, capsys: Captured, format: str, options: list[str]
@@ -297,7 +297,7 @@ def test_what_is_newly_broken_and_mended_between_runs_comes_first(tmp_path: Path
     assert first == [("fell", "broken", "newly failing"), ("rose", "mended", "newly passing")]
     assert {row.record["newly"] for row in runs.rows[2:]} == {None}
     assert runs.rows[2].record["verdict"] == "worse"
-    assert runs.notes[0] == "Newly broken: fell. Newly mended: rose."
+    assert runs.notes[0] == "Newly failing: fell. Newly passing: rose."
     assert {row.record["newly"] for row in agents.rows} == {None}
     assert agents.notes[0].startswith("B is, in")
 

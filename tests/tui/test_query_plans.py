@@ -112,7 +112,8 @@ def test_a_view_asks_as_often_however_much_there_is_beside_its_calls(
 def test_a_call_is_found_by_its_id_with_few_questions_whatever_the_number_of_runs(grown: tuple[Store, Store]) -> None:
     few, many = (asked(store, "conversations", "conversation=c-0000007") for store in grown)
     assert len(many) <= len(few)
-    assert sum(each.startswith("SELECT") for each in many) <= 24
+    # Packed columns are read in pieces, as many as there are calls.
+    assert sum(each.startswith("SELECT") and "column_chunk" not in each for each in many) <= 24
 
 
 @pytest.mark.parametrize("view", ["flows", "segments", "states"])

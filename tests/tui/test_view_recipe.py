@@ -147,7 +147,7 @@ def test_a_dump_of_another_view_loads_no_distribution(tiny: Path, tmp_path: Path
         ("callers:MISSING", "", "it fails with AttributeError"),
         ("callers:SPEC", "1 / 0", "it fails with ZeroDivisionError"),
         ("callers:SPEC", "raise SystemExit(7)", "it fails with SystemExit"),
-        ("callers:SPEC", "SPEC = 1", "it is no ViewSpec"),
+        ("callers:SPEC", "SPEC = 1", "it is not a ViewSpec"),
         ("callers:SPEC", "from riff_tui.views.timeline import RUNS as SPEC", "the name runs is taken"),
     ],
 )

@@ -277,7 +277,7 @@ def _tell_of_changes(case: CaseFile, flow: RunnableFlow) -> None:
     for kind, missing in (("slot", slots), ("state", states)):
         if missing:
             kinds = kind if len(missing) == 1 else f"{kind}s"
-            say(one_line(f"The flow {flow.name} has no {kinds} {listed(missing)}, which are in the case {case.name}."))
+            say(one_line(f"The flow {flow.name} has no {kinds} {listed(missing)}, named in the case {case.name}."))
 
 
 def _words(given: list[str] | None) -> list[str]:

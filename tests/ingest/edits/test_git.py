@@ -17,7 +17,7 @@ def test_a_directory_that_is_not_there_is_called_so(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_no_repository_is_called_so(tmp_path: Path) -> None:
-    with pytest.raises(NoHistory, match="not a git repository; --repo takes"):
+    with pytest.raises(NoHistory, match="not a git repository; name the one with"):
         Repository(tmp_path)
 
 

@@ -74,7 +74,7 @@ def test_states_of_a_retell_agent_are_those_of_the_flow(tmp_path: Path) -> None:
     assert outcomes(flow) == {"hi": None, "pay": "escalation", "lost": None}
     assert required(flow) == {"hi": ("sum",)}
     assert reasons(flow) == [
-        "states.lost: its edge 'y' leads to 'nowhere', which is not a state",
+        "states.lost: its edge 'y' leads to 'nowhere', which is not a known state",
         "states.lost: nothing leads to it",
     ]
 
@@ -85,7 +85,7 @@ def test_an_exported_agent_has_its_states_one_level_below() -> None:
     assert outcomes(flow) == {"greet": None, "book": None, "done": "success", "human": "escalation", "other": None}
     assert required(flow) == {"book": ("day", "hour")}
     assert reasons(flow) == [
-        "states.book: its edge 'calls [number], see [url]' leads to 'gone', which is not a state",
+        "states.book: its edge 'calls [number], see [url]' leads to 'gone', which is not a known state",
         "states.other: nothing leads to it",
     ]
 
@@ -148,7 +148,7 @@ def test_members_of_a_squad_are_states(tmp_path: Path) -> None:
         (
             {"tools": [{"type": "transferCall", "destinations": [{"type": "assistant", "assistantName": "x"}]}]},
             None,
-            ["an edge leads to 'x', which is no member"],
+            ["an edge leads to 'x', which is not a known member"],
         ),
         ({"model": {"toolIds": ["t"]}}, None, ["its tools are named by ids alone, so nothing shows where it leads"]),
         ({}, None, ["nothing leads out of it, and it does not end the call"]),
@@ -189,8 +189,8 @@ def test_an_edge_of_a_workflow_that_begins_or_ends_nowhere_is_listed() -> None:
     drawn = vapi_workflow()
     drawn["edges"] += [{"from": "ghost", "to": "hello"}, {"from": "hello", "to": "moon"}]
     assert reasons(flow_of(drawn, PATH)) == [
-        "nodes.hello: an edge leads to 'moon', which is not a node",
-        "an edge leads from 'ghost', which is not a node",
+        "nodes.hello: an edge leads to 'moon', which is not a known node",
+        "an edge leads from 'ghost', which is not a known node",
     ]
 
 
@@ -383,7 +383,7 @@ def _long_named(document: Any) -> Any:
 def test_what_is_odd_is_told_whole_however_long_names_are(document: Any) -> None:
     for reason in reasons(flow_of(_long_named(document), PATH)):
         assert len(reason) < 300
-        assert reason.endswith(("not a known state", "not a known member", "not a known node",
+        assert reason.endswith(("not a known state", "not a known member", "not a known node", "not a node",
                                 "nothing leads to it", "does not end the call", "leads to no node",
                                 "do not distinguish them"))  # fmt: skip
 

@@ -112,7 +112,7 @@ def test_json_and_yaml_and_packed_ones_are_the_same_flow(tmp_path: Path) -> None
         ({"functions": [{"name": "a", "transition_to": {"field": 1}}]}, "nodes.x.a.transition_to: it is neither a node "
          "nor a field with cases; it is left out"),
         ({"functions": [{"name": "a", "transition_only": True}]}, "nodes.x.a: it only leads to another node, and does "
-         "not say to which; it is left out"),
+         "not name it; it is left out"),
         ({"riff": {"terminal": "good"}}, "nodes.x: riff.terminal is none of success, escalation, end; it is left out"),
         (5, "nodes.x: it is not a node; it is left out"),
     ],

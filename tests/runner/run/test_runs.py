@@ -178,7 +178,7 @@ def test_nothing_is_written_where_the_agent_cannot_be_reached(tmp_path: Path) ->
 
 def test_a_second_run_into_the_same_directory_is_refused_with_what_to_do(tmp_path: Path) -> None:
     make_run(toy_request(ToyAgent(walks), tmp_path / "r"))
-    with pytest.raises(UsageError, match="holds a run already; go on with it with --resume"):
+    with pytest.raises(UsageError, match="has a run already; go on with it with --resume"):
         make_run(toy_request(ToyAgent(walks), tmp_path / "r"))
 
 

@@ -49,9 +49,9 @@ def test_callers_and_tools_have_forms_of_their_own() -> None:
     ("text", "said"),
     [
         ("gpt-5-mini", "--agent: 'gpt-5-mini' is an unknown form of target; give one of openai:MODEL@URL, such"),
-        ("scripted", "'scripted' is none of the forms"),
-        ("openai", "'openai' is none of the forms"),
-        ("", "'' is none of the forms"),
+        ("scripted", "'scripted' is an unknown form"),
+        ("openai", "'openai' is an unknown form"),
+        ("", "'' is an unknown form"),
         ("openai:gpt-5-mini", "with @ between them; write openai:MODEL@URL, such as openai:gpt-5-mini@https://host/v1"),
         ("openai:@https://host/v1", "it takes a model"),
         ("openai:m@https:///v1", "not the address of an endpoint"),

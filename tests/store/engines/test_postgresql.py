@@ -141,7 +141,7 @@ def test_a_function_beside_the_tables_is_refused_unless_it_is_of_who_may_do_all_
     postgresql.run("CREATE ROLE lender")
     try:
         postgresql.run(f"ALTER FUNCTION {made} OWNER TO lender")
-        with pytest.raises(NotAStore, match="holds the function round"):
+        with pytest.raises(NotAStore, match="has the function round"):
             open_store(filled)
     finally:
         postgresql.run("DROP OWNED BY lender")

@@ -492,15 +492,15 @@ def test_sides_that_cannot_be_compared_say_why(a: str, b: str, said: str, store:
 
 
 def test_an_empty_store_has_nothing_to_compare(store: Store) -> None:
-    with pytest.raises(SideError, match="the store holds no calls"):
+    with pytest.raises(SideError, match="the store has no calls"):
         compare(store, "a", "b")
-    with pytest.raises(SideError, match="there is no previous run: the store holds no calls"):
+    with pytest.raises(SideError, match="there is no previous run: the store has no calls"):
         compare(store, "previous", "latest")
 
 
 def test_a_store_of_one_run_has_none_before_it(store: Store) -> None:
     put(store, "calls.jsonl", [call("1", run="r", started_at=1)])
-    with pytest.raises(SideError, match="the store holds one run alone, r; ingest another one"):
+    with pytest.raises(SideError, match="the store has one run alone, r; ingest another one"):
         compare(store, "previous", "latest")
 
 

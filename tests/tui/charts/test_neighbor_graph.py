@@ -338,9 +338,9 @@ def test_what_the_store_answers_becomes_a_graph() -> None:
         "a - 3 -->[x]--- 6 -> b ok 75% ######..",
         "    self 2 (25%)",
         "",
-        "Blast radius: 1 state is never reached if this one breaks",
-        "     starved  through  reached        n",
-        "  b        3      50%      25%        6",
+        "Blast radius: 1 state never reached by calls lost here",
+        "    unreached   through   reached         n",
+        "  b         3       50%       25%         6",
     ]
     assert EgoFigure(graph).draw() == draw(graph)
 
@@ -348,9 +348,9 @@ def test_what_the_store_answers_becomes_a_graph() -> None:
 def test_the_blast_radius_says_what_it_leaves_out() -> None:
     victims = [Victim(f"s{number:02}", 1.0, 0.5, 20.0 - number, 30) for number in range(16)]
     lines = blast(BlastRadius("calls", victims))
-    assert lines[0] == "Blast radius: 16 states are never reached if this one breaks"
+    assert lines[0] == "Blast radius: 16 states never reached by calls lost here"
     assert lines[2].split() == ["s00", "20", "100%", "50%", "30"]
-    assert lines[-1] == "  + 4 more, each starved by 8 or less"
+    assert lines[-1] == "  + 4 more, each never reached by 8 calls or fewer"
     assert len(lines) == 15
 
 

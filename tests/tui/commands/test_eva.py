@@ -207,7 +207,9 @@ def test_what_is_no_conversation_is_refused_with_what_to_name(tmp_path: Path) ->
     assert "is not a directory; name that of a conversation" in refused("context", tmp_path / "none")
     assert "is not a directory" in refused("metrics", file)
     (tmp_path / "empty").mkdir()
-    assert "holds no conversation of EVA; name a directory with a result.json" in refused("context", tmp_path / "empty")
+    assert "contains no conversation of EVA; name a directory with a result.json" in refused(
+        "context", tmp_path / "empty"
+    )
     record = write_record(tmp_path / "r")
     assert f"--expected-db: {file}: file is not a JSON object" in refused("metrics", record, "--expected-db", file)
     assert f"--agent: {file}: file is not a YAML mapping" in refused("metrics", record, "--agent", file)

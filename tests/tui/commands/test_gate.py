@@ -217,7 +217,7 @@ def test_nothing_to_compare_is_an_error(store: Path, tmp_path: Path, capsys: Cap
     with open_store(tmp_path / "none.db", write=True, create=True):
         pass
     assert gate(tmp_path / "none.db", "worse") == ExitCode.USAGE
-    assert "the store holds no calls" in capsys.readouterr().err
+    assert "the store has no calls" in capsys.readouterr().err
     assert gate(tmp_path / "missing.db", "worse") == ExitCode.STORE
     assert not (tmp_path / "missing.db").exists()
 
@@ -231,7 +231,7 @@ def test_nothing_to_compare_is_an_error(store: Path, tmp_path: Path, capsys: Cap
         (["--json", "--format", "csv"], "--json and --format csv are two formats"),
         (["--github", "--json"], "--json needs -o FILE with --github"),
         (["--github", "--format", "json"], "--format needs -o FILE with --github"),
-        (["-o", "gate.dot"], "gate.dot: a gate is no graph"),
+        (["-o", "gate.dot"], "gate.dot: a gate has no graph"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(store: Path, capsys: Captured, options: list[str], reason: str) -> None:

@@ -138,8 +138,8 @@ def test_what_a_flow_does_not_have_any_more_is_told(agent: str, tmp_path: Path, 
     given = ("--scenarios", str(case), "--dry-run")
     assert run(options(agent, tmp_path / "out", *given)) == ExitCode.OK
     told = capsys.readouterr().err
-    assert f"The flow {FLOW} has no slot flat, of which the case c-1 tells." in told
-    assert f"The flow {FLOW} has no state which_unit, of which the case c-1 tells." in told
+    assert f"The flow {FLOW} has no slot flat, named in the case c-1." in told
+    assert f"The flow {FLOW} has no state which_unit, named in the case c-1." in told
     kept(case)
     assert run(options(agent, tmp_path / "out", *given)) == ExitCode.OK
     assert "of which the case" not in capsys.readouterr().err

@@ -109,7 +109,7 @@ def test_past_its_day_it_fails_the_gate_in_every_report(store: Path, tmp_path: P
     out, err = capsys.readouterr()
     ended = (
         "the quarantine of dental / rebook (ana: the calendar stub is flaky) ended on 2026-06-30,"
-        " so mend it or give it another day"
+        " so fix it or give it another day"
     )
     assert out == f"::error title=riff-tui gate%3A quarantine::{ended}\n"
     assert err.splitlines()[-1] == f"riff-tui: error: gate failed: {ended}; night-2 against night-1"

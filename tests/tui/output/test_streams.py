@@ -34,7 +34,7 @@ def test_a_long_line_is_broken_at_blanks_below_the_last_of_its_columns(monkeypat
     sentence = "6 conversations replaced, because the same call is also in another file."
     assert said(sentence, 40, monkeypatch) == [
         "6 conversations replaced, because the",
-        "same call is in effect again in another file.",
+        "same call is also in another file.",
     ]
 
 

@@ -59,7 +59,7 @@ async def test_a_renaming_is_taken_back_in_a_call_in_few_words(store: Path) -> N
         await at.press("i", "ctrl+u", *"slow", "enter", "enter", "enter", "u")
         assert "taken back: fail · asks twice is in effect again," in at.bottom
         # Of three lines two say the same.
-        assert at.bottom.count("stands again") == 2
+        assert at.bottom.count("is in effect again") == 2
         assert "c-0001, c-0002" in at.bottom
     assert counts(store) == before
 

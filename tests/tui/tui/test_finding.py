@@ -205,7 +205,7 @@ async def test_a_filter_on_calls_has_no_rows_to_go_to() -> None:
         await at.press("slash")
         await at.type("persona:angry")
         await at.press("enter", "escape", "n")
-        assert "speaks of calls" in at.bottom
+        assert "filters calls" in at.bottom
 
 
 async def test_a_search_goes_through_a_conversation_and_on_to_the_next_one() -> None:

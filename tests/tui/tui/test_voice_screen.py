@@ -153,7 +153,7 @@ async def test_a_call_that_was_written_has_no_lanes_and_the_keys_say_so() -> Non
             await at.press(key)
             assert "only a voice call has lanes" in at.bottom
         await at.press("enter")
-        assert "nothing lies below" in at.bottom
+        assert "nothing is below" in at.bottom
         await at.press("escape", "greater_than_sign")
         assert "only a voice call has lanes" in at.bottom
 

@@ -64,10 +64,10 @@ def test_the_blast_radius_stands_in_the_extras_and_below_the_graph() -> None:
     )  # fmt: skip
     assert table.figure is not None
     assert table.figure.draw(ascii_only=True)[-4:] == [
-        "Blast radius: 2 states are never reached if this one breaks",
-        "           starved  through  reached        n",
-        "  confirm        6      75%      50%       31",
-        "  booked         5      70%      40%       20",
+        "Blast radius: 2 states never reached by calls lost here",
+        "          unreached   through   reached         n",
+        "  confirm         6       75%       50%        31",
+        "  booked          5       70%       40%        20",
     ]
     assert table.notes[-1].startswith("Blast radius: through, the share of a state's calls that had been here before;")
 
@@ -75,7 +75,7 @@ def test_the_blast_radius_stands_in_the_extras_and_below_the_graph() -> None:
 @pytest.mark.parametrize(
     ("blast", "said"),
     [
-        (BlastRadius("files", [Victim("confirm", None, None, None, None)]), "the flow's files say what lies behind it"),
+        (BlastRadius("files", [Victim("confirm", None, None, None, None)]), "the flow's files show what is behind it"),
         (BlastRadius("calls", [], is_ordered=False), "the order of visits is not known of every call"),
         (BlastRadius("calls", []), "no call came to another state after collect_details"),
     ],

@@ -158,7 +158,7 @@ async def test_however_servers_spell_it_the_call_is_the_same(model: str, stream:
 
 @pytest.mark.parametrize(
     ("model", "reason"),
-    [("429", "429: slow down"), ("500-twice", "500: oh"), ("html-once", "a page (HTML)"), ("cut", "broke off"),
+    [("429", "429: slow down"), ("500-twice", "500: oh"), ("html-once", "a page (HTML)"), ("cut", "mid-response"),
      ("error-in-stream", "500: The server had an error")],
 )  # fmt: skip
 async def test_what_passes_is_noted_and_is_nobodys_fault(model: str, reason: str) -> None:

@@ -47,7 +47,7 @@ def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
         ("open", {"here": "neighbors", "loading": True}, "not read yet"),
         ("mark", {"here": "neighbors", "loading": True}, "not read yet"),
         ("columns", {"here": "neighbors", "loading": True}, "not read yet"),
-        ("open", {"here": "skipped", "table": SKIPPED}, "nothing lies below"),
+        ("open", {"here": "skipped", "table": SKIPPED}, "nothing is below"),
         ("open", {"here": TWO_FLOWS, "table": METRICS}, "q goes back to their list, where Enter opens one"),
         ("sort", {"here": "conversation", "table": conversation_table()}, "order in which it happened"),
         ("sort", {"table": A_TREND}, "has no order"),

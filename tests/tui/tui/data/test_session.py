@@ -298,7 +298,7 @@ def test_what_could_not_be_written_is_written_with_the_next_change(file: Path) -
 def test_names_that_are_no_text_are_said_and_not_written(file: Path) -> None:
     session = SessionFile(file)
     session.set_stack((Location("states", filter=Filter("\udcff")),))
-    with pytest.raises(OutputError, match="no text"):
+    with pytest.raises(OutputError, match="not text"):
         session.write()
 
 

@@ -379,7 +379,7 @@ async def test_a_store_that_was_replaced_is_said_and_opened_by_r(store: Path, ti
         other.replace(store)
         await look(at)
         assert "replaced: r opens it" in at.path
-        assert "another file took the place" in said(at)
+        assert "another file replaced" in said(at)
         assert "21 calls" in at.path
         await at.press("enter", "escape", "r")
         assert "20 calls" in at.path

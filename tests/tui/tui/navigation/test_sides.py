@@ -116,7 +116,7 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
             "B  run night-2   n 40, 1 errored",
             "A solves more: 95% against 69% of 39 pairs, beyond chance (p 0.006)."
             " Only A solved 11, only B 1; both 26, neither 1.",
-            "Newly broken: dental. Newly mended: nothing.",
+            "Newly failing: dental. Newly passing: nothing.",
             "B is, in 15 rows: 4 worse, 2 better, 9 noise.",
         ]
     unlike = pair({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "x"})
@@ -202,7 +202,7 @@ async def test_one_key_says_what_changed_since_the_last_run(location: Path) -> N
         assert (here.view, here.sides, here.scope.text) == ("compare", ("previous", "latest"), "")
         screen = screen_of(at)
         assert "since the last run" in screen
-        assert "Newly broken: dental." in screen
+        assert "Newly failing: dental." in screen
         await at.press("enter")
         failures = at.screen.history.here
         assert (failures.view, failures.sides) == ("failures", ("night-1", "night-2"))
@@ -232,7 +232,7 @@ async def test_of_one_run_the_key_says_that_it_takes_two(tmp_path: Path) -> None
     async with exploring(tmp_path / "one.db") as at:
         await at.press("L")
         assert at.screen.history.here.view == "flows"
-        assert "the store holds one run alone, only" in at.bottom
+        assert "the store has one run alone, only" in at.bottom
 
 
 @pytest.mark.parametrize("view", ["compare", "failures"])
