@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -262,9 +261,12 @@ def _opened(engine: Engine, *, write: bool, create: bool) -> Store:
     version = engine.schema()
     if version > models.SCHEMA_VERSION:
         known = f"schema {version}, this one knows {models.SCHEMA_VERSION}"
-        raise NewerStore(f"{engine.location}: written by a newer riff-tui ({known})", "upgrade riff-tui")
-    if version < models.SCHEMA_VERSION:
-        _check_older(engine, version, write=write)
+        raise NewerStore(
+            f"{engine.location}: written by a newer riff-tui ({known})",
+            "upgrade riff-tui, or ingest again into a new store",
+        )
+    if version < models.SCHEMA_VERSION and not write:
+        raise _older(engine.location, version)
     copy = engine.migrate() if version < models.SCHEMA_VERSION else None
     engine.open(write=write)
     if engine.opened_schema() != models.SCHEMA_VERSION:
@@ -286,46 +288,15 @@ def is_writable(location: str | Path) -> bool:
         engine.close()
 
 
-def _check_older(engine: Engine, version: int, *, write: bool) -> None:
-    """Raise `OlderStore` where a store cannot be migrated, or is to be read alone and so is left as it is."""
+def _older(location: str, version: int) -> OlderStore:
+    """Return why a store of an older schema is not read: reading leaves it as it is."""
     import shlex
 
-    from riff_store.migrations import check_steps
-
-    location = engine.location
-    try:
-        check_steps(version, location)
-    except OlderStore as error:
-        paths = " ".join(map(shlex.quote, _read_from(engine))) or "PATH..."
-        again = f"riff-tui ingest --store NEW {paths}"
-        raise OlderStore(error.message, f"make it again from its files, in a new store: {again}") from None
-    if not write:
-        raise OlderStore(
-            f"{location}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION}",
-            "any `riff-tui ingest` into it migrates it, and so does"
-            f" `riff-tui doctor --migrate --store {shlex.quote(location)}`; a copy is kept",
-        )
-
-
-_NAMED = 4
-"""How many directories a command names that reads the files of a store again."""
-
-
-def _read_from(engine: Engine) -> list[str]:
-    """Return the topmost directories of the files that an older store was made from, none where they are many."""
-    try:
-        engine.open(write=False)
-        found = sorted(path for (path,) in engine.connection.execute("SELECT path FROM source_file").fetchall())
-    except Exception:  # an older store may be laid out in any way, and this only makes a sentence longer
-        return []
-    finally:
-        engine.close()
-    directories = {str(Path(path).parent) for path in found if Path(path).is_absolute()}
-    topmost = [each for each in directories if not any(str(up) in directories for up in Path(each).parents)]
-    if len(topmost) > _NAMED:
-        common = os.path.commonpath(topmost)
-        topmost = [common] if len(Path(common).parts) > 2 else []
-    return sorted(topmost)
+    return OlderStore(
+        f"{location}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION}",
+        "any `riff-tui ingest` into it migrates it, and so does"
+        f" `riff-tui doctor --migrate --store {shlex.quote(location)}`; a copy is kept",
+    )
 
 
 @contextmanager

@@ -14,24 +14,14 @@ from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import connect
 from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.engines.sqlite_schema import check_plain, check_schema
-from riff_store.errors import NO_ROOM, OlderStore, StoreError, StoreReadOnly
+from riff_store.errors import NO_ROOM, StoreError, StoreReadOnly
 from riff_store.write import quality, rollups, verdicts
 
 Step = Callable[[Connection], None]
 
 
-def _remember_forgotten(connection: Connection) -> None:
-    """Add the ledger of the calls that were forgotten."""
-    names = ", ".join(f'"{name}" BLOB NOT NULL' for name in ("conversation", "run", "flow", "agent"))
-    key = ", ".join(f'"{name}"' for name in ("conversation", "run", "flow", "agent", "trial"))
-    connection.execute(
-        f'CREATE TABLE "forgotten_call" ({names}, "trial" INTEGER NOT NULL, "keeps_notes" INTEGER NOT NULL,'
-        f" PRIMARY KEY ({key})) WITHOUT ROWID"
-    )
-
-
-STEPS: Mapping[int, Step] = {9: _remember_forgotten}
-"""From a schema version to the step that leads to the next one; no release wrote a store of a schema below 7."""
+STEPS: Mapping[int, Step] = {}
+"""From a schema version to the step that leads to the next one."""
 
 
 def backup_path(path: Path, version: int) -> Path:
@@ -39,18 +29,8 @@ def backup_path(path: Path, version: int) -> Path:
     return path.with_name(f"{path.name}.schema-{version}.bak")
 
 
-def check_steps(version: int, location: str) -> None:
-    """Raise `OlderStore` where no steps lead from a schema version to the present one."""
-    if not all(number in STEPS for number in range(version, schema.SCHEMA_VERSION)):
-        raise OlderStore(
-            f"{location}: schema {version} cannot be migrated to {schema.SCHEMA_VERSION}",
-            "ingest again into a new store",
-        )
-
-
-def run_steps(connection: Connection, version: int, location: str) -> None:
+def run_steps(connection: Connection, version: int) -> None:
     """Bring the tables of an older store to the present schema, in a transaction that is open; `derive` follows."""
-    check_steps(version, location)
     for number in range(version, schema.SCHEMA_VERSION):
         STEPS[number](connection)
 
@@ -73,7 +53,7 @@ def migrate(path: Path) -> Path | None:
             if found < schema.SCHEMA_VERSION:
                 check_plain(connection, str(path))
                 copy = _copy(path, backup_path(path, found))
-                run_steps(connection, found, str(path))
+                run_steps(connection, found)
                 check_schema(connection, str(path))
                 derive(connection)
                 connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.facts import call, fresh, put, verdict
-from tests.surface.store import SCHEMA_VERSION, Connection, Step, migrations
+from tests.surface.store import SCHEMA_VERSION, Connection, Step, migrations, schema
 
 EARLIER = SCHEMA_VERSION - 1
 STEP = 'ALTER TABLE "run" ADD COLUMN "written_by" TEXT'
@@ -22,6 +22,7 @@ def stepped(steps: Mapping[int, Step] | None = None) -> Iterator[None]:
     """Let steps lead from that schema to the present one; others where they are given."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "STEPS", {EARLIER: _step} if steps is None else steps)
+        patch.setattr(schema, "OLDEST_SCHEMA", EARLIER)
         yield
 
 
@@ -29,13 +30,13 @@ def _step(connection: Connection) -> None:
     connection.execute(STEP)
 
 
-def made_earlier(path: Path, version: int = EARLIER) -> Path:
+def made_earlier(path: Path) -> Path:
     """Make a store what that schema would have written."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute('ALTER TABLE "run" DROP COLUMN "written_by"')
         for table in _SUMS:
             connection.execute(f'DELETE FROM "{table}"')
-        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute(f"PRAGMA user_version = {EARLIER}")
         connection.commit()
     return path
 

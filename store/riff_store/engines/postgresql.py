@@ -129,7 +129,7 @@ class PostgresqlEngine(Engine):
 
         with self._locked():
             if (version := self.opened_schema()) < models.SCHEMA_VERSION:
-                run_steps(self.connection, version, self.location)
+                run_steps(self.connection, version)
                 derive(self.connection)
                 header = f"UPDATE {TABLE} SET schema_version = ?"
                 self.connection.execute(header, (models.SCHEMA_VERSION,))

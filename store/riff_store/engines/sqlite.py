@@ -105,7 +105,7 @@ class SqliteEngine(Engine):
         if len(header) < 100 or not header.startswith(_MAGIC):
             raise NotAStore(f"{path}: not a riff-tui store; nothing was changed")
         version, application = struct.unpack(">I", header[60:64])[0], struct.unpack(">I", header[68:72])[0]
-        if application != APPLICATION_ID or version < 1:
+        if application != APPLICATION_ID or version < models.OLDEST_SCHEMA:
             raise NotAStore(f"{path}: an SQLite file, but not a riff-tui store; nothing was changed")
         return int(version)
 

@@ -24,7 +24,8 @@ from riff_store.schema.names import (
     State,
 )
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 1
+OLDEST_SCHEMA = 1
 COMPUTED_JUDGE = 1
 
 

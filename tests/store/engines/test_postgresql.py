@@ -26,7 +26,6 @@ from tests.surface.store import (
     StoreReadOnly,
     examine,
     flow_cells,
-    forget,
     is_writable,
     migrations,
     open_store,
@@ -152,26 +151,6 @@ def test_a_newer_store_is_refused_with_both_versions(postgresql: Server, filled:
     postgresql.run(f"UPDATE {schema_of(filled)}.store SET schema_version = {NOW + 41}")
     with pytest.raises(NewerStore, match=f"schema {NOW + 41}, this one knows {NOW}"):
         open_store(filled, write=True)
-
-
-def test_a_store_of_a_schema_that_no_release_wrote_is_refused_with_both_versions(
-    postgresql: Server, filled: str
-) -> None:
-    version = min(migrations.STEPS) - 1
-    postgresql.run(f"UPDATE {schema_of(filled)}.store SET schema_version = {version}")
-    for write in (False, True):
-        with pytest.raises(OlderStore, match=f"schema {version} cannot be migrated to {NOW}; make it again"):
-            open_store(filled, write=write)
-
-
-def test_a_store_without_a_ledger_of_what_was_forgotten_gets_one(postgresql: Server, filled: str) -> None:
-    postgresql.run(f"DROP TABLE {schema_of(filled)}.forgotten_call")
-    postgresql.run(f"UPDATE {schema_of(filled)}.store SET schema_version = 9")
-    with open_store(filled, write=True) as store, store.writing():
-        forget(store, [key for (key,) in store.execute_sql("SELECT id FROM conversation")])
-    with open_store(filled) as store:
-        assert store.execute_sql("SELECT COUNT(*) FROM forgotten_call") != [(0,)]
-        assert examine(store).wrong == []
 
 
 def test_an_older_store_is_migrated_by_writing_alone(filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
