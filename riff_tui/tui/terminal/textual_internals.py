@@ -398,6 +398,11 @@ class SettledScreen(Screen[None], inherit_bindings=False):
         with self.app.batch_update():
             super()._refresh_layout(size, scroll)
 
+    def _compositor_refresh(self) -> None:
+        # Textual forgets, once it drew, what asked for that since the layout was made.
+        self._compositor.update_widgets(self._dirty_widgets)
+        super()._compositor_refresh()
+
 
 def rebind(screen: Screen[Any], bindings: Iterable[Binding]) -> None:
     """Give a screen other keys than its class has."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -255,6 +257,23 @@ def test_opening_a_view_sends_no_cell_of_its_rows_twice(demo: Path) -> None:
             twice = {(y, x) for (y, x), times in screen.written.items() if times > 1 and y < 35 and x < 72}
             assert not twice, (key, sorted(twice)[:5])
             assert len(sent) <= MOST_PER_PAGE
+
+
+def test_what_stands_there_after_a_key_is_what_drawing_all_of_it_gives(demo: Path, tmp_path: Path) -> None:
+    store = shutil.copy(demo, tmp_path / "calls.db")
+    os.utime(store, ns=(0, 0))  # an age that is the same a minute later
+    with Terminal([*COMMAND, "--fresh", "--store", str(store)], width=120, height=36) as terminal:
+        terminal.wait_for("? help")
+        for keys in (
+            "/", "dog", "\r", "j", "d", "s", "\x1b", "\x1b", "f", "\x1b", "G", "m", "u", "x", "\r", "v", "k", "\x1b",
+            "3", "4", "\r", "jjjjj", "/", "the\r", "?", "q", "\x1b", "!", "0", "[", "r",
+        ):  # fmt: skip
+            terminal.press(keys, quiet=0.5)
+            seen = terminal.lines
+            terminal.overwrite("\x1b[2J")
+            terminal.resize(120, 36)
+            terminal.take()
+            assert seen == terminal.lines, keys
 
 
 def test_the_command_opens_it_and_ends_with_its_code(tiny: Path) -> None:
