@@ -45,7 +45,6 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
         "names",
     },
     "store/riff_store/write/ledger.py": {"_forgotten"},
-    "store/riff_store/migrations.py": {"_remember_forgotten"},
     "store/riff_store/write/names.py": {"_add"},
     "store/riff_store/write/notes.py": {"(module)", "_held", "read_notes"},
     "store/riff_store/write/quality.py": {"settle_all", "settle_quality"},

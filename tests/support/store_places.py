@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tests.support.earlier_schema import stepped
 from tests.support.facts import contents
 from tests.support.failing_statements import FULL_DISK, postgresql_faults, sqlite_faults
 from tests.support.faults import NEVER, Fault
@@ -112,7 +113,7 @@ def fail_once(place: Place, work: StoreWork, whole: Undisturbed, fault: Fault, m
 
 def assert_whole(location: str, what: str) -> None:
     """Check that a store, if there is one, opens and that the doctor finds nothing in it."""
-    with suppress(StoreMissing, OlderStore), open_store(location) as store:
+    with stepped(), suppress(StoreMissing, OlderStore), open_store(location) as store:
         assert examine(store).wrong == [], what
 
 

@@ -130,8 +130,7 @@ class SentCells:
 
     def __init__(self) -> None:
         self._lines: dict[int, list[Cell | None]] = {}
-        self._width = 0
-        self._before = ""
+        self._width, self._before = 0, ""
 
     def forget(self) -> None:
         """Take nothing for granted: something else may have drawn there."""
@@ -154,12 +153,10 @@ class SentCells:
         if width != self._width:
             self.forget()
             self._width = width
-        pen = _Pen()
+        pen, drawn = _Pen(), dict[int, list[Cell | None]]()
         unknown: list[Cell | None] = [None] * width
-        drawn: dict[int, list[Cell | None]] = {}
         for y, x, strip in _drawn(update):
-            line = drawn.get(y)
-            if line is None:
+            if (line := drawn.get(y)) is None:
                 line = drawn[y] = self._lines.get(y, unknown).copy()
             # The last update of a wider terminal may reach over the edge of this one.
             cells = _cells(strip, color_system)[: max(0, width - x)]
@@ -174,8 +171,7 @@ class SentCells:
 def _drawn(update: LayoutUpdate | ChopsUpdate) -> Iterable[tuple[int, int, Strip]]:
     """Yield the strips of an update with the line and the cell at which they begin."""
     if isinstance(update, LayoutUpdate):
-        for y, strips in enumerate(update.strips, update.region.y):
-            yield y, update.region.x, Strip.join(strips)
+        yield from ((y, update.region.x, Strip.join(strips)) for y, strips in enumerate(update.strips, update.region.y))
         return
     for y, first, last in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
