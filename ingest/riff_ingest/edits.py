@@ -300,7 +300,7 @@ def _explained(said: str, directory: Path) -> GitProblem:
             f" if you do: git config --global --add safe.directory {trusted}"
         )
     if "not a git repository" in said:
-        return NoHistory(f"{directory}: not a git repository; name the one with the flow files by --repo")
+        return NoHistory(f"{directory}: not a git repository; name the one with the flow files with --repo")
     if "promisor" in said or "lazy fetching" in said:
         return GitProblem(
             f"{directory}: this partial clone lacks parts of its history; clone it whole, or with --filter=blob:none"

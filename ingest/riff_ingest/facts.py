@@ -35,7 +35,7 @@ from riff_store.transcript_columns import EventColumns, spell
 from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
-UNKNOWN_END = "it ended with {word}, which is not a word that is known, so completion is not measured"
+UNKNOWN_END = "it ended with {word}, which is an unknown word, so completion is not measured"
 _HEAD = CallHead.__struct_fields__
 _head_of = attrgetter(*_HEAD)
 _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)

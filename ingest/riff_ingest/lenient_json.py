@@ -158,7 +158,7 @@ def _integer(digits: str) -> int | float:
 def _complaint(error: json.JSONDecodeError, text: str) -> str:
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return "it ends too early"
-    return f"{_COMPLAINTS.get(error.msg, 'something unexpected is')} at character {error.pos + 1}"
+    return f"{_COMPLAINTS.get(error.msg, 'something is unexpected')} at character {error.pos + 1}"
 
 
 def is_costly_toml(data: bytes) -> bool:

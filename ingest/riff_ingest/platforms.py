@@ -436,9 +436,7 @@ def _counting(
             elif best.get(found.call) == (found.filled, number, place):
                 for other, words in rivals.pop(found.call, ()):
                     is_same = words == repr(found.words)
-                    reason = (
-                        f"{what} {number} has {'the same' if is_same else 'something else'} of this call, and counts"
-                    )
+                    reason = f"{what} {number} has {'the same' if is_same else 'other data'} of this call, and counts"
                     yield Skipped("superseded" if is_same else "replaced", other, reason, found.call)
                 yield CallRecord(number, value, found.filled)
             elif found.call in best:

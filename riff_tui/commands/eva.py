@@ -173,7 +173,7 @@ def metrics(
     from riff_tui.errors import UsageError
 
     if expected_db is not None and not _found(directory).single:
-        raise UsageError(f"--expected-db: is of one conversation, and {directory} contains several; use --dataset")
+        raise UsageError(f"--expected-db is of one conversation, and {directory} contains several; use --dataset")
     _print(directory, output, _reader(pipeline, dataset, agent, expected_db), _scorer(metric or ()))
 
 
@@ -235,11 +235,11 @@ def _found(directory: Path) -> ConversationSet:
     from riff_tui.errors import UsageError
 
     if not directory.is_dir():
-        raise UsageError(f"{directory}: is not a directory; name that of a conversation, or that of a run")
+        raise UsageError(f"{directory} is not a directory; name that of a conversation, or that of a run")
     found = conversations_in(directory)
     if not found.directories:
         raise UsageError(
-            f"{directory}: contains no conversation of EVA; name a directory with a result.json and an audit_log.json,"
+            f"{directory} contains no conversation of EVA; name a directory with a result.json and an audit_log.json,"
             " or a run's, with records in it"
         )
     return found

@@ -105,9 +105,7 @@ def forget(
             with terminal_progress() as progress:
                 with opened.writing():
                     if _keys(opened, calls) != keys:
-                        raise StoreError(
-                            f"{opened.location}: other calls match by now than were listed", "run it again"
-                        )
+                        raise StoreError(f"{opened.location}: other calls match now than were listed", "run it again")
                     report = _report(progress, "compressed")
                     take_out(opened, keys, keep_notes=keep_notes, renew=vacuum, report=report)
                 tell = progress.telling if progress else lambda doing: None
@@ -149,7 +147,7 @@ def _confirmed(location: str, calls: int) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             f"this takes {counted(calls, 'call')} out of {location} for good, and there is no terminal to ask on;"
-            " add --yes to run it, or --dry-run to see what goes"
+            " add --yes to forget them, or --dry-run to see what goes"
         )
     return click.confirm("Forget them?", default=False, err=True)
 

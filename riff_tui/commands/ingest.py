@@ -81,7 +81,7 @@ AgentOption = Annotated[Path | None, option("--agent", "F", "The file of the age
 JobsOption = Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)]
 NoTextOption = Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")]
 StrictOption = Annotated[
-    bool, flag("--strict", "Exit 5 if anything was skipped, a call is there twice, or nothing was read.")
+    bool, flag("--strict", "Exit 5 if anything was skipped, a call came twice, or nothing was read.")
 ]
 RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
 AgainOption = Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")]

@@ -132,7 +132,7 @@ def parts_of(mix: str) -> dict[str, Fraction]:
         if stratum not in STRATA or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", share):
             raise UsageError(f"--mix: {part.strip()!r} is not a part of a mix of {', '.join(STRATA)}, as {MIX} is one")
         if stratum in found:
-            raise UsageError(f"--mix: {stratum} is in it twice; add its parts up")
+            raise UsageError(f"--mix: {stratum} is in it twice; add the parts up")
         found[stratum] = Fraction(share)
     if not sum(found.values()):
         raise UsageError(f"--mix: all its parts are 0; {MIX} is a mix")

@@ -67,7 +67,7 @@ def draft(store: Store, where: str, given: Given, author: str, now: int) -> Draf
     code, verdict = _code(store, given.code, remarks), given.verdict
     if code and verdict is None and not any(note.verdict and note.author == author for note in detail.notes):
         verdict = "fail"
-        remarks.append("The verdict is fail, for there is a code and was none of yours.")
+        remarks.append("The verdict is fail: a code fails a call without a verdict of yours.")
     writer = Writer(author, CallNames(call.run, call.flow, call.agent, call.conversation, call.trial), now, ())
     spot = Spot(given.turn, _state(detail, given))
     note = note_line(writer, spot, verdict=verdict, code=code, note=given.note)

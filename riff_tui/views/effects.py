@@ -193,9 +193,9 @@ def _certainty(model: LinearModel, better: Better | None) -> str:
     lonely = sum(each.n == 1 for factor in model.factors for each in factor.levels)
     if lonely:
         levels = "level has" if lonely == 1 else "levels have"
-        text += f". {lonely} {levels} one call and so no interval; the other intervals are somewhat too small"
+        text += f". {lonely} {levels} one call and so no interval; the other intervals are somewhat too narrow"
     if model.n < FEW:
-        text += f". With fewer than {FEW} calls they are too small"
+        text += f". With fewer than {FEW} calls they are too narrow"
     return f"{text}."
 
 

@@ -50,7 +50,7 @@ SPEC = ViewSpec(
     title="Skipped inputs",
     help=(
         "What was skipped or changed: the file, the line and the reason.",
-        "replaced: the same call is elsewhere too; rerun: it is again further down; unjoined: no call for it."
+        "replaced: the same call is elsewhere too; rerun: the same call follows further down; unjoined: no call for it."
         " The rest counts.",
         "A file that was fixed is read again by the next ingest.",
     ),

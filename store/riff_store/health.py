@@ -224,7 +224,7 @@ def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> None:
     checks["integrity"] = store.damages(MOST_PROBLEMS)
     telling("checking values")
     checks["values"] = [
-        f"{count} rows of {table} have what is not a value of their columns"
+        f"{count} rows of {table} have values that do not fit their columns"
         for table, count in sorted(store.strange_values().items())
     ]
     telling("checking references")

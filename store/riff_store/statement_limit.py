@@ -18,7 +18,7 @@ _BYTES_OF_A_ROW = 4
 FEW_ROWS = 100_000
 """How many rows a statement may return on any store."""
 
-TOO_MANY = "more rows than the store can have"
+TOO_MANY = "more rows than the store can contain"
 """What the error of the engine says where a statement returned too many."""
 
 _steps_per_byte = STEPS_PER_BYTE

@@ -121,7 +121,7 @@ def test_a_note_of_what_was_replaced_says_which_call_and_what_counts(path: Path)
         ((reason,),) = store.execute_sql("SELECT reason FROM skipped_input")
     assert reason == (
         "the same conversation (run night-1, flow viewing, agent model-a, trial 0)"
-        " is again in /in/b.jsonl, line 4, which counts"
+        " is also in /in/b.jsonl, line 4, which counts"
     )
 
 
@@ -131,8 +131,8 @@ def test_a_call_of_a_source_without_lines_is_named_by_its_file_alone(path: Path)
         put(store, "/in/b.json", [call("c-1", line=0)])
         notes = store.execute_sql("SELECT line, reason FROM skipped_input ORDER BY id")
     assert [(line, reason.partition(" is ")[2]) for line, reason in notes] == [
-        (None, "again in the same file, which counts"),
-        (None, "again in /in/b.json, which counts"),
+        (None, "also in the same file, which counts"),
+        (None, "also in /in/b.json, which counts"),
     ]
 
 

@@ -165,7 +165,7 @@ def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, wa
     if path is not None:
         warnings.add(f"{log}_elsewhere", "it was read from where result.json says it is, outside the record")
     elif isinstance(stored_path, str) and os.path.lexists(stored_path):
-        warnings.add(f"{log}_elsewhere", "what is where result.json says it is, outside the record, is not a file")
+        warnings.add(f"{log}_elsewhere", "result.json names a place outside the record, which is not a file")
     return path
 
 

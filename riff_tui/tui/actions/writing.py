@@ -55,7 +55,7 @@ def parse_target(typed: str, table: Table) -> tuple[Path, str]:
     known, form = formats_of(table), format_of(path)
     if form is None or form not in known:
         endings = " ".join(ending for format in known for ending in format.endings)
-        raise UsageError(f"the ending is the format: {endings}")
+        raise UsageError(f"the ending of the name chooses the format: {endings}")
     return path, form
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FLOW = Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through.")
 AGENT = Column("agent", "Agent", kind="name", help="The model that led the call.")
 STATE = Column("state", "State", kind="name", help="A node of the flow's state machine.")
-TOOL = Column("tool", "Tool", kind="name", help="What the agent called; `user:` is before a tool of the caller.")
+TOOL = Column("tool", "Tool", kind="name", help="What the agent called; `user:` marks a tool of the caller.")
 SEGMENT = Column("segment", "Segment", kind="name", help="The phase of the call that the state belongs to.")
 PERSONA = Column("persona", "Persona", kind="name", help="Who the simulated caller was.")
 RUN = Column("run", "Run", kind="name", help="The evaluation run that the calls came from.")

@@ -34,7 +34,7 @@ _BY_MESSAGE: tuple[tuple[str, type[StoreError], str, str], ...] = (
     ("could not decode to utf-8", *_DAMAGED),
     ("integer overflow", *_DAMAGED),
     ("string or blob too big", *_DAMAGED),
-    (TOO_MANY, NotAStore, "a statement returned more rows than the store can have, so it is damaged", _DAMAGED[2]),
+    (TOO_MANY, NotAStore, "a statement returned more rows than the store can contain, so it is damaged", _DAMAGED[2]),
     (
         "interrupted",
         NotAStore,

@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 class Histories:
-    """Hold the the edits of every repository whose history is known, and what each of them contains."""
+    """Hold the edits of every repository whose history is known, and what each of them contains."""
 
     def __init__(self, store: Store) -> None:
         from riff_store.edit_graph import contained_by

@@ -392,7 +392,7 @@ class Rows:
             self.winners.add(winner)
         call, run, flow, agent = map(encodable, stands[:4])
         same = f"run {run}, flow {flow}, agent {agent}, trial {stands[4]}"
-        reason = f"the same conversation ({same}) is again in {place}, which counts"
+        reason = f"the same conversation ({same}) is also in {place}, which counts"
         kind = "replaced" if is_loss else "superseded"
         self._skip(loser, kind, line or None, reason, call, run, flow, agent, stands[4])
 

@@ -105,7 +105,7 @@ def test_known_words_say_whether_a_call_was_completed(
         (folder := tmp_path / str(word)).mkdir()
         _, facts, notes = scored(reader(folder, word))
         assert facts.aspects["completion"] == score
-        assert not [note for note in notes if "no word that is known" in note.reason]
+        assert not [note for note in notes if "an unknown word" in note.reason]
 
 
 @pytest.mark.parametrize(

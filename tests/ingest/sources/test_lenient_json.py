@@ -49,7 +49,7 @@ def test_what_can_be_understood_is_and_the_rest_is_counted(data: bytes, value: A
         (b"[1 2]", "line is not JSON: a comma is missing at character 4"),
         (b"secret", "line is not JSON: a value is missing at character 1"),
         (b'["\x00"]', "line is not JSON: a control character is in a string at character 3"),
-        (b'["\\x"]', "line is not JSON: something unexpected is at character 3"),
+        (b'["\\x"]', "line is not JSON: something is unexpected at character 3"),
         (b"[" * 100_000 + b"]" * 100_000, "line is nested too deeply"),
     ],
 )

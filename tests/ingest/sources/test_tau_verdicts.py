@@ -186,7 +186,7 @@ def test_of_several_runs_without_a_name_none_counts_and_one_alone_does(tmp_path:
     assert joined(tmp_path / "s.db") == {"s1": (None, 10.0)}
     with open_store(tmp_path / "s.db") as opened:
         noted = opened.execute_sql("SELECT reason FROM skipped_input WHERE kind = 'defect'")
-    assert list(noted) == [("entry 1: its call is in 2 runs, so its verdict is of none",)]
+    assert list(noted) == [("entry 1: its call is in 2 runs, so its verdict counts for none",)]
     assert take(tmp_path / "s.db", told, first, second).count("unchanged") == 3
 
 

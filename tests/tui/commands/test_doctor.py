@@ -126,7 +126,7 @@ def test_programs_are_told_what_is_wrong_and_what_to_do(tiny: Path, tmp_path: Pa
     found = {each["check"]: each for each in told["checks"]}
     assert (told["whole"], told["readable"], told["schema"]) == (False, True, SCHEMA_VERSION)
     assert found["integrity"] == {"check": "integrity", "problems": [], "advice": None}
-    assert found["values"]["problems"] == ["1 rows of conversation have what is not a value of their columns"]
+    assert found["values"]["problems"] == ["1 rows of conversation have values that do not fit their columns"]
     assert all("ingest the files again" in found[check]["advice"] for check in ("values", "sums"))
 
 

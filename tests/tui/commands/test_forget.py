@@ -49,7 +49,7 @@ def test_a_dry_run_tells_what_would_go_and_changes_nothing(store: Path, capsys: 
 
 def test_without_a_terminal_it_takes_a_yes(store: Path, capsys: Captured) -> None:
     assert forget(store, "--where", RUN_1) == ExitCode.USAGE
-    assert "add --yes to run it, or --dry-run to see what goes" in capsys.readouterr().err
+    assert "add --yes to forget them, or --dry-run to see what goes" in capsys.readouterr().err
     assert calls(store) == 20
     assert forget(store, "--where", RUN_1, "--yes") == ExitCode.OK
     assert "forgotten. To have them back: riff-tui ingest --again PATH --store" in capsys.readouterr().err

@@ -182,7 +182,7 @@ def _taken(entry: Any, beside: str, runs: Runs, place: int) -> Iterator[JudgedSc
         yield Skipped("defect", place, f"entry {place}: {name} is not text and is left out", found.simulation_id)
     run, several = run_of_entry(found.simulation_id, found.label, found.file, beside, runs)
     if several:
-        reason = f"entry {place}: its call is in {several} runs, so its verdict is of none"
+        reason = f"entry {place}: its call is in {several} runs, so its verdict counts for none"
         yield Skipped("defect", place, reason, found.simulation_id)
     said = (found.judge_verdict or "").strip()
     score = score_of(said)

@@ -119,7 +119,7 @@ def _reviewed(verdict: _Verdict, review: Any, source: str | None, spoken: Sequen
         return verdict._replace(rationale=errors[0].reasoning)
     own = errors if source is None else [error for error in errors if error.source == source]
     if not own and any(error.source not in _SIDES for error in errors):
-        return verdict._replace(rationale=_BETWEEN.join(["It does not name whose error it is", *map(_told, errors)]))
+        return verdict._replace(rationale=_BETWEEN.join(["It does not show whose error it is", *map(_told, errors)]))
     role = "agent" if source == "agent" else "caller"
     places = {turn_at(spoken, error.position, role) for error in own if error.position is not None}
     return verdict._replace(

@@ -155,7 +155,7 @@ def first_word(tool: str) -> str:
 
 # Walk through the ticks of a voice call: turns, lanes, and how its sides shared the line.
 ASSUMED = "tick duration assumed"
-_ASSUMED = f"{ASSUMED}: {TICK_SECONDS} s, the run does not name it"
+_ASSUMED = f"{ASSUMED}: {TICK_SECONDS} s, the run does not contain it"
 _CASCADES = frozenset({"livekit"})
 """Providers that chain speech to text, a model and text to speech."""
 

@@ -125,7 +125,7 @@ def read_case(path: Path) -> CaseFile:
 def _case_of(document: dict[str, Any], path: Path) -> CaseFile:
     schema = document.get("schema")
     if schema != CASE_SCHEMA:
-        told = "does not say" if schema is None else f"is {schema!r}"
+        told = "is missing" if schema is None else f"is {schema!r}"
         raise UsageError(
             f'{path}: is not a case, its schema {told} (`schema = "{CASE_SCHEMA}"`)', "riff-tui case writes one"
         )

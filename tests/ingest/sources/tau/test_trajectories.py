@@ -164,7 +164,7 @@ def test_of_a_trial_that_is_there_twice_the_later_counts_and_a_note_says_so(tmp_
         ("4/1", False),
     ]
     assert [(each.kind, each.line, each.reason) for each in found if isinstance(each, Skipped)] == [
-        ("replaced", 1, "entry 3 has something else of this call, and counts")
+        ("replaced", 1, "entry 3 has other data of this call, and counts")
     ]
 
 

@@ -185,7 +185,7 @@ def test_a_length_of_a_tick_that_nobody_told_is_said_to_be_assumed(tmp_path: Pat
     assert voice_of(tmp_path, caller="..cc", agent="").warnings == []
     (read_call,) = read(tmp_path, call, tick_duration_seconds=0)
     assert read_call.voice is not None
-    assert read_call.voice.warnings == ["tick duration assumed: 0.2 s, the run does not name it"]
+    assert read_call.voice.warnings == ["tick duration assumed: 0.2 s, the run does not contain it"]
     assert read_call.defects == {"tick duration assumed": 1}
     assert whole(read_call.voice.caller[0].start) == 0.4
 

@@ -76,7 +76,7 @@ def test_nothing_in_a_case_is_live_on_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('flow = "a"', 'schema does not say (`schema = "riff.case/1"`); riff-tui case writes one'),
+        ('flow = "a"', 'schema is missing (`schema = "riff.case/1"`); riff-tui case writes one'),
         ('schema = "riff.case/9"', "schema is 'riff.case/9'"),
         ("flow = \n", "is not TOML (Invalid value (at line 1, column 8))"),
         ('schema = "riff.case/1"\nname = "n"', "missing required field `flow`"),

@@ -240,7 +240,7 @@ async def test_what_stops_it_is_said_and_another_name_can_be_tried(tmp_path: Pat
     async with walking(size=(120, 30)) as at:
         await at.press("o")
         for name, said in (
-            ("a.png", "the ending is the format"),
+            ("a.png", "the ending of the name chooses the format"),
             (str(tmp_path / "none" / "a.md"), "directory does not exist"),
             ("~nobody_of_that_name/a.md", "home"),
         ):
