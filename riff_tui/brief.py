@@ -1,4 +1,4 @@
-"""Tell a night in so many tokens, without a word that anybody said, each thing with the command that proves it.
+"""Print a night in so many tokens, without a word that anybody said, each thing with the command that proves it.
 
 Whoever reads it may act on what it reads: names are bare, all sentences are ours, and words, where they are asked for,
 stand in a fence that says that they are data.

@@ -1,4 +1,4 @@
-"""Tell a night in so many tokens: the `brief` command."""
+"""Print a night in so many tokens: the `brief` command."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def brief(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Tell a night in few tokens, for scripts and agents.
+    """Print a night in few tokens, for scripts and agents.
 
     Each thing comes with its command, in this order: the verdict against the run before, what to fix first, three
     causes with a call that proves each, what was changed, how much errored or is not measured, and what to run next. No

@@ -61,7 +61,7 @@ def doctor(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Check the store, say what was skipped and why, and what to do.
+    """Check the store, list what was skipped and why, and what to do.
 
     A quick look says what it left out. Exit 4 where something is wrong with the store.
     """

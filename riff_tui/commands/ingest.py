@@ -277,7 +277,7 @@ def report(summary: IngestSummary, kind: str | None = None, store: str = "") -> 
         yield _sum(summary, store)
     else:
         forced = f" With --as {kind} all of it is read as that; without --as each file is read by its content."
-        yield f"Nothing was taken.{forced if kind else ''}"
+        yield f"Nothing was read.{forced if kind else ''}"
 
 
 def _lines(results: Sequence[FileResult]) -> Iterator[str]:

@@ -72,7 +72,7 @@ def test_kinds_can_be_forced(tiny: Path, tmp_path: Path, capsys: Captured) -> No
     assert run(["ingest", scores, "--as", "transcripts", "--strict", "--store", store]) == ExitCode.SKIPPED
     err = capsys.readouterr().err
     assert "skipped    transcripts" in err
-    assert "Nothing was taken. With --as transcripts" in err
+    assert "Nothing was read. With --as transcripts" in err
 
 
 def test_a_folder_without_input_says_what_is_looked_for(tmp_path: Path, capsys: Captured) -> None:
@@ -95,7 +95,7 @@ def test_a_file_that_nothing_recognises_is_skipped_with_its_reason_and_leaves_no
     assert run(["ingest", str(path), "--store", str(store)]) == ExitCode.OK
     err = capsys.readouterr().err
     assert f"skipped    unknown      {path}: not recognised: " in err
-    assert err.endswith("Nothing was taken.\n")
+    assert err.endswith("Nothing was read.\n")
     assert list(tmp_path.iterdir()) == [path]
     assert run(["ingest", str(path), "--store", str(store), "--strict"]) == ExitCode.SKIPPED
     assert not store.exists()
