@@ -430,6 +430,11 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
         controls.bottom.say("")
         perform(controls, id, key)
 
+    def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
+        """Give the keys to a widget; rows, which ask for them late, take none from what lies over them by then."""
+        if widget is not self.body or self.dialog is None:
+            super().set_focus(widget, scroll_visible, from_app_focus)
+
     def interrupt(self) -> bool:
         """Leave what lies over the location; return whether anything did."""
         if self.dialog is None or self._is_too_small:

@@ -276,6 +276,15 @@ def test_what_stands_there_after_a_key_is_what_drawing_all_of_it_gives(demo: Pat
             assert seen == terminal.lines, keys
 
 
+def test_a_filter_typed_right_behind_another_key_is_typed_to_its_end(tiny: Path) -> None:
+    with Terminal([*COMMAND, "--fresh", "--store", str(tiny)]) as terminal:
+        terminal.wait_for("? help")
+        terminal.take()
+        terminal.press("p/view")
+        terminal.press("ing")
+        assert "/viewing" in terminal.lines
+
+
 def test_the_command_opens_it_and_ends_with_its_code(tiny: Path) -> None:
     with Terminal([*COMMAND, "--store", str(tiny)], cold=True) as terminal:
         terminal.wait_for("viewing")
