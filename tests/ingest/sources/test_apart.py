@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.fuzzing import TARGETS
-from tests.surface.ingest import BrokenInput, FileHead, Source, read_start, source_of, sources
+from tests.surface.ingest import BrokenInput, FileHead, ReadContext, Source, read_start, source_of, sources
 
 NO_FILE = ("eva",)
 """Kinds whose inputs are directories."""
@@ -44,3 +44,17 @@ def test_what_one_reader_knows_no_other_one_does(tmp_path: Path, kind: str) -> N
         assert takers <= {kind}, f"{takers} take one file"
         known += kind in takers
     assert known
+
+
+@pytest.mark.parametrize("kind", [source.kind for source in sources() if source.kind not in NO_FILE])
+def test_a_file_of_another_format_is_no_call_whatever_it_is_said_to_be(tmp_path: Path, kind: str) -> None:
+    reader = source_of(kind)
+    assert reader
+    others = [name for name in TARGETS if source_of(name) and name not in (kind, *NO_FILE)]
+    for name in others:
+        for number, data in enumerate(TARGETS[name].corpus()):
+            path = tmp_path / f"{name}-{number}"
+            path.write_bytes(data)
+            with suppress(BrokenInput):
+                # A call is a pair of its conversation and its transcript.
+                assert [item for item in reader.read(path, ReadContext()) if type(item) is tuple] == [], path.name

@@ -131,12 +131,19 @@ def with_flow_notes(items: Iterable[ReadItem], note: str) -> Iterator[ReadItem]:
             yield Skipped("defect", None, note.format(flow=flow))
 
 
+_OF_CALLS = {
+    "agent_id", "call_analysis", "call_status", "start_timestamp", "test_case_job_id", "transcript",
+    "transcript_object", "transcript_with_tool_calls",
+}  # fmt: skip
+"""What makes a record with an id one of a call, whatever `--as` takes the file for."""
+
+
 def _candidate(value: Any) -> Candidate | None:
     if not isinstance(value, dict):
         return None
     call = value["call"] if isinstance(value.get("call"), dict) else value
     name = call.get("call_id") or call.get("test_case_job_id")
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or _OF_CALLS.isdisjoint(call):
         return None
     event = value.get("event")
     is_ended = event in ("call_analyzed", "call_ended") or call.get("call_status") in ("ended", "error")

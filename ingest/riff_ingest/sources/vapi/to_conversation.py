@@ -43,6 +43,11 @@ from riff_ingest.sources.vapi.transcript import (
 )
 from riff_store.facts import NOT_ENDED
 
+_OF_CALLS = {
+    "analysis", "artifact", "assistant", "assistantId", "endedReason", "orgId", "squadId", "startedAt", "transcript",
+}  # fmt: skip
+"""What makes a record with an id one of a call, whatever `--as` takes the file for."""
+
 
 def read_vapi_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
     """Yield the calls of a file with the verdicts on them."""
@@ -60,7 +65,8 @@ def _candidate(value: Any) -> Candidate | None:
     if not message and (why := no_call(value)):
         raise BrokenInput(f"it is {why}")
     name = call.get("id")
-    if not isinstance(name, str) or not name or ("endedReason" in value and not is_call(value)):
+    is_one = is_call(value) if "endedReason" in value else bool(message) or not _OF_CALLS.isdisjoint(call)
+    if not isinstance(name, str) or not name or not is_one:
         return None
     told = message if message.get("type") == REPORT else call
     is_analyzed = bool(told.get("analysis"))
