@@ -143,7 +143,7 @@ def _candidate(value: Any) -> Candidate | None:
         return None
     call = value["call"] if isinstance(value.get("call"), dict) else value
     name = call.get("call_id") or call.get("test_case_job_id")
-    if not isinstance(name, str) or not name or _OF_CALLS.isdisjoint(call):
+    if not isinstance(name, str) or not name or (call is value and _OF_CALLS.isdisjoint(call)):
         return None
     event = value.get("event")
     is_ended = event in ("call_analyzed", "call_ended") or call.get("call_status") in ("ended", "error")
