@@ -304,8 +304,8 @@ def _blast_notes(answer: Neighborhood) -> Iterator[str]:
             yield f"Blast radius: none of these calls went on from {answer.state}; those of other agents did."
         yield (
             "Blast radius: through, the share of a state's calls that had been here before; reached, of the calls that"
-            " went on from here those that came there; unreached, the calls that it would have seen more, had none been"
-            " lost here."
+            " went on from here those that came there; unreached, the calls that would also have come there if none"
+            " were lost here."
         )
 
 

@@ -62,7 +62,7 @@ def show(query: ViewQuery) -> Table:
 def of_named_flows(query: ViewQuery, build: BuildTable, count: Callable[[], int]) -> Table:
     """Return a result for which no other calls are read than those of the flows that the filter names, if it does."""
     parts = query.parts()
-    named = [term for term in _terms_that_hold(parts.rows) if (term.field, term.operator) == ("flow", "=")]
+    named = _flow_terms(parts.rows)
     if parts.calls is None and named:
         found = query.result(parts._replace(calls=all_of(named)), build, count=count)
         if found.matched:
@@ -95,10 +95,13 @@ def flows_of(predicate: Predicate | None) -> str:
     return "all flows" if predicate is None else "filtered flows"
 
 
+def _flow_terms(predicate: Predicate | None) -> list[Term]:
+    return [term for term in _terms_that_hold(predicate) if (term.field, term.operator) == ("flow", "=")]
+
+
 def _named_flows(predicate: Predicate | None) -> set[str]:
     """Return the flows that a filter names, none where it names none."""
-    terms = _terms_that_hold(predicate)
-    return {str(term.value) for term in terms if (term.field, term.operator) == ("flow", "=")}
+    return {str(term.value) for term in _flow_terms(predicate)}
 
 
 def _terms_that_hold(predicate: Predicate | None) -> list[Term]:
