@@ -31,16 +31,20 @@ def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
     store = folder / "dump.db"
     store.unlink(missing_ok=True)
     ingest_file(transcript_file(folder, sizes.few), store, with_text=False)
-    ours = [str(Path(sys.executable).parent / "riff-tui"), "dump", "flows", "--format", "csv", "--store", str(store)]
+    program = str(Path(sys.executable).parent / "riff-tui")
+    ours = [program, "dump", "flows", "--format", "csv", "--store", str(store)]
     theirs = [str(PEER), "query", str(store), _CELLS, "--csv"]
     bare = [sys.executable, "-c", "pass"]
-    dump, query, python = in_turns(
-        partial(_seconds, ours), partial(_seconds, theirs), partial(_seconds, bare), rounds=sizes.rounds * 3
+    commands = [ours, theirs, bare, [program, "--version"], [program, "--help"]]
+    dump, query, python, version, help_page = in_turns(
+        *(partial(_seconds, command) for command in commands), rounds=sizes.rounds * 3
     )
-    yield Ratio(
-        "dump flows ÷ sqlite-utils query of the same cells", dump, query, "s", Goal("<=", 1.0), "whole processes"
-    )
-    yield Ratio("dump flows ÷ a Python that does nothing", dump, python, "s", note="whole processes")
+    note = "whole processes"
+    yield Ratio("dump flows ÷ sqlite-utils query of the same cells", dump, query, "s", Goal("<=", 0.8), note)
+    nothing = "÷ a Python that does nothing"
+    yield Ratio(f"dump flows {nothing}", dump, python, "s", Goal("<=", 9.0), note)
+    for asked, taken in (("--version", version), ("--help", help_page)):
+        yield Ratio(f"{asked} {nothing}", taken, python, "s", Goal("<=", 6.0), note)
     store.unlink()
 
 

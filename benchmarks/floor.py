@@ -1,7 +1,7 @@
 """The floor of an ingest: decode every line, insert the same rows, and do nothing between the two.
 
-The rows are those of a store that was ingested from the same files, sums included. They are not worked out here, and
-no index beside the key of a table is filled.
+The rows are those of a store that was ingested from the same files, without the sums, which another store need not
+keep. They are not worked out here, and no index beside the key of a table is filled.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Any
 
 import orjson
 
+from riff_store.schema.sums import SUMMED
+
 BATCH = 1000
 
 
@@ -29,12 +31,13 @@ class TableRows:
 
 
 def rows_of(store: Path) -> list[TableRows]:
-    """All tables of a store, with their indexes left out of the statements."""
+    """All tables of a store but its sums, with their indexes left out of the statements."""
+    sums = {table._meta.table_name for each in SUMMED for table in (each.rollup, each.total) if table is not None}
     with closing(sqlite3.connect(store.absolute().as_uri() + "?mode=ro", uri=True)) as connection:
         tables = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
         ).fetchall()
-        return [_table_rows(connection, name, sql) for name, sql in tables]
+        return [_table_rows(connection, name, sql) for name, sql in tables if name not in sums]
 
 
 def _table_rows(connection: sqlite3.Connection, name: str, create: str) -> TableRows:

@@ -5,7 +5,6 @@ The other side is the same question of a store in which nothing grew, or a budge
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from benchmarks.ours import ingest_paths
 from benchmarks.processes import riff_tui, take
 from benchmarks.ratio import Goal, Job, Ratio, in_turns
 from benchmarks.sizes import Sizes
-from benchmarks.ui import explorer
+from benchmarks.ui import explorer, used
 
 GROWN = {
     "flows": Shape(flows=2_000),
@@ -90,18 +89,12 @@ def _explored(store: Path, note: str) -> Iterator[Ratio]:
     """The explorer's processor time until it is at rest with its first rows, and for one sort of them."""
     with explorer(store) as terminal:
         terminal.take(quiet=2.0)
-        started = _used(terminal.pid)
+        started = used(terminal.pid)
         terminal.press("s", quiet=2.0)
-        sorted_by = _used(terminal.pid) - started
+        sorted_by = used(terminal.pid) - started
     budget = Goal("<=", 1.0)
     yield Ratio(f"start of the explorer, {note} ÷ its budget", started, TO_START, "s", budget)
     yield Ratio(f"one sort in the explorer, {note} ÷ its budget", max(sorted_by, 0.01), TO_SORT, "s", budget)
-
-
-def _used(process: int) -> float:
-    """The processor time that a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _long_calls(folder: Path, calls: int) -> Ratio:

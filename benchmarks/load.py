@@ -45,6 +45,8 @@ class Shape:
     judges: int = len(JUDGES)
     exchanges: int = 1
     """What both say in turn, so often in place of once."""
+    wordy: bool = True
+    """Whether people speak in sentences; a word each is enough for questions that look at no text."""
 
 
 @dataclass(slots=True)
@@ -170,7 +172,8 @@ class Load:
         call.t += len(heard) / 14 + 0.4
 
     def _sentence(self, least: int, most: int) -> str:
-        words = self._random.choices(self._words, cum_weights=self._weights, k=self._random.randrange(least, most))
+        many = self._random.randrange(least, most) if self._shape.wordy else 1
+        words = self._random.choices(self._words, cum_weights=self._weights, k=many)
         return " ".join(words).capitalize() + "."
 
 
@@ -214,14 +217,20 @@ def transcript_file(folder: Path, conversations: int, seed: int = 1, shape: Shap
 
 
 def nightly_files(folder: Path, nights: int, calls: int) -> Path:
-    """A folder with so many nights of so many calls: a transcript file and a score file of each, made once and kept."""
+    """A folder with so many nights of so many calls, made once and kept."""
     nightly = folder / f"nights-{nights}-{calls}"
     for night in range(nights):
-        run = nightly / run_name(night)
-        run.mkdir(parents=True, exist_ok=True)
-        _made(run / "flow-transcripts.jsonl", Load(night, night).lines(calls))
-        _made(run / "humanness-scores.jsonl", score_lines(night, calls))
+        files_of_a_night(nightly, night, calls)
     return nightly
+
+
+def files_of_a_night(folder: Path, night: int, calls: int, shape: Shape = Shape()) -> Path:
+    """A folder with the transcript file and the score file of a night, made once and kept."""
+    run = folder / run_name(night)
+    run.mkdir(parents=True, exist_ok=True)
+    _made(run / "flow-transcripts.jsonl", Load(night, night, shape).lines(calls))
+    _made(run / "humanness-scores.jsonl", score_lines(night, calls))
+    return run
 
 
 def score_lines(night: int, calls: int, judges: int = len(JUDGES)) -> Iterator[bytes]:

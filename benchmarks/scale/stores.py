@@ -9,9 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 
-from benchmarks.grow import grown
-from benchmarks.load import nightly_files
+from benchmarks.load import Shape, files_of_a_night
 from benchmarks.ours import ingest_file
 from benchmarks.sizes import Sizes
 
@@ -36,7 +37,7 @@ def calls_of_a_night(sizes: Sizes) -> int:
 def made(folder: Path, sizes: Sizes) -> list[Sized]:
     """The stores of `sizes.few`, `sizes.many` and `sizes.huge` calls, roughly, with their peers; what is there is kept.
 
-    The smallest is one night and the others are more of them, without transcripts, which no question here looks at.
+    No call is a copy of another. There are no transcripts, at which no question here looks.
     """
     stores = made_alone(folder, sizes)
     for each in stores:
@@ -47,20 +48,30 @@ def made(folder: Path, sizes: Sizes) -> list[Sized]:
 
 
 def made_alone(folder: Path, sizes: Sizes) -> list[Sized]:
-    """The same stores, whose peers may be missing."""
+    """The same stores, whose peers may be missing; each has the nights of the one before, and more."""
     night = calls_of_a_night(sizes)
-    small = folder / f"scale-1-{night}.db"
-    if not small.exists():
-        ingest_file(nightly_files(folder, 1, night), small, with_text=False)
-    return [_sized(small, folder, max(1, round(calls / night))) for calls in (sizes.few, sizes.many, sizes.huge)]
+    stores: list[Sized] = []
+    for runs in (max(1, round(calls / night)) for calls in (sizes.few, sizes.many, sizes.huge)):
+        store = folder / f"scale-{runs}-{night}.db"
+        if not store.exists():
+            part = store.with_suffix(".part")
+            part.unlink(missing_ok=True)
+            if stores:
+                copyfile(stores[-1].store, part)
+            for number in range(stores[-1].runs if stores else 0, runs):
+                _ingest_night(folder, number, night, part)
+            part.rename(store)
+        stores.append(_sized(store, runs))
+    return stores
 
 
-def _sized(small: Path, folder: Path, runs: int) -> Sized:
-    store = folder / f"scale-{runs}{small.name.removeprefix('scale-1')}"
-    if not store.exists():
-        part = store.with_suffix(".part")
-        grown(small, part, runs)
-        part.rename(store)
+def _ingest_night(folder: Path, number: int, calls: int, store: Path) -> None:
+    with TemporaryDirectory(dir=folder) as made_in:
+        files = files_of_a_night(Path(made_in), number, calls, Shape(wordy=False))
+        ingest_file(files, store, with_text=False)
+
+
+def _sized(store: Path, runs: int) -> Sized:
     with closing(sqlite3.connect(store)) as connection:
         calls = connection.execute("SELECT COUNT(*) FROM conversation").fetchone()[0]
         last_run, begun = connection.execute(
