@@ -1,14 +1,14 @@
-# Every target sets up what it needs in .venv, and again only when pyproject.toml or constraints.txt changed.
+# Every target sets up .venv, and repeats that only if pyproject.toml or constraints.txt changed.
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt
 PYTEST_ARGS ?= -n 3 --dist worksteal -q --durations=10
 
-# The tests start hundreds of processes, and none of them should have to compile everything anew.
+# The tests start hundreds of processes; with this variable each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Checking the types keeps one processor busy for most of a minute, so the other one begins with what comes next.
+# The type checker keeps one processor busy for most of a minute; the other one starts the next step.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=2
 endif
@@ -16,17 +16,17 @@ endif
 .PHONY: help demo test nightly check lint types walls docs dist bench readme screenshots format clean
 
 help:
-	@echo "make demo    simulate calls, ingest them and open the explorer (without a terminal: print the tables)"
+	@echo "make demo    simulate calls, ingest them and open the explorer; without a terminal, print tables"
 	@echo "make test    run the tests"
-	@echo "make nightly  run the tests that repeat at length what others look at"
-	@echo "make check   run the linters, the type checker, the import walls and the tests"
-	@echo "make docs    build the pages of docs/ as a site, in site/"
-	@echo "make dist    build the wheel, install it elsewhere in each way that there is, and use it"
-	@echo "make bench   measure against floors and peers, write benchmarks/RESULTS.md"
-	@echo "make readme  write the outputs that README.md and docs/ show anew"
-	@echo "make screenshots  draw the pictures in screenshots/ anew"
-	@echo "make format  put the code into its one format"
-	@echo "make clean   remove what the other targets made"
+	@echo "make nightly run the long tests"
+	@echo "make check   run linters, type checker, import walls and tests"
+	@echo "make docs    build docs/ as a searchable site, in site/"
+	@echo "make dist    build the wheel, install it with pip, pipx and uv, and use it"
+	@echo "make bench   measure, and write benchmarks/RESULTS.md"
+	@echo "make readme  update the outputs and tables in README.md and docs/"
+	@echo "make screenshots  redraw the pictures in screenshots/"
+	@echo "make format  format the code"
+	@echo "make clean   remove everything that make made"
 
 demo: $(VENV)/.ready
 	@$(BIN)/riff-tui demo
@@ -91,7 +91,7 @@ $(VENV)/.ready-bench: $(VENV)/.ready
 	@.bench/peers/bin/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt sqlite-utils
 	@touch $@
 
-# The first of these Pythons that is new enough and can make environments; PYTHON=... names another one.
+# Take the first of these Pythons that is new enough and has venv; PYTHON=... names another.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python)
 
 $(BIN)/python:
@@ -100,6 +100,6 @@ $(BIN)/python:
 	    exec $$python -m venv --clear $(VENV); \
 	  fi; \
 	done; \
-	echo "riff-tui needs Python 3.11 or newer with its venv module; none of these is one: $(PYTHONS)" >&2; \
+	echo "riff-tui needs Python 3.11 or newer with its venv module; none of these fits: $(PYTHONS)" >&2; \
 	echo "Install it (on Debian and Ubuntu: python3 and python3-venv), or name it: make PYTHON=/path/to/python3" >&2; \
 	exit 1

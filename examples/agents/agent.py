@@ -1,9 +1,9 @@
-"""An agent for riff-tui that books apartment viewings: it tells in JSON lines what it does, one process a call."""
+"""Book apartment viewings as an agent for riff-tui: it reports in JSON lines what it does, one process a call."""
 
 import json
 import sys
 
-STATES = {  # in each state it says what stands here, and takes the answer for the value of the slot before it
+STATES = {  # what it says in each state; the answer is the value of the slot before it
     "collect_contact": {"name": "Who is calling?", "phone": "Which number can we call?"},
     "collect_preferences": {"bedrooms": "How many bedrooms?", "move_in": "From when on?", "pets": "Any pets?"},
     "search_units": {"": "There is one that should suit you."},

@@ -1,6 +1,6 @@
 """Turn records of calls that have a transcript as text or a list, JSON on stdin, into flow transcripts on stdout.
 
-Synthflow, GoHighLevel, Sarvam, Bolna, Fish Audio, Vogent and others write such. Say here what yours calls things.
+Synthflow, GoHighLevel, Sarvam, Bolna, Fish Audio, Vogent and others write these. Set below what yours calls things.
 """
 
 import re

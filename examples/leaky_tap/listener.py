@@ -1,6 +1,6 @@
-"""Say how human an agent sounds by one rule: who asks the same again and again, whatever one answers, is a machine.
+"""Score how human an agent sounds by one rule: an agent that asks the same again and again is a machine.
 
-It stands in for a model where there is none: `riff-tui judge` gives it the prompt on stdin and reads a verdict.
+Use it in place of a model: `riff-tui judge` gives it the prompt on stdin and reads a verdict.
 """
 
 from __future__ import annotations
