@@ -1,4 +1,4 @@
-"""Hold what a judge says of calls against what people say of them (docs/statistics.md)."""
+"""Hold what a judge says about calls against what people say about them (docs/statistics.md)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from riff_store.measure import UNIT, Measure
 
 
 class Reference(NamedTuple):
-    """Hold whether people let a call pass, as far as they say the same, and the calls on which they do not."""
+    """Describe whether people let a call pass, as far as they say the same, and the calls on which they do not."""
 
     passed: Mapping[int, bool]
     disputed: Set[int]
 
 
 class Rates(NamedTuple):
-    """Hold how often a judge says what people say: `tpr` of the calls that they fail, `tnr` of those that they pass.
+    """Keep how often a judge says what people say: `tpr` of the calls that they fail, `tnr` of those that they pass.
 
     What a judge is there to find is positive: the calls that fail.
     """

@@ -1,7 +1,7 @@
-"""Say which of the lines that people wrote on calls stand, whatever order and however often they were read.
+"""Describe which of the lines that people wrote on calls stand, whatever order and however often they were read.
 
-Lines are only ever added. Those that supersede one another make a thread, of which one line stands at most; what
-several people wrote at once is so merged without a conflict.
+Lines are only ever added. Those that supersede one another make a thread, of which one line is at most; what several
+people wrote at once is so merged without a conflict.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def new_id() -> str:
 def decisive(one: Annotation, other: Annotation) -> Annotation:
     """Return which of two lines of the same id holds: the one taken back, else the later.
 
-    Of the same time it is the one that says more of where, so that what other formats leave out is not lost, else the
+    Of the same time it is the one that shows more of where, so that what other formats leave out is not lost, else the
     one sorted last.
     """
     return max(one, other, key=lambda line: (line.deleted, _at(line), _known_names(line), msgspec.json.encode(line)))
@@ -62,7 +62,7 @@ def standing(lines: Iterable[Annotation]) -> list[Annotation]:
             latest.append(line)
         else:
             threads.setdefault(_root(line.id, known, roots), []).append(line)
-    # Where the lines of a thread supersede one another in a circle, any of them may stand.
+    # If the lines of a thread supersede one another in a circle, any of them may stand.
     open_ends = ([line for line in thread if line.id not in replaced] or thread for thread in threads.values())
     latest += (max(lines, key=place_in_time) for lines in open_ends)
     return sorted((line for line in latest if not line.deleted), key=place_in_time)
@@ -75,7 +75,7 @@ class CodesInUse:
         self._codes = dict.fromkeys(sorted({line.code for line in standing(lines) if line.code}))
 
     def spelled(self, line: Annotation) -> Annotation:
-        """Return a line with its code as it is in use; one that supersedes another may be there to spell it anew."""
+        """Return a line with its code as it is in use; one that supersedes another may be there to spell it again."""
         if not line.code:
             return line
         code = line.code if line.supersedes else code_in_use(line.code, self._codes)

@@ -48,7 +48,7 @@ class Store:
 
     @property
     def address(self) -> str:
-        """Return what opens the store again; it may hold a password."""
+        """Return what opens the store again; it may contain a password."""
         return self.engine.address
 
     @property
@@ -69,7 +69,7 @@ class Store:
     def snapshot(self) -> Iterator[None]:
         """Answer everything inside from one state of the store, whatever is written meanwhile.
 
-        Raises `NotAStore` where that fails for what a damaged store holds.
+        Raises `NotAStore` where that fails for what a damaged store has.
         """
         with self._lock, _translating(self.engine):
             if self.engine.in_transaction:
@@ -93,14 +93,14 @@ class Store:
             return made
 
     def kept(self, key: object) -> Any:
-        """Return what was made for a key within the snapshot that is in force, `None` where nothing was."""
+        """Return what was made for a key within the snapshot that is in force, `None` if nothing was."""
         with self._lock:
             return None if self._kept is None else self._kept.get(key)
 
     def lasting(self, key: object, make: Callable[[], Made]) -> Made:
         """Return what was made for a key since anybody wrote to the store, in whatever snapshot.
 
-        What was used longest ago of more than `LASTING` is made anew, and all where the store is gone.
+        What was used longest ago of more than `LASTING` is regenerated, and all where the store is gone.
         """
         with self._lock:
             try:
@@ -146,17 +146,17 @@ class Store:
             self.engine.listen()
 
     def notifications(self) -> list[WriteNotice] | None:
-        """Return what others wrote since it was asked for last; `None` where nothing tells."""
+        """Return what others wrote since it was asked for last; `None` if nothing shows."""
         with self._lock, _translating(self.engine):
             return self.engine.notifications()
 
     def identity(self) -> object:
-        """Return what tells the store from any that takes its place; raises `StoreMissing` where there is none."""
+        """Return what tells the store from any that takes its place; raises `StoreMissing` if there is none."""
         with self._lock, _translating(self.engine):
             return self.engine.identity()
 
     def written_at(self) -> float | None:
-        """Return when the store was written last, in seconds since the epoch; `None` where nothing tells."""
+        """Return when the store was written last, in seconds since the epoch; `None` if nothing shows."""
         with self._lock, _translating(self.engine):
             return self.engine.written_at()
 
@@ -201,17 +201,17 @@ class Store:
                 self.listen()
 
     def wipe_deleted(self) -> None:
-        """Overwrite from here on what is deleted, where it would lie in free space otherwise."""
+        """Overwrite from here on what is deleted, where it would be in free space otherwise."""
         with self._lock, _translating(self.engine):
             self.engine.wipe_deleted()
 
     def compact(self) -> None:
-        """Write the store anew without its free space."""
+        """Write the store again without its free space."""
         with self._lock, _translating(self.engine):
             self.engine.compact()
 
     def discard_empty(self) -> bool:
-        """Delete a store that holds nothing and forgot no call, and close it; say whether it was so."""
+        """Delete a store that has nothing and forgot no call, and close it; say whether it was so."""
         with self._lock, _translating(self.engine):
             held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HOLDINGS)
             return self.engine.discard_if(f"{held} LIMIT 1")
@@ -301,7 +301,7 @@ def _older(location: str, version: int) -> OlderStore:
 
 @contextmanager
 def _explaining(store: Store) -> Iterator[None]:
-    """Say that a store is damaged where that is why something failed; it is looked at only then."""
+    """Yield that a store is damaged where that is why something failed; it is looked at only then."""
     try:
         yield
     except OF_DAMAGE as error:

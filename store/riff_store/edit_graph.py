@@ -1,4 +1,4 @@
-"""Reduce the history of a repository to what tells which edits of flows each of its commits contains.
+"""Reduce the history of a repository to what shows which edits of flows each of its commits contains.
 
 Of a history of thousands of commits few edit a flow. Those are its nodes, and so is each merge of lines that
 have different edits; every other commit contains what the node does that it came from.
@@ -21,7 +21,7 @@ class Node(NamedTuple):
 
 
 class EditGraph(NamedTuple):
-    """Hold the nodes, parents before children, and the place of the node of each commit, `None` before any edit."""
+    """Describe the nodes, parents before children, and the place of the node of each commit, `None` before any edit."""
 
     nodes: Sequence[Node]
     place_of: Mapping[str, int | None]

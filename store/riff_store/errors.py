@@ -133,7 +133,7 @@ class StoreError(RiffError):
 
 
 class StoreMissing(StoreError):
-    """Refuse a place where there is no store."""
+    """Refuse a place if there is no store."""
 
 
 class NotAStore(StoreError):

@@ -21,7 +21,7 @@ Time = TypeVar("Time")
 
 
 class StateAspects(msgspec.Struct, gc=False):
-    """Hold the metrics of one state in one conversation (docs/metrics.md, section 2).
+    """Describe the metrics of one state in one conversation (docs/metrics.md, section 2).
 
     `position` is the place of its first visit among the visits of the call, from 0, `slow` the share of its turns that
     callers wait long for, of those with a latency.
@@ -44,7 +44,7 @@ class StateAspects(msgspec.Struct, gc=False):
 
 
 class ToolAspects(msgspec.Struct, gc=False):
-    """Hold how one tool fared in one state of a conversation (docs/metrics.md, section 18).
+    """Describe how one tool fared in one state of a conversation (docs/metrics.md, section 18).
 
     `tool` has `user:` before its name where the caller called it; `state` is `None` where it is not known. Of its `n`
     calls `errors` failed, and `unrecovered` of these were followed by no good call of it; the arguments of
@@ -63,10 +63,10 @@ class ToolAspects(msgspec.Struct, gc=False):
 
 
 class Failure(msgspec.Struct, gc=False):
-    """Say what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
+    """Describe what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
-    `last_ok` is the state before, `None` at the start; `first_failed` the state that is blamed, `None` where nothing
-    tells, and `kind` is then `none`. `detail` names the guard, tool or slot, `error` is its message without numbers,
+    `last_ok` is the state before, `None` at the start; `first_failed` the state that is blamed, `None` if nothing
+    shows, and `kind` is then `none`. `detail` names the guard, tool or slot, `error` is its message without numbers,
     ids and quotes; `who` is `agent`, `caller` or `backend`. It happened `t` seconds into the call, in or after the turn
     `turn` (from 1), and is the entry `place` of the `list` (`events`, `tool_calls`, `turns`) of what happened in the
     call; without a list it is its end.
@@ -113,7 +113,7 @@ class Touched(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def states(self) -> tuple[str, ...]:
-        """Return the states and outcomes in the order of the first visits, none where it is not known."""
+        """Return the states and outcomes in the order of the first visits, none if it is not known."""
         return tuple(self.names[: self.visited]) if self.in_order else ()
 
     def steps(self) -> Iterator[tuple[str, str]]:
@@ -178,12 +178,12 @@ class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
 class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     """Describe one scored call, identified by (run, flow, agent, conversation, trial).
 
-    `success` says whether it was served, correct and complete, `None` where that is not known.
-    `aspects` maps the computed aspect to its value. `terminals` names the outcomes (state name → `success` or
-    `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
-    it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
-    where text is not kept. `typed` is by how many more of its turns took as long as typing does than did not, `None`
-    without latencies: calls whose sum is above 0 have a median turn that did. `path` is what it touched of its flow.
+    `success` shows whether it was served, correct and complete, `None` where that is not known. `aspects` maps the
+    computed aspect to its value. `terminals` names the outcomes (state name → `success` or `escalation`) among the
+    states that this call touched, `outcome_positions` the place among its visits at which it first came to each.
+    `transcript` is what was said and what happened as `transcript_columns` spells it, `None` where text is not kept.
+    `typed` is by how many more of its turns took as long as typing does than did not, `None` without latencies: calls
+    whose sum is above 0 have a median turn that did. `path` is what it touched of its flow.
     """
 
     run_id: str
@@ -206,8 +206,8 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
 class JudgedScore(msgspec.Struct, gc=False):
     """Describe one verdict of a judge on a conversation; `score` None is unscored, `judged_at` is as `started_at`.
 
-    `evidence` are the numbers of the turns that the judge named, counted from 1. `flow`, `agent` and `trial` say
-    which call of the run it means, where several go by one name.
+    `evidence` are the numbers of the turns that the judge named, counted from 1. `flow`, `agent` and `trial` show which
+    call of the run it means, where several go by one name.
     """
 
     run: str
@@ -232,7 +232,7 @@ class Annotation(msgspec.Struct, gc=False):
 
     `id` tells it from all others. What is `None` of run, flow, agent and trial is not known. `verdict` is `pass` or
     `fail`, `code` the kind of failure, `labels` what else it was filed under. `supersedes` is the id of the one that it
-    stands for from now on, `editor` who wrote it where that is not its author, as when codes are renamed.
+    represents from now on, `editor` who wrote it where that is not its author, as when codes are renamed.
     """
 
     id: str
@@ -273,7 +273,7 @@ class _PromisedState(msgspec.Struct, gc=False):
 
 
 class _Promised(msgspec.Struct, gc=False):
-    """Hold the parts of a contract that name slots and tools, and what a file names besides."""
+    """Describe the parts of a contract that name slots and tools, and what a file names besides."""
 
     required_slots: list[str] | None = None
     completion_slots: list[str] | None = None
@@ -321,7 +321,7 @@ class DescribedFlow(msgspec.Struct, gc=False):
 class FlowEdit(msgspec.Struct, gc=False):
     """Describe a commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch.
 
-    `merged` says whether the branch that is checked out contains it.
+    `merged` shows whether the branch that is checked out contains it.
     """
 
     flow: str
@@ -341,10 +341,10 @@ class Commit(NamedTuple):
 
 
 class EditsResult(msgspec.Struct, gc=False):
-    """Say what became of the edits of a flow; `added` are new to the store, `gone` are those it lost.
+    """Describe what became of the edits of a flow; `added` are new to the store, `gone` are those it lost.
 
-    `first` and `last` are the earliest and the latest author's time. `has_calls` says whether the store
-    knows the flow from calls.
+    `first` and `last` are the earliest and the latest author's time. `has_calls` shows whether the store knows the flow
+    from calls.
     """
 
     flow: str
@@ -364,7 +364,7 @@ LONGEST_REASON = 1000
 
 
 class Skipped(msgspec.Struct, gc=False):
-    """Note something that was not taken as it stood.
+    """Note something that was not taken as it was.
 
     `kind` is `skipped`, `mismatch`, `replaced`, `rerun`, `superseded` or `defect`. A reason may quote any word of its
     source, and is cut where it goes on and on.
@@ -383,9 +383,9 @@ class Skipped(msgspec.Struct, gc=False):
 class SourceFile(msgspec.Struct, gc=False):
     """Describe a file as it was read: its identity decides whether a later ingest reads it again.
 
-    `context` stands for what else the reading depended on (contracts of flow files). `path` holds
-    bytes that are not UTF-8 as surrogates, as the file system functions give them. Notes of a file whose
-    `notes_stay` are the store's own from then on, whatever becomes of the file.
+    `context` represents what else the reading depended on (contracts of flow files). `path` holds bytes that are not
+    UTF-8 as surrogates, as the file system functions give them. Notes of a file whose `notes_stay` are the store's own
+    from then on, whatever becomes of the file.
     """
 
     path: str
@@ -399,7 +399,7 @@ class SourceFile(msgspec.Struct, gc=False):
 
 
 class SupersededFile(NamedTuple):
-    """Hold a file as it was read, and how many of its calls now count from another file, the `winner`."""
+    """Describe a file as it was read, and how many of its calls now count from another file, the `winner`."""
 
     file: SourceFile
     winner: str
@@ -421,7 +421,7 @@ class RunOfCall(NamedTuple):
 
 
 class HeldInput(NamedTuple):
-    """Count the calls that the store holds of an input, and what of it counts elsewhere, is told there, or was skipped.
+    """Count the calls that the store has of an input, and what of it counts elsewhere, is told there, or was skipped.
 
     `reason` is why the first was skipped.
     """
@@ -434,12 +434,12 @@ class HeldInput(NamedTuple):
 
 
 class FileResult(msgspec.Struct, gc=False):
-    """Say what became of one file: `status` is `taken`, `changed` or `unchanged`.
+    """Describe what became of one file: `status` is `taken`, `changed` or `unchanged`.
 
-    `replaced` are calls that stand again further down or in another file, and count there: in one of `winners`.
-    `updated` are those among them of files that were not read along, `rerun` errored calls that were run again further
-    down in the file. `superseded` is what others tell more of, so that nothing of it is missing. `forgotten` are calls
-    that were taken out of the store and stay out. `reason` is why the first of `skipped` was.
+    `replaced` are calls that are again further down or in another file, and count there: in one of `winners`. `updated`
+    are those among them of files that were not read along, `rerun` errored calls that were run again further down in
+    the file. `superseded` is what others tell more of, so that nothing of it is missing. `forgotten` are calls that
+    were taken out of the store and stay out. `reason` is why the first of `skipped` was.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Check whether a store is whole: what the engine says, what it holds, and whether its sums are those of its rows.
+"""Check whether a store is whole: what the engine says, what it has, and whether its sums are those of its rows.
 
 The sums are checked with statements of their own, not with those that make them, unless columns prove them first.
 """
@@ -155,7 +155,7 @@ _ANEW = (
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Hold counts of what a store holds, and per check that was made its problems (none: all is well).
+    """Hold counts of what a store has, and per check that was made its problems (none: all is well).
 
     A store that is not `readable` failed in the middle; what was found until then is kept. Of one that cannot be opened
     size and schema are not known.
@@ -233,7 +233,7 @@ def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> None:
 
 
 def _columns(store: Store, packed: Sequence[int], telling: Telling, *, exactly: bool) -> list[str]:
-    """Return which calls are packed otherwise than they are; what is packed is made anew where calls are written.
+    """Return which calls are packed otherwise than they are; what is packed is regenerated where calls are written.
 
     They are compared `exactly` where rows are damaged, or where it is not proved that they are the same.
     """

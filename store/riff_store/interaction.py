@@ -11,7 +11,7 @@ from riff_store.metrics import POOLED, Pooled
 
 
 class Interaction(NamedTuple):
-    """Hold the sums over voice calls; latencies are seconds, all else counts of events.
+    """Describe the sums over voice calls; latencies are seconds, all else counts of events.
 
     `calls` have a record of who spoke when. A turn of the caller got a `response` or `no_response`; to a caller who
     broke in the agent gave way (`yielded`) or did not (`no_yield`). Backchannels, vocal tics and words to others

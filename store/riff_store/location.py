@@ -33,7 +33,7 @@ def is_miswritten(location: str) -> bool:
 
 
 def without_secrets(location: str) -> str:
-    """Return the path or URL of a store as others may see it: no user, no password, no parameter that may hold one.
+    """Return the path or URL of a store as others may see it: no user, no password, no parameter that may contain one.
 
     Of a URL that does not say clearly where a password ends, and of what was meant to be an address, only the beginning
     is left.
@@ -47,7 +47,7 @@ def without_secrets(location: str) -> str:
     if not is_url:
         return location
     found = re.fullmatch(_REST, rest, re.DOTALL)
-    # An @ behind what looks like the host may be the end of a password that holds a slash or a question mark.
+    # An @ behind what looks like the host may be the end of a password that has a slash or a question mark.
     is_file = found is not None and scheme in ("file", "sqlite") and not found["hosts"]
     if found is None or ("@" in found["more"] and not is_file):
         return f"{scheme}://…"

@@ -31,7 +31,7 @@ GUARD_ERRORS = 0.5
 class Measure(NamedTuple):
     """Hold sums of `n` measured values: `total` in billionths, `squares` in plain units.
 
-    `rate` says that the values are 0 or `scale`, so that their share is a rate.
+    `rate` shows that the values are 0 or `scale`, so that their share is a rate.
     """
 
     n: int
@@ -42,7 +42,7 @@ class Measure(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """Return the mean, or `None` where nothing was measured."""
+        """Return the mean, or `None` if nothing was measured."""
         return self.total / (UNIT * self.n) if self.n else None
 
     def interval(self) -> tuple[float, float] | None:
@@ -68,7 +68,7 @@ class Measure(NamedTuple):
 
 
 class PooledMeasure(NamedTuple):
-    """Hold a figure over the events of `n` calls together: `total` in billionths ÷ `events`.
+    """Describe a figure over the events of `n` calls together: `total` in billionths ÷ `events`.
 
     `n` counts calls with such events. `spread` adds up the squares of what each call's part is more than the figure
     would have it, in plain units; the figure is at most `high`.
@@ -116,7 +116,7 @@ def student_t(degrees: int) -> float:
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v * v)
     if degrees > 1000:
         return t
-    # The start lies below the quantile and the probability is concave, so every step leads up to it.
+    # The start is below the quantile and the probability is concave, so every step leads up to it.
     step = 1.0
     while step > 1e-12 * t:
         step = (0.95 - _central_probability(t, degrees)) / (2 * _density(t, degrees))
@@ -172,15 +172,15 @@ def mean(measures: Mapping[str, Measure], metric: str) -> float | None:
 
 
 class OfCalls(Protocol):
-    """Describe a cell that `n` calls stand behind."""
+    """Describe a cell that `n` calls are behind."""
 
     @property
     def n(self) -> int: ...
 
 
 def is_thin(cell: OfCalls) -> bool:
-    """Return whether too few calls stand behind a cell to trust it."""
-    # Calls that should have taken a step stand behind a cell as well as those that did.
+    """Return whether too few calls are behind a cell to trust it."""
+    # Calls that should have taken a step are behind a cell as well as those that did.
     steps = getattr(cell, "steps", None)
     return max(cell.n, 0 if steps is None else steps.expected) < THIN
 

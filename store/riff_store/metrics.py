@@ -1,7 +1,7 @@
 """List every metric once: its names, unit, direction and bounds, and where its value comes from.
 
-Filters, columns, comparisons, the gate and docs/metrics.md are made from this list. A distribution adds an aspect
-of its own through the entry point group `riff_tui.metrics`, whose value is a `Metric` that says what to `compute`.
+Filters, columns, comparisons, the gate and docs/metrics.md are made from this list. A distribution adds an aspect of
+its own through the entry point group `riff_tui.metrics`, whose value is a `Metric` that shows what to `compute`.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class Pooled(NamedTuple):
 class Metric(NamedTuple):
     """Describe a metric: an aspect of calls, computed or `judged`, a metric of a `state`, or a figure of a `row`.
 
-    `key` is its name in filters and data, `aliases` stand for it in filters, `title` heads its column and `short`
-    does where there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in
-    Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
+    `key` is its name in filters and data, `aliases` represent it in filters, `title` heads its column and `short` does
+    if there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in Markdown.
+    `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
 
     A rate counts the calls whose aspect `rate_of` is at the top of its scale. `of_call` names what the store keeps of
-    each call for a figure that is no aspect, so that it can be compared; a figure that is `pooled` is no mean over
-    calls but over events, which come several in a call, and so is one `of_turns`, which names the figure of a call that
-    is next to it: a gate that names it asks for it alone, since it is made of transcripts. What is `optional` has a
-    column only where some call has it. What is not `compared` is left out of comparisons unless asked for; what is not
-    `pasted` has no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names the
-    function, `module:function`, from a `Conversation` to a value or `None`, or from the `MetricContext` of a voice call
-    where it is `of_voice`; with another `version` of it, files are read again.
+    each call for a figure that is not an aspect, so that it can be compared; a figure that is `pooled` is not a mean
+    over calls but over events, which come several in a call, and so is one `of_turns`, which names the figure of a call
+    that is next to it: a gate that names it asks for it alone, since it is made of transcripts. What is `optional` has
+    a column only where some call has it. What is not `compared` is left out of comparisons unless asked for; what is
+    not `pasted` has no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names
+    the function, `module:function`, from a `Conversation` to a value or `None`, or from the `MetricContext` of a voice
+    call where it is `of_voice`; with another `version` of it, files are read again.
     """
 
     key: str
@@ -85,7 +85,7 @@ class Metric(NamedTuple):
         return self.kind in ("call", "judged")
 
     def holds(self, value: float) -> bool:
-        """Return whether a value lies on the scale, and within what can be summed."""
+        """Return whether a value is on the scale, and within what can be summed."""
         low, high = self.bounds
         return max(low, -LARGEST) <= value <= min(high, LARGEST)
 
@@ -385,7 +385,7 @@ RATES = {metric.key: metric.bounds[1] for metric in METRICS if metric.rate_of ==
 
 
 class Plugins(NamedTuple):
-    """Hold the aspects that other distributions add, by key, and a sentence on each plug-in that is left out."""
+    """Describe the aspects that other distributions add, by key, and a sentence on each plug-in that is left out."""
 
     metrics: Mapping[str, Metric]
     problems: tuple[str, ...] = ()
@@ -399,7 +399,7 @@ def plugins() -> Plugins:
 
 
 def metric_of(key: str) -> Metric | None:
-    """Return the metric of calls of that key, `None` where there is none; other distributions are asked last."""
+    """Return the metric of calls of that key, `None` if there is none; other distributions are asked last."""
     return OF_CALLS.get(key) or plugins().metrics.get(key)
 
 

@@ -73,7 +73,7 @@ def migrate(path: Path) -> Path | None:
 
 
 def derive(connection: Connection) -> None:
-    """Make anew what follows from other rows: which verdicts count, what calls are worth, all sums and columns."""
+    """Make again what follows from other rows: which verdicts count, what calls are worth, all sums and columns."""
     from riff_store.arrays.rows import pack_all
 
     verdicts.choose_all(connection)

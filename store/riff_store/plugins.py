@@ -16,7 +16,7 @@ def load_plugins(
     """Return the objects of a class that distributions name in a group, and a sentence on each that is left out.
 
     Objects are found by what the entry point names, `module:object`. `noun` is what users call such an object.
-    `refusal` says why one cannot be used beside those that were found before it, empty where it can. Order is that of
+    `refusal` shows why one cannot be used beside those that were found before it, empty if it can. Order is that of
     names, whatever was installed first.
     """
     from importlib.metadata import entry_points

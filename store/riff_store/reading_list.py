@@ -17,7 +17,7 @@ from riff_store.write.names import CallNames
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Say how calls were drawn: how many of which strata, from those that a filter (an expression) leaves.
+    """Describe how calls were drawn: how many of which strata, from those that a filter (an expression) leaves.
 
     `drawn_at` is microseconds since the epoch.
     """
@@ -35,7 +35,7 @@ class Sample:
 
 
 class KeptList(NamedTuple):
-    """Hold the calls of a list in the order in which they are to be read, and how they were drawn."""
+    """Describe the calls of a list in the order in which they are to be read, and how they were drawn."""
 
     sample: Sample
     calls: Sequence[Drawn]
@@ -55,7 +55,7 @@ def keep_list(store: Store, kept: KeptList) -> None:
 
 
 def kept_list(store: Store) -> KeptList | None:
-    """Return the reading list of a store, `None` where none was drawn."""
+    """Return the reading list of a store, `None` if none was drawn."""
     samples = store.execute_sql("SELECT n, mix, seed, expression, drawn_at FROM sample ORDER BY id LIMIT 1")
     if not samples:
         return None

@@ -33,7 +33,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 
 class Candidate(NamedTuple):
-    """Hold a call that can be drawn; `failed_in` is the state that is blamed, `None` where it did not fail."""
+    """Describe a call that can be drawn; `failed_in` is the state that is blamed, `None` where it did not fail."""
 
     names: CallNames
     failed_in: str | None = None
@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Hold a call that was drawn; an outlier has the figure it is one in, its value and the median of its flow."""
+    """Describe a call that was drawn; an outlier has the figure it is one in, its value and the median of its flow."""
 
     names: CallNames
     stratum: str
@@ -52,7 +52,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Hold the calls in the order in which they are to be read.
+    """Describe the calls in the order in which they are to be read.
 
     `lacking` are the strata with fewer calls than were wanted of them, each with how many it has, all of them drawn.
     """

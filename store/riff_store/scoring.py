@@ -46,7 +46,7 @@ def operability_of(
 def succeeded(served: bool | None, correctness: float | None, completion: float | None) -> bool | None:
     """Return whether a call was served, correct and complete; what is not measured drops out.
 
-    A part that is missed decides; `None` where none is and it is not known whether the call was served.
+    A part that is missed decides; `None` if none is and it is not known whether the call was served.
     """
     parts = (correctness, completion)
     if served is False or any(part is not None and part < FULL for part in parts):

@@ -1,4 +1,4 @@
-"""Say which signals end a process, what they are raised as, and hand them to an event loop and back."""
+"""Describe which signals end a process, what they are raised as, and hand them to an event loop and back."""
 
 from __future__ import annotations
 

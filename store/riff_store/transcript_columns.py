@@ -1,8 +1,8 @@
 """Spell what was said and what happened in a call column by column, and back.
 
-What is alike stands together then, which leaves fewer bytes to compress than one object after the other, and fewer
-after that. The text is a JSON list: the kinds of the events as a letter each, their times, what else they say by
-kind, the other parts of the transcript, and the columns of the turns.
+What is alike is together then, which leaves fewer bytes to compress than one object after the other, and fewer after
+that. The text is a JSON list: the kinds of the events as a letter each, their times, what else they say by kind, the
+other parts of the transcript, and the columns of the turns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class EventColumns(NamedTuple):
-    """Hold the letters of events, their times, and what else those of each kind say, in the order of `EVENTS`."""
+    """Describe the letters of events, their times, and what else those of each kind say, in the order of `EVENTS`."""
 
     letters: Sequence[str] = ()
     times: Sequence[float | None] = ()

@@ -76,7 +76,7 @@ def unpack_transcript(
 ) -> bytes:
     """Return the text of a zstd-compressed transcript; raises `ValueError` where it is damaged or too large.
 
-    What the frame says of its own size is not believed, so no more than `largest` is ever held.
+    What the frame reports of its own size is not believed, so no more than `largest` is ever held.
     """
     import zstandard
 

@@ -34,10 +34,9 @@ PERSON = "human:"
 class Field(NamedTuple):
     """Describe a word that a filter knows.
 
-    `level` says what has it: a call, a state's row of a call, or nothing but the rows of some view.
-    A field that `spreads` holds a value for each of several names (a judge's mean for each judge):
-    bare it speaks of any of them, with a suffix (`humanness.codex`) of one.
-    A `share` of 0 to 1 can be written in percent.
+    `level` shows what has it: a call, a state's row of a call, or nothing but the rows of some view. A field that
+    `spreads` holds a value for each of several names (a judge's mean for each judge): bare it speaks of any of them,
+    with a suffix (`humanness.codex`) of one. A `share` of 0 to 1 can be written in percent.
     """
 
     name: str
@@ -150,9 +149,9 @@ FIELDS = {field.name: field._replace(share=field.name in _SHARES) for field in _
 
 
 def _aliases() -> dict[str, str]:
-    """Return what stands for a field: aliases of metrics, and how their columns are headed where no field is called so.
+    """Return what represents a field: aliases of metrics, and how their columns are headed where no field is called so.
 
-    A title that heads two metrics stands for neither.
+    A title that heads two metrics represents neither.
     """
     found = {"conv": "conversation", "codes": "code"}
     found |= {alias: each.key for each in metrics.METRICS for alias in each.aliases}
@@ -211,7 +210,7 @@ def split_name(name: str) -> tuple[str, str | None]:
 
 
 def field_named(word: str) -> Field | None:
-    """Return the field that a word or an alias stands for, `None` for no field; other distributions are asked last."""
+    """Return the field that a word or an alias represents, `None` for no field; other distributions are asked last."""
     known = FIELDS.get(ALIASES.get(word, word))
     if known is not None:
         return known
@@ -221,19 +220,19 @@ def field_named(word: str) -> Field | None:
 
 
 def share_of_flag(flag: str) -> Field | None:
-    """Return the field that holds the share of calls of which a flag is true, `None` where there is none."""
+    """Return the field that has the share of calls of which a flag is true, `None` if there is none."""
     shares = (each.key for each in metrics.METRICS if each.rate_of == flag and each.key != flag)
     return next((FIELDS[key] for key in shares), None)
 
 
 def flag_of_share(name: str) -> str:
-    """Return the flag of a call whose share a field holds, an empty text where it holds none."""
+    """Return the flag of a call whose share a field has, an empty text where it has none."""
     metric = metrics.OF_CALLS.get(name)
     return metric.rate_of if metric is not None and FIELDS[metric.rate_of or name].kind == "flag" else ""
 
 
 def aspect_named(name: str) -> str:
-    """Return the key of the aspect that a name or an alias stands for, the name itself where it stands for none."""
+    """Return the key of the aspect that a name or an alias represents, the name itself where it represents none."""
     if name in metrics.OF_CALLS:
         return name
     listed = (metrics.OF_CALLS, metrics.plugins().metrics)
@@ -268,7 +267,7 @@ def route_text(states: Collection[str]) -> str | None:
 
 
 def step_text(start: str, end: str) -> str:
-    """Return a step from one state to another as text, as it stands in routes."""
+    """Return a step from one state to another as text, as it is in routes."""
     return f"{route_text((start,))}{ROUTE}{route_text((end,))}"
 
 

@@ -34,10 +34,10 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class VoiceTurn(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Hold what a turn held; turn 0 is the greeting. A text is `None` where that side knew none.
+    """Describe what a turn held; turn 0 is the greeting. A text is `None` where that side knew none.
 
-    `latency` is from the caller's last sound to the agent's first, below zero where the agent barged in.
-    `score` (0 to 1) and `reason` are those of turn-taking, with `evidence` by name.
+    `latency` is from the caller's last sound to the agent's first, below zero if the agent barged in. `score` (0 to 1)
+    and `reason` are those of turn-taking, with `evidence` by name.
     """
 
     turn: int
@@ -62,7 +62,7 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     ended. Who `gave_way` stopped for the other side, what is `truncated` was cut off by the agent's provider. In a
     `silence` neither side speaks; `NOISES` are of the line.
 
-    `correct` says whether the agent did as it should, `None` where nobody judges that; `seconds` is how long it took to
+    `correct` shows whether the agent did as it should, `None` if nobody judges that; `seconds` is how long it took to
     answer or to yield, of the agent's interruptions how long both spoke.
     """
 
@@ -94,7 +94,7 @@ class TraceEntry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Hold whether the task was done: `passed` is `None` where nobody knows; `diff` is how the database differs."""
+    """Describe whether the task was done: `passed` is `None` if nobody knows; `diff` is how the database differs."""
 
     passed: bool | None = None
     source: str | None = None
@@ -128,7 +128,7 @@ class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def voice_of(document: Mapping[str, Any] | None) -> Voice | None:
-    """Return what a kept transcript holds of voice; `None` where it holds none, or none that can be understood."""
+    """Return what a kept transcript has of voice; `None` where it has none, or none that can be understood."""
     found = document.get(KEY) if document else None
     if found is None:
         return None

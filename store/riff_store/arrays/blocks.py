@@ -1,4 +1,4 @@
-"""Read columns block by block: packed ones where there are, else the rows, in the order of the calls' keys.
+"""Read columns block by block: packed ones if there are, else the rows, in the order of the calls' keys.
 
 A block is a few row groups, so that what looks at all calls holds but a part of them at a time. Read within one
 snapshot of the store, since each column is asked for by itself.
@@ -31,7 +31,7 @@ _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_gr
 
 
 class _Span(NamedTuple):
-    """Hold a range of keys, and what reads the rows of its calls, `None` where they are a row group that is packed."""
+    """Keep a range of keys, and what reads the rows of its calls, `None` where they are a row group that is packed."""
 
     group: int
     """The first row group of the range."""
@@ -111,7 +111,7 @@ class Block:
         return self._read(f"call.{name}", decode, lambda calls: calls.figures(name), at)
 
     def keys(self, name: str, at: Places | None = None) -> Keys:
-        """Return a column of calls as keys, 0 where a call names none."""
+        """Return a column of calls as keys, 0 if a call names none."""
         if name == "id":
             return self.ids if at is None else self.ids[at]
         return self._read(f"call.{name}", decode_keys, lambda calls: _keys(calls.figures(name)), at)

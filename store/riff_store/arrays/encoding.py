@@ -45,7 +45,7 @@ def is_unscored(values: Floats) -> NDArray[np.bool_]:
 
 
 def encode(values: Floats) -> bytes:
-    """Return a column as bytes; nan is no value, which is told apart from `UNSCORED`."""
+    """Return a column as bytes; nan is not a value, which is distinguished from `UNSCORED`."""
     known, unscored = ~np.isnan(values), is_unscored(values)
     asked = bool(unscored.any())
     if not asked and not known.any():
@@ -66,7 +66,7 @@ def encode(values: Floats) -> bytes:
 
 
 def joined(chunks: Sequence[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
-    """Join the chunks of a column that are packed alike and lie side by side; each has its body and its rows.
+    """Join the chunks of a column that are packed alike and are side by side; each has its body and its rows.
 
     Raises `StoreError` where one claims to have more rows than any can: those that are all alike take no room.
     """
@@ -87,7 +87,7 @@ def joined(chunks: Sequence[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
 
 
 def decode(body: bytes, n: int, rows: Places | None = None) -> Floats:
-    """Return the values of a column of `n` rows, or of some of these, nan or `UNSCORED` where there is none.
+    """Return the values of a column of `n` rows, or of some of these, nan or `UNSCORED` if there is none.
 
     Raises `StoreError` for a damaged one.
     """
@@ -109,7 +109,7 @@ def decode(body: bytes, n: int, rows: Places | None = None) -> Floats:
 
 
 def decode_keys(body: bytes, n: int, rows: Places | None = None) -> NDArray[np.int64]:
-    """Return the whole numbers of a column of `n` rows, or of some, 0 where there is none; raises as `decode` does."""
+    """Return the whole numbers of a column of `n` rows, or of some, 0 if there is none; raises as `decode` does."""
     packed = _open(body, n, rows)
     if packed.form in (_NOTHING, _CONSTANT):
         return np.full(packed.size, packed.base, np.int64)
@@ -146,7 +146,7 @@ def _scaled(numbers: NDArray[Any], base: int, power: int) -> Floats:
 
 
 def _whole(values: Floats) -> tuple[int, NDArray[np.int64]] | None:
-    """Return the least power of ten that makes the values whole, and those; `None` where none of the first few does."""
+    """Return the least power of ten that makes the values whole, and those; `None` if none of the first few does."""
     largest = np.abs(values).max(initial=0.0)
     if np.signbit(values[values == 0]).any():
         return None
@@ -160,7 +160,7 @@ def _whole(values: Floats) -> tuple[int, NDArray[np.int64]] | None:
 
 
 def _narrowest(largest: int) -> np.dtype[Any] | None:
-    """Return the width of whole numbers from 0 up to one, with two more that say that there is none."""
+    """Return the width of whole numbers from 0 up to one, with two more that show that there is none."""
     return next((_WIDTHS[width] for width in (1, 2, 4) if largest < _NONE[width] - 1), None)
 
 

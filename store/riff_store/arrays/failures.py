@@ -30,7 +30,7 @@ MARKED = 0
 
 
 class CallsInScope:
-    """Hold which calls match and are not errored, block by block; ask within the same snapshot of the store."""
+    """Keep which calls match and are not errored, block by block; ask within the same snapshot of the store."""
 
     def __init__(self, store: Store, calls: Predicate | None) -> None:
         masks = masks_of(store)
@@ -41,7 +41,7 @@ class CallsInScope:
         return FailedCalls(self._chosen, turns, marks)
 
     def by_flow(self, name: str) -> dict[tuple[int, ...], int]:
-        """Count the calls by flow and another key, 0 where they have none."""
+        """Count the calls by flow and another key, 0 if they have none."""
         found: dict[tuple[int, ...], int] = {}
         for (block, calls), flows in zip(self._calls, self._flows, strict=True):
             count(found, flows, block.keys(name, calls))
@@ -89,7 +89,7 @@ class CallsInScope:
 
 
 class FailedCalls:
-    """Hold the calls that were not served, each column read when it is asked for.
+    """Keep the calls that were not served, each column read when it is asked for.
 
     `kind` is a place in `KINDS_OF_FAILURE`. Of what a person marked `code` is a place in `codes`; `ending` is the stop
     reason of all others.
@@ -115,7 +115,7 @@ class FailedCalls:
         return self.column("id").size
 
     def column(self, name: str) -> Keys:
-        """Return the keys of the calls; 0 where there is none."""
+        """Return the keys of the calls; 0 if there is none."""
         if name not in self._known:
             self._known[name] = self._with_marks(name)
         return self._known[name]
@@ -216,7 +216,7 @@ class FailureGroups:
 
 
 class FailureEnds:
-    """Hold where failed calls of some sides first went wrong: each of `ends` by its last good and first failed state.
+    """Match where failed calls of some sides first went wrong: each of `ends` by its last good and first failed state.
 
     Of each side the keys of all its calls are given in order, and those that failed.
     """

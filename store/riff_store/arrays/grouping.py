@@ -74,7 +74,7 @@ def count(counts: dict[tuple[int, ...], int], *columns: Keys) -> None:
 class RepeatGroup(NamedTuple):
     """Count calls that share `keys` (`None`: they name none): `n` are measured, `unmeasured` and `excluded` are not.
 
-    `spread` lies between the highest and the lowest score of those that are measured, which are of so many `runs`.
+    `spread` is between the highest and the lowest score of those that are measured, which are of so many `runs`.
     """
 
     keys: tuple[int | None, ...]

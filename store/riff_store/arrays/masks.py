@@ -75,7 +75,7 @@ class Masks:
         return rows, calls[rows]
 
     def rows(self, predicate: Predicate | None, block: Block) -> Flags:
-        """Return of which rows of states a filter holds; what it says of calls speaks of theirs."""
+        """Return of which rows of states a filter holds; what it reports of calls speaks of theirs."""
         if predicate is None:
             return np.ones(block.calls_of("state").size, np.bool_)
         self._search(predicate)
@@ -139,7 +139,7 @@ def steps_of_rows(block: Block, name: str, some: Flags | None = None) -> Floats:
     n = block.figures_of("transition", "n")
     if some is not None:
         steps, n = steps[some], n[some]
-    # Rows lie in the order of calls and then of states.
+    # Rows are in the order of calls and then of states.
     at = np.minimum(np.searchsorted(rows, steps), max(0, rows.size - 1))
     found = rows[at] == steps if rows.size else np.zeros(steps.size, np.bool_)
     counted: Floats = np.bincount(at[found], n[found], rows.size).astype(np.float64)

@@ -28,7 +28,7 @@ _KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """Say what calls are sorted by; exactly one of these is given.
+    """Describe what calls are sorted by; exactly one of these is given.
 
     A `figure` of calls, the names of a `dimension` by their keys, the highest of the `scores` of these (aspect, judge),
     or the highest figure of a `state` in the rows of states that a filter is `about`.
@@ -46,7 +46,7 @@ _Values: TypeAlias = Callable[[Block], Floats]
 
 
 class SortedCalls(Sequence[int]):
-    """Hold the keys of the calls of a filter in an order, then by run start, run, flow, id, agent and trial.
+    """Keep the keys of the calls of a filter in an order, then by run start, run, flow, id, agent and trial.
 
     What is not measured comes last. Calls that are alike but for the last three are put in order when they are touched.
     """
@@ -77,7 +77,7 @@ class SortedCalls(Sequence[int]):
         self._begins: NDArray[np.intp] = np.concatenate(([0], np.flatnonzero(differs) + 1, [placed.size]))
 
     def place_of(self, key: int) -> int | None:
-        """Return where a call stands, `None` where it is not listed."""
+        """Return where a call is, `None` where it is not listed."""
         found = np.flatnonzero(self._ids == key)
         if not found.size:
             return None
@@ -162,7 +162,7 @@ def _highest_of_states(block: Block, name: str, rows: Flags) -> Floats:
 
 
 def _ranked(places: Mapping[int, float]) -> Floats:
-    """Return places as an array by key, for which 0 stands for none."""
+    """Return places as an array by key, for which 0 represents none."""
     found = np.full(max(places, default=0) + 1, np.nan)
     found[list(places)] = list(places.values())
     return found
@@ -222,7 +222,7 @@ class _DisputeValues:
             self._of_calls = _named_calls(store, columns.keys("id"))
 
     def of(self, each: AspectSpreads, spreads: Floats, places: Places) -> Floats:
-        """Return the values of the disputes of one aspect, nan where there is none."""
+        """Return the values of the disputes of one aspect, nan if there is none."""
         key, judge = split_name(self._key)
         if self._of_calls is not None:
             return self._of_calls[places]

@@ -1,8 +1,8 @@
 """Prove quickly that what is packed, and what is summed, is what the rows say.
 
 The engine adds up, in one statement for each table and row group, what every column of every row adds; the same is
-added up of what is packed. Factors are drawn anew each time, so that no store can be made for its sums to be alike. A
-proof that fails says nothing: what is wrong is found by those who compare everything.
+added up of what is packed. Factors are drawn again each time, so that no store can be made for its sums to be alike. A
+proof that fails shows nothing: what is wrong is found by those who compare everything.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NO_TIME = int(np.iinfo(np.int64).max)
 
 
 class _Packed(NamedTuple):
-    """Hold what is packed of a table: columns, as SQL and array, with as many `keys` first as tell its rows apart."""
+    """Keep what is packed of a table: columns, as SQL and array, with as many `keys` first as tell its rows apart."""
 
     table: str
     columns: Sequence[tuple[str, Floats]]

@@ -32,7 +32,7 @@ def read_calls(store: Store, calls: Predicate | None, *, errored: bool = False) 
 class CallReader:
     """Read calls of one snapshot of a store several times; names of columns that are wanted each time may be given.
 
-    Where these are not packed, rows are read once, and all scores with them.
+    If these are not packed, rows are read once, and all scores with them.
     """
 
     def __init__(self, store: Store, ahead: Sequence[str] = ()) -> None:
@@ -54,7 +54,7 @@ class CallReader:
 
 
 class CallColumns:
-    """Hold the columns of some calls, each read when it is asked for."""
+    """Keep the columns of some calls, each read when it is asked for."""
 
     def __init__(self, store: Store, chosen: Sequence[tuple[Block, Places]]) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class CallColumns:
         """How many calls there are."""
 
     def keys(self, name: str) -> Keys:
-        """Return keys (`id`, `flow`, `run`, `persona`, …) or whole numbers (`trial`); 0 where there is none."""
+        """Return keys (`id`, `flow`, `run`, `persona`, …) or whole numbers (`trial`); 0 if there is none."""
         return self._column(lambda block, at: block.keys(name, at), np.int64)
 
     def values(self, name: str) -> Floats:

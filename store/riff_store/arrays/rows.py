@@ -171,7 +171,7 @@ _PUT = "INSERT INTO column_chunk (name, row_group, n, body) VALUES (?, ?, ?, ?)"
 
 
 class Chunk(NamedTuple):
-    """Hold one column of a row group that has `n` rows."""
+    """Describe one column of a row group that has `n` rows."""
 
     name: str
     n: int
@@ -186,7 +186,7 @@ def pack(connection: Connection, groups: Sequence[int]) -> None:
 
 
 def pack_all(connection: Connection) -> None:
-    """Pack every row group anew."""
+    """Pack every row group again."""
     connection.execute("DELETE FROM column_chunk")
     pack(connection, unpacked(connection))
 

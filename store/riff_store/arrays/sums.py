@@ -43,7 +43,7 @@ class Cells:
         )
 
     def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Count the rows of each cell, or those of which a condition holds."""
+        """Count the rows of each cell, or those of which a condition is true."""
         index = self.index if which is None else self.index[which]
         return np.bincount(index, minlength=self.size).astype(np.int64)
 
@@ -68,7 +68,7 @@ class Cells:
 
 
 def _exactly(index: NDArray[np.intp], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Add up in doubles as long as these are exact, else in parts of the numbers that they hold exactly."""
+    """Add up in doubles as long as these are exact, else in parts of the numbers that they have exactly."""
     if values.size and max(int(values.max()), -int(values.min())) * values.size < _MOST_EXACT:
         return np.bincount(index, values, size).astype(np.int64)
     found = np.zeros(size, np.int64)

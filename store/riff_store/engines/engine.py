@@ -1,4 +1,4 @@
-"""Say what a kind of database does for the store."""
+"""Describe what a kind of database does for the store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUSY_SECONDS = 10
 
 
 class Cursor(Protocol):
-    """Hold the rows that a statement returned."""
+    """Keep the rows that a statement returned."""
 
     def fetchone(self) -> Any: ...
 
@@ -30,7 +30,7 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """Run statements whose values stand as `?`, or as `?1` and so on where one stands several times."""
+    """Run statements whose values are as `?`, or as `?1` and so on where one is several times."""
 
     def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Cursor: ...
 
@@ -45,10 +45,10 @@ class BulkConnection(Connection, Protocol):
 
 
 class Engine(ABC):
-    """Reach the store at one place: look what lies there, create it, open it.
+    """Reach the store at one place: look what is there, create it, open it.
 
     `location` is the place as others may see it, `address` what opens it. Errors of the database leave every method as
-    they are, one of `errors`; `error_of` says what they mean.
+    they are, one of `errors`; `error_of` shows what they mean.
     """
 
     location: str
@@ -89,7 +89,7 @@ class Engine(ABC):
     def open(self, *, write: bool) -> None:
         """Open the store, and see that it is made as a store is; nothing that somebody put into it is run.
 
-        Raises `StoreReadOnly` where it is to be written and cannot be, `NotAStore` where it holds what no store has.
+        Raises `StoreReadOnly` where it is to be written and cannot be, `NotAStore` where it has what no store has.
         """
 
     @abstractmethod
@@ -97,7 +97,7 @@ class Engine(ABC):
         """Return the schema version of the store that was opened."""
 
     def is_current(self) -> bool:
-        """Return whether what is open is for sure what lies at the place by now."""
+        """Return whether what is open is for sure what is at the place by now."""
         return False
 
     @abstractmethod
@@ -153,11 +153,11 @@ class Engine(ABC):
         """Take note of rows that brought their keys along, at the end of a transaction that inserted many."""
 
     def wipe_deleted(self) -> None:  # noqa: B027  # not every kind of store can
-        """Overwrite from here on what is deleted, where it would lie in free space otherwise."""
+        """Overwrite from here on what is deleted, where it would be in free space otherwise."""
 
     @abstractmethod
     def compact(self) -> None:
-        """Write the store anew without its free space; call it outside a transaction."""
+        """Write the store again without its free space; call it outside a transaction."""
 
     @abstractmethod
     def discard_if(self, statement: str) -> bool:
@@ -182,12 +182,12 @@ class Engine(ABC):
         """Begin to receive what others write."""
 
     def notifications(self) -> list[WriteNotice] | None:
-        """Return what others wrote since it was asked for last; `None` where nothing tells."""
+        """Return what others wrote since it was asked for last; `None` if nothing shows."""
         return None
 
     @abstractmethod
     def written_at(self) -> float | None:
-        """Return when the store was written last, in seconds since the epoch; `None` where nothing tells."""
+        """Return when the store was written last, in seconds since the epoch; `None` if nothing shows."""
 
     @abstractmethod
     def size(self) -> int:
@@ -210,7 +210,7 @@ class Engine(ABC):
         """Return the store error behind an error, `None` where it is something else."""
 
     def missing(self) -> StoreMissing:
-        """Return what says that there is no store at the place, and how to make one."""
+        """Return the error that there is no store at the place, and how to make one."""
         import shlex
 
         from riff_store.errors import StoreMissing

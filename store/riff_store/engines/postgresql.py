@@ -1,7 +1,7 @@
 """Keep a store in a schema of a PostgreSQL database, which a table in it says.
 
-What is no store is named as such and never written to. Writers take turns by a lock of the store that lasts as long as
-their transaction, as those of a file do, so that keys, sums and verdicts come from what is there.
+What is not a store is named as such and never written to. Writers take turns by a lock of the store that lasts as long
+as their transaction, as those of a file do, so that keys, sums and verdicts come from what is there.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ class PostgresqlEngine(Engine):
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Begin a transaction that holds the lock of the store."""
+        """Begin a transaction that has the lock of the store."""
         # What was committed while it waited is seen: a snapshot of the whole transaction would be older than the lock.
         with self._transaction("ISOLATION LEVEL READ COMMITTED READ WRITE"):
             place = zlib.crc32(self._schema.encode()) - 2**31

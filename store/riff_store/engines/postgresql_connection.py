@@ -35,9 +35,9 @@ _SETTINGS = {
 
 
 class _Answer(psycopg.ClientCursor):  # type: ignore[misc]  # the check knows nothing of psycopg
-    """Hold the rows that a statement returned, none where it returns no rows.
+    """Keep the rows that a statement returned, none if it returns no rows.
 
-    Values are written into the statement by the client: in a GROUP BY a value that is bound twice is no value twice.
+    Values are written into the statement by the client: in a GROUP BY a value that is bound twice is not a value twice.
     """
 
     def fetchall(self) -> list[Any]:
@@ -211,7 +211,7 @@ def advance_keys(connection: Connection) -> None:
 
 
 def column_of(field: Any) -> str:
-    """Return the name of a column as it stands in a statement."""
+    """Return the name of a column as it is in a statement."""
     return f'"{field.column_name}"'
 
 
@@ -223,7 +223,7 @@ _CONNECT_SECONDS = 10
 
 
 class Address:
-    """Hold what is needed to connect to a server, the schema of the store, and the address as others may see it."""
+    """Keep what is needed to connect to a server, the schema of the store, and the address as others may see it."""
 
     def __init__(self, text: str) -> None:
         self.shown = without_secrets(text)

@@ -1,4 +1,4 @@
-"""Keep a store in one SQLite file that says what it is in its header.
+"""Keep a store in one SQLite file that shows what it is in its header.
 
 Anything else is refused before it is touched, and reading never creates or changes a file.
 

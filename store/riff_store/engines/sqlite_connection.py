@@ -24,7 +24,7 @@ AT_ONCE = (100, 10, 1)
 
 
 class BoundedCursor(sqlite3.Cursor):
-    """Hold the rows of a statement, and fail where there are more of them than a store of its size can hold."""
+    """Keep the rows of a statement, and fail if there are more of them than a store of its size can contain."""
 
     limit: StatementLimit
 

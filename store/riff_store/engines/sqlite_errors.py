@@ -10,7 +10,7 @@ from riff_store.statement_limit import TOO_MANY
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what stands behind it; the engine's own error may hide under a failed rollback."""
+    """Yield an error and what is behind it; the engine's own error may hide under a failed rollback."""
     seen: set[int] = set()
     pending: list[BaseException | None] = [error]
     while pending:
@@ -57,7 +57,7 @@ def store_error_of(error: Exception, location: str) -> StoreError | None:
     if any(getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE for cause in engine):
         return full
     if any(isinstance(cause, UnicodeDecodeError) for cause in found):
-        # Not even what the engine says of it is text.
+        # Not even what the engine reports of it is text.
         return _DAMAGED[0](f"{location}: {_DAMAGED[1]}", _DAMAGED[2])
     for name, kind, message, hint in _BY_MESSAGE:
         if any(name in str(cause).lower() for cause in engine):

@@ -1,7 +1,7 @@
 """Check that a store in SQLite holds the tables and indexes of its schema, and nothing else.
 
-A store is a file that people send each other, and what else a schema can hold is run as soon as somebody reads:
-a view in the place of a table, a trigger, a column or an index that is an expression.
+A store is a file that people send each other, and what else a schema can contain is run as soon as somebody reads: a
+view in the place of a table, a trigger, a column or an index that is an expression.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _Object = tuple[str, str, str, str | None]
 
 
 def check_schema(connection: sqlite3.Connection, location: str) -> None:
-    """Raise `NotAStore` where a store holds anything but the tables and indexes of the present schema."""
+    """Raise `NotAStore` where a store has anything but the tables and indexes of the present schema."""
     objects = _objects(connection)
     if digest(objects) in KNOWN:
         return
@@ -68,7 +68,7 @@ def check_plain(connection: sqlite3.Connection, location: str) -> None:
 
 
 def _objects(connection: sqlite3.Connection) -> list[_Object]:
-    """Return what a schema holds, and of more than a store can have as many as tell that."""
+    """Return what a schema has, and of more than a store can have as many as tell that."""
     objects = connection.execute(f"SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT {_MOST_READ}").fetchall()
     return [each for each in objects if each not in _STATISTICS]
 
@@ -82,7 +82,7 @@ def _refuse(problem: str | None, location: str) -> None:
 
 
 def digest(objects: Sequence[_Object]) -> str:
-    """Return what tells apart what two stores hold, in whatever order it was made."""
+    """Return what tells apart what two stores have, in whatever order it was made."""
     held = repr(sorted(objects, key=lambda each: each[:2])).encode("utf-8", "surrogatepass")
     return str(sha256(held).hexdigest()[:32])
 
@@ -110,7 +110,7 @@ def _of_other_kind(field: pw.Field) -> str:
 
 
 def _suspicions(fields: Sequence[pw.Field]) -> Iterator[str]:
-    """Yield what holds of every strange row, and of hardly any other: asking for the kind of each value takes longer.
+    """Yield what is true of every strange row, and of hardly any other: asking for the kind of each value takes longer.
 
     Text and bytes are more than any number as long as they are not taken for one, hence the `+`. Whole numbers add up
     to a whole one, and nothing else does.

@@ -1,6 +1,6 @@
 """Spell statements, which are written as SQLite understands them, for PostgreSQL.
 
-Only what stands in the store's own statements is known here: it is no translator of SQL.
+Only what is in the store's own statements is known here: it is no translator of SQL.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COLUMN_TYPE = re.compile(rf"\b({'|'.join(_COLUMN_TYPES)})\b")
 
 
 class Statement(NamedTuple):
-    """Hold a statement as psycopg takes it; its values are named by their number where one stands several times."""
+    """Describe a statement as psycopg takes it; its values are named by their number where one is several times."""
 
     sql: str
     is_numbered: bool

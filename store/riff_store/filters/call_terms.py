@@ -264,7 +264,7 @@ class CallTerms(Walker[Found]):
 
     @abstractmethod
     def stepped(self, name: str, term: Term) -> Found:
-        """Return where a call took a step from the state of a row, or to it, as a term says; `missing` where none."""
+        """Return where a call took a step from the state of a row, or to it, as a term says; `missing` if none."""
 
     @abstractmethod
     def conversation(self, term: Term) -> Found:

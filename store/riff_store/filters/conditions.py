@@ -13,7 +13,7 @@ import peewee as pw
 
 from riff_store.metrics import Pooled
 
-Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that says more
+Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that shows more
 
 ALWAYS = pw.SQL("(1 = 1)")
 NEVER = pw.SQL("(1 = 0)")
@@ -27,7 +27,7 @@ def figure_of_call(row: Any, figure: Pooled) -> Condition:
 
 
 def exists(table: Any, condition: Condition) -> Condition:
-    """Hold where a table has a row of which a condition holds."""
+    """Match where a table has a row of which a condition holds."""
     return pw.fn.EXISTS(table.select(pw.SQL("1")).where(condition))
 
 

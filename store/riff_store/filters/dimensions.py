@@ -91,7 +91,7 @@ def touched(store: Store, field: str) -> dict[int, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """Hold the names that a matrix has a row for, and the keys they are grouped by; raises `UsageError`."""
+    """Describe the names that a matrix has a row for, and the keys they are grouped by; raises `UsageError`."""
 
     by: tuple[str, ...]
 

@@ -1,4 +1,4 @@
-"""Choose among disputes by what a filter says of aspect, spread, highest, lowest and scores."""
+"""Choose among disputes by what a filter reports of aspect, spread, highest, lowest and scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES_OF_DISPUTE = ("aspect", "highest", "lowest")
 
 
 class AspectSpreads(NamedTuple):
-    """Hold how far those who judged an aspect are apart: the names of the judges, their scores, and the spreads."""
+    """Describe how far those who judged an aspect are apart: the names of the judges, their scores, and the spreads."""
 
     aspect: str
     judges: Sequence[str]
@@ -87,7 +87,7 @@ class _Disputes(Walker["Flags"]):
 
 
 class Order(NamedTuple):
-    """Say which column to sort disputes by, a name, `spread`, `correctness` or `scores.JUDGE`; `down` begins high."""
+    """Keep which column to sort disputes by, a name, `spread`, `correctness` or `scores.JUDGE`; `down` begins high."""
 
     key: str
     down: bool = False

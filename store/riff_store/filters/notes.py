@@ -1,4 +1,4 @@
-"""Read what people wrote on calls, as far as it stands, and where they marked those that failed."""
+"""Read what people wrote on calls, as far as it is, and where they marked those that failed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Note:
     """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
 
     `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under, `editor` who wrote
-    it as it stands where that is not its author.
+    it as it is where that is not its author.
     """
 
     id: str
@@ -42,8 +42,8 @@ class Note:
 def notes_by_call(store: Store, calls: Collection[int] | None = None) -> dict[int, list[Note]]:
     """Return what counts of what people wrote, by the key of the call, in the order in which it was written.
 
-    With `calls` it is that on these alone. A note is of the one call of its name that nothing it says of run, flow,
-    agent and trial tells apart from it. Where there are several it is of none, for nothing says which was meant.
+    With `calls` it is that on these alone. A note is of the one call of its name that nothing it reports of run, flow,
+    agent and trial tells apart from it. If there are several it is of none, for nothing shows which was meant.
     """
     if calls is None:
         return _by_call(store, standing(read_notes(store)))
@@ -123,7 +123,7 @@ def verdicts_of_people(notes: Mapping[int, Sequence[Note]]) -> dict[str, dict[in
 
 
 def verdict_of(notes: Iterable[Note]) -> str | None:
-    """Return what people say of a call: `pass`, `fail`, `split` where they differ, `None` where nobody judged it."""
+    """Return what people say about a call: `pass`, `fail`, `split` where they differ, `None` if nobody judged it."""
     given = {note.verdict for note in notes if note.verdict is not None}
     return "split" if len(given) > 1 else next(iter(given), None)
 
@@ -143,7 +143,7 @@ _Places: TypeAlias = Mapping[int, tuple[float, bool]]
 
 
 class Mark(NamedTuple):
-    """Hold where a person marked a call: the keys of the state and of the one before it (`None` at the start)."""
+    """Match where a person marked a call: the keys of the state and of the one before it (`None` at the start)."""
 
     last_ok: int | None
     first_failed: int
@@ -229,8 +229,8 @@ def _ways_to(store: Store, states: Mapping[int, int]) -> dict[int, set[int]]:
 def _before(state: int, places: _Places, ways: Collection[int], names: Mapping[int, str]) -> int | None:
     """Return the state of the visit before the first to a state.
 
-    That is the state which was new then. Where the call had come back to an older one, it is of those from which it
-    ever went to the state the one that it came to last.
+    That is the state which was new then. If the call had come back to an older one, it is of those from which it ever
+    went to the state the one that it came to last.
     """
     at = places[state][0]
     earlier = {other: (*place, names[other]) for other, place in places.items() if place[0] < at}

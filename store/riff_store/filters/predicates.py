@@ -34,28 +34,28 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Hold where its part does not."""
+    """Match where its part does not."""
 
     part: Predicate
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Hold where all parts do."""
+    """Match where all parts do."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Hold where any part does."""
+    """Match where any part does."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InState:
-    """Hold for a call where its part holds for one of the call's states, whatever states the query is about."""
+    """Match a call where its part holds for one of the call's states, whatever states the query is about."""
 
     part: Predicate
 
@@ -69,7 +69,7 @@ def both(first: Predicate | None, second: Predicate | None) -> Predicate | None:
 
 
 def all_of(parts: Sequence[Predicate]) -> Predicate | None:
-    """Join predicates of which all have to hold; `None`, which holds everywhere, where there are none."""
+    """Join predicates of which all have to hold; `None`, which holds everywhere, if there are none."""
     return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
@@ -227,7 +227,7 @@ class Walker(ABC, Generic[Found]):
 
 
 def some(term: Term, scored: Callable[[Term], Found]) -> Found:
-    """Hold where a call has a value as the term says; `!=` where it has values and none is equal.
+    """Match where a call has a value as the term says; `!=` where it has values and none is equal.
 
     `scored` finds the calls of which a value is so, and is asked neither for `missing` nor for `!=`.
     """

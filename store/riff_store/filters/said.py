@@ -47,7 +47,7 @@ _Narrowing: TypeAlias = frozenset[Predicate]
 
 
 class Turn(NamedTuple):
-    """Hold what one side said: its number among the turns from 1, who, the text, and when in which state."""
+    """Describe what one side said: its number among the turns from 1, who, the text, and when in which state."""
 
     number: int
     role: str | None
@@ -67,7 +67,7 @@ class Heard:
 
 @dataclass(slots=True)
 class Found:
-    """Hold the calls in which something was said, and which calls were searched for it: those a filter leaves."""
+    """Describe the calls in which something was said, and which calls were searched for it: those a filter leaves."""
 
     calls: set[int] = field(default_factory=set)
     among: dict[_Narrowing, Heard] = field(default_factory=dict)
@@ -100,7 +100,7 @@ def heard_in(store: Store) -> HeardTerms:
 class Search:
     """Search the transcripts of the calls for which what was said decides if a filter holds, the newest run first.
 
-    `calls` is how many there are, none where all that the filter asks for is known.
+    `calls` is how many there are, none if all that the filter asks for is known.
     """
 
     def __init__(self, store: Store, predicate: Predicate | None, known: Known | None = None) -> None:
@@ -340,7 +340,7 @@ _NEEDS_A_PARSER = re.compile(r"\||\(\?|\\[0-9xuUN]")
 
 
 def _literals(pattern: str) -> Iterator[str]:
-    """Yield stretches that every text has in which a regular expression is found, none where that takes a parser."""
+    """Yield stretches that every text has in which a regular expression is found, none if that takes a parser."""
     if _NEEDS_A_PARSER.search(pattern):
         return
     piece, depth = "", 0

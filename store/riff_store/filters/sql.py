@@ -1,4 +1,4 @@
-"""Turn what a filter says of calls into conditions on tables, every value bound.
+"""Turn what a filter reports of calls into conditions on tables, every value bound.
 
 Names are looked up in the small dimension tables in Python, so that case and regular expressions
 mean there what `matching` says. Every condition is true or false, never null, so that `NOT` is `!`.
@@ -43,7 +43,7 @@ def needs(
     tool and state.
     """
     if any(isinstance(leaf, InState) for leaf in leaves(predicate)):
-        # No sum tells whether a call has a row.
+        # No sum shows whether a call has a row.
         return "base"
     shallow = _IN_TOTALS | ({"state", "tool"} if tool_rows else {"state"} if state_rows else set())
     named = {None if term.field is None else field_of(term.field).name for term in terms(predicate)}
@@ -143,7 +143,7 @@ class Scope(CallTerms[Condition]):
         return exists(row, (row.conversation == self._calls.id) & (counted > 0) & found)
 
     def of_steps(self, name: str, term: Term) -> Condition:
-        """Return a condition on the steps of a call's task; a state is missed where none of its steps was taken."""
+        """Return a condition on the steps of a call's task; a state is missed if none of its steps was taken."""
 
         def asked(wanted: Term) -> Condition:
             step, taken = m.ExpectedStep.alias(), m.ExpectedStep.alias()
@@ -198,5 +198,5 @@ def steps_of(name: str, row: Any) -> Any:
 
 
 def _compared(column: Any, term: Term, wanted: Any) -> Condition:
-    # A number is compared as it stands: an integer column would cut it to a whole one.
+    # A number is compared as it is: an integer column would cut it to a whole one.
     return compared(column, column.is_null(False), term, pw.Value(wanted, converter=False))

@@ -30,7 +30,7 @@ _NOTHING = Measure(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Hold how two judges of one aspect agree on their `n` shared calls; without a `second`, a judge and correctness.
+    """Keep how two judges of one aspect agree on their `n` shared calls; without a `second`, a judge and correctness.
 
     Judges are compared in whole points, but as pass or fail with correctness and with a person, who is the second then.
     `exact` is a rate, `difference` the first's score less the second's, and not measured between pass and fail. `kappa`
@@ -127,7 +127,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Disputes:
-    """Hold the calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all.
+    """Describe the calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all.
 
     `judges` are those to be shown besides those who scored the calls.
     """
@@ -147,7 +147,7 @@ class _Names(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """Hold the scores of a call by those who gave them, people apart."""
+    """Describe the scores of a call by those who gave them, people apart."""
 
     judged: dict[str, float]
     people: dict[str, float]
@@ -198,11 +198,11 @@ def disputes(
 
 
 class FoundDisputes:
-    """Hold calls that at least two judges scored apart on one aspect; ask within the same snapshot of the store.
+    """Keep calls that at least two judges scored apart on one aspect; ask within the same snapshot of the store.
 
-    A person's verdict stands beside the scores of every aspect, and is apart from those that pass where it fails a call
-    and the other way about. `judges` chooses the judges, `rows` says what has to hold of aspect, spread, highest,
-    lowest and scores; a bare word looks through the names of a dispute.
+    A person's verdict is beside the scores of every aspect, and is apart from those that pass where it fails a call and
+    the other way about. `judges` chooses the judges, `rows` shows what has to hold of aspect, spread, highest, lowest
+    and scores; a bare word looks through the names of a dispute.
     """
 
     def __init__(
@@ -301,7 +301,7 @@ def _in_order(listed: list[tuple[int, Dispute]], order: Order | None) -> list[tu
 
 
 def _place(value: float | str) -> tuple[str, Any]:
-    """Order names without regard to case, unless nothing else tells them apart."""
+    """Order names without regard to case, unless nothing else distinguish them."""
     return (value.casefold(), value) if isinstance(value, str) else ("", value)
 
 

@@ -76,7 +76,7 @@ class Example:
 
 
 def turns_aspect(store: Store) -> int:
-    """Return the key of the aspect that says how many turns a call has, 0 where no call was scored for it."""
+    """Return the key of the aspect that shows how many turns a call has, 0 if no call was scored for it."""
     rows = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count"))
     return int(rows[0][0]) if rows else 0
 
@@ -93,7 +93,7 @@ def examples_of(store: Store, keys: Sequence[int]) -> dict[int, Example]:
 
 
 def first_calls(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, int]:
-    """Return the key of the first call of each cell that failed, where none did of its first; errored ones are none."""
+    """Return the key of the first call of each cell that failed, if none did of its first; errored ones are none."""
     if reads_columns(store, calls):
         from riff_store.arrays.sums import first_call_rows
 
@@ -191,7 +191,7 @@ _KEPT = 8
 
 
 class _Stretch(NamedTuple):
-    """Hold a run that is read at once or a flow of a longer one, and how many of its calls are listed.
+    """Describe a run that is read at once or a flow of a longer one, and how many of its calls are listed.
 
     It is how many could be listed as long as they are not counted.
     """
@@ -202,9 +202,9 @@ class _Stretch(NamedTuple):
 
 
 class CallList(Sequence[int]):
-    """Hold the keys of the calls of a filter by run start, run, flow, id, agent and trial; they are read when touched.
+    """Keep the keys of the calls of a filter by run start, run, flow, id, agent and trial; they are read when touched.
 
-    Sums tell how many calls a flow has in a run. Where they cannot, all calls are counted once that has to be known;
+    Sums tell how many calls a flow has in a run. If they cannot, all calls are counted once that has to be known;
     `is_counted` says if it is.
     """
 
@@ -264,7 +264,7 @@ class CallList(Sequence[int]):
         return end
 
     def place_of(self, key: int) -> int | None:
-        """Return where a call stands, `None` where it is not listed."""
+        """Return where a call is, `None` where it is not listed."""
         self.settle()
         call = m.Conversation
         query = call.select(call.run, call.flow, call.name, call.agent, call.trial)

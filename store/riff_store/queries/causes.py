@@ -60,7 +60,7 @@ class Cause:
     """Describe the failed calls of a flow that went wrong in the same way; `share` is of all failed calls.
 
     `kind` is the one of most of them, `kinds`, `stop_reasons`, `last_ok`, `agents`, `scenarios`, `personas`, `commits`
-    and `who` count calls by name, the most first. `lift` is ordered by how sure it is. One with `parts` stands for
+    and `who` count calls by name, the most first. `lift` is ordered by how sure it is. One with `parts` represents
     several of a flow that have one call each, and names no state.
     """
 
@@ -88,7 +88,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """Hold the groups, the largest first, and how many calls failed of those that were not errored."""
+    """Describe the groups, the largest first, and how many calls failed of those that were not errored."""
 
     groups: Sequence[Cause]
     failed: int
@@ -151,7 +151,7 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
 
 
 def _folded(found: Sequence[Cause]) -> list[Cause]:
-    """Put the groups of one call each of a flow into one, where there are more groups than anybody reads."""
+    """Put the groups of one call each of a flow into one, if there are more groups than anybody reads."""
     if len(found) <= MANY:
         return list(found)
     single: dict[str, list[Cause]] = {}
@@ -244,7 +244,7 @@ class Draw(NamedTuple):
 def is_likely(hits: int, drawn: int, marked: int, calls: int) -> bool:
     """Return whether there are no more hits than such draws have on average.
 
-    The chance of at least so many is above a half there, as the median of hits lies between the whole numbers around
+    The chance of at least so many is above a half there, as the median of hits is between the whole numbers around
     their mean, and counts as 1.
     """
     return hits <= drawn * marked // calls

@@ -54,7 +54,7 @@ Allowed: TypeAlias = Callable[[str, str | None], float]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Hold how B differs from A in one aspect of one flow, by one judge; computed aspects have no judge.
+    """Describe how B differs from A in one aspect of one flow, by one judge; computed aspects have no judge.
 
     With `pairs` the measures are over so many pairs of calls and `alone_a`, `alone_b` count the measured
     calls that have no partner; `pairs` None means that all calls of either side are compared as they are.
@@ -96,12 +96,12 @@ class Difference:
 
     @property
     def events_a(self) -> int | None:
-        """Return the events of A, `None` for what is no figure over events."""
+        """Return the events of A, `None` for what is not a figure over events."""
         return self.a.events if isinstance(self.a, PooledMeasure) else None
 
     @property
     def events_b(self) -> int | None:
-        """Return the events of B, `None` for what is no figure over events."""
+        """Return the events of B, `None` for what is not a figure over events."""
         return self.b.events if isinstance(self.b, PooledMeasure) else None
 
 
@@ -119,7 +119,7 @@ class FlowPairs:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Hold the differences of two sides, the worst first; `tested` of them have a p and were corrected for.
+    """Describe the differences of two sides, the worst first; `tested` of them have a p and were corrected for.
 
     The sides, `flows`, `only_in_a` and `only_in_b` are of the calls that are looked at, `differences` of every flow.
     `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many. `solved` counts
@@ -139,7 +139,7 @@ class Comparison:
 
     @property
     def counts(self) -> PairCounts | None:
-        """Return the counts of all pairs, `None` where nothing is compared in pairs."""
+        """Return the counts of all pairs, `None` if nothing is compared in pairs."""
         return None if self.solved is None else self.solved.pairs
 
     @property
@@ -442,7 +442,7 @@ def _tails(
 ) -> Iterator[Difference]:
     """Yield the difference of one flow in a percentile of all turns, which has no pairs of calls.
 
-    A flow of which either side has no turns, or too few to tell how far out its tail lies, has none that is tested.
+    A flow of which either side has no turns, or too few to show how far out its tail lies, has none that is tested.
     """
     first, second = (
         intervals.tail_of([side[place] for place in places])

@@ -1,4 +1,4 @@
-"""List what a store holds: runs, names with their counts, and notes of the ingest."""
+"""List what a store has: runs, names with their counts, and notes of the ingest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from riff_store.vocabulary import PERSON, STEP_FIELDS, TOOL_FIELDS, TOUCHED_FIEL
 class RunSummary:
     """Describe a run: its calls that count, how many of them failed, the share of successes, and their mean quality.
 
-    `written_by` says who stored its calls; `caller_failed` and `overall` are as in a cell of flows.
+    `written_by` shows who stored its calls; `caller_failed` and `overall` are as in a cell of flows.
     """
 
     run: str
@@ -41,7 +41,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class SkippedEntry:
-    """Describe something that was not taken as it stood, or a verdict that is joined to no call."""
+    """Describe something that was not taken as it was, or a verdict that is joined to no call."""
 
     path: str
     line: int | None
@@ -142,7 +142,7 @@ def counted_names(store: Store, field: str, calls: Predicate | None = None) -> l
 
 
 def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
-    """Return the runs that hold such calls, in time order; a run starts with its first call."""
+    """Return the runs that have such calls, in time order; a run starts with its first call."""
     with store.snapshot():
         flows: dict[str, list[CallSums]] = {}
         for (run, _), found in call_sums(store, calls, Grouping(("run", "flow"))).items():

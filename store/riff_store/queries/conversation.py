@@ -22,7 +22,7 @@ from riff_store.transcripts import Transcripts
 class Verdict:
     """Describe one judge's score of one call on one aspect.
 
-    `evidence` are the numbers of the turns that it named, counted from 1; `None` where it says nothing of turns.
+    `evidence` are the numbers of the turns that it named, counted from 1; `None` where it shows nothing of turns.
     """
 
     aspect: str
@@ -58,7 +58,7 @@ class VisitedState:
 class AskedStep:
     """Describe a step that a call's task asks for: the state that it enters, and the side that has to take it.
 
-    `matched` says whether its arguments were those of the task, `None` where nothing tells.
+    `matched` shows whether its arguments were those of the task, `None` if nothing shows.
     """
 
     state: str
@@ -77,8 +77,8 @@ class CallDetail:
     """Hold all that is known of one call; `document` is the kept transcript as plain JSON values.
 
     `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, expected_steps, errors.
-    `interaction` is None where there is no record of who spoke when. `steps` are those of the task, in its order.
-    Where turns of its flow are `typed` no latency is a flaw.
+    `interaction` is None if there is no record of who spoke when. `steps` are those of the task, in its order. Where
+    turns of its flow are `typed` no latency is a flaw.
     """
 
     call: Call
@@ -95,7 +95,7 @@ class CallDetail:
 
 
 def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:
-    """Return all that is known of one call, `None` where there is none of that name.
+    """Return all that is known of one call, `None` if there is none of that name.
 
     `told_by` says flow, agent and trial where several calls go by the name; what is left out takes the first.
 
@@ -244,7 +244,7 @@ def transcript_of(store: Store, key: int) -> Mapping[str, object] | None:
 
 
 def call_interaction(store: Store, key: int) -> Interaction | None:
-    """Return the sums of one call by its key, `None` where there is no record of who spoke when."""
+    """Return the sums of one call by its key, `None` if there is no record of who spoke when."""
     row = m.CallInteraction
     query = row.select(*(getattr(row, name) for name in EVENTS)).where(row.conversation == key)
     return next((Interaction(1, *found) for found in store.execute(query)), None)

@@ -42,9 +42,9 @@ class Call:
     """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
 
     What is blamed of a failed call, its moment included, is `None` for any other: `turn`, `t`, and the entry `place` of
-    the list `listed` of what happened. `caller` names what
-    played the caller, `caller_ok` says whether that kept to its part. `told_by` are the names that tell it from other
-    calls of its id and run, empty where there are none. `notes` are what counts of what people wrote on it.
+    the list `listed` of what happened. `caller` names what played the caller, `caller_ok` shows whether that kept to
+    its part. `told_by` are the names that tell it from other calls of its id and run, empty if there are none. `notes`
+    are what counts of what people wrote on it.
     """
 
     id: int
@@ -98,17 +98,17 @@ class Call:
 
     @property
     def verdict(self) -> str | None:
-        """Return what people say of it, as `verdict_of`."""
+        """Return what people say about it, as `verdict_of`."""
         return verdict_of(self.notes)
 
     @property
     def codes(self) -> list[str] | None:
-        """Return the codes that people gave it, `None` where nobody wrote on it."""
+        """Return the codes that people gave it, `None` if nobody wrote on it."""
         return codes_of(self.notes) if self.notes else None
 
     @property
     def noted_by(self) -> list[str] | None:
-        """Return who wrote on it, `None` where nobody did."""
+        """Return who wrote on it, `None` if nobody did."""
         return authors_of(self.notes) if self.notes else None
 
 
@@ -131,7 +131,7 @@ def count_conversations(store: Store, calls: Predicate | None = None) -> int:
 
 
 def conversation_names(store: Store, most: int) -> list[str]:
-    """Return the ids that calls have in their sources, none where there are more than `most`."""
+    """Return the ids that calls have in their sources, none if there are more than `most`."""
     query = m.Conversation.select(m.Conversation.name).distinct().order_by(m.Conversation.name).limit(most + 1)
     found = [name for (name,) in store.execute(query)]
     return found if len(found) <= most else []
@@ -236,7 +236,7 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
 
 
 def _failure_value(store: Store, name: str) -> Any:
-    """Return the value of each call to sort by, for one of the names that say where it first went wrong."""
+    """Return the value of each call to sort by, for one of the names that show where it first went wrong."""
     row: Any = m.CallFailure.alias()
     mine = row.conversation == m.Conversation.id
     if name in SPELLED:
@@ -262,7 +262,7 @@ def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None
         rows = m.StateScore.alias()
         states = {name: getattr(rows, name) for name in STATE_COLUMNS}
         about = Scope(store, m.Conversation, states).condition(about_states(calls))
-        # What happened in an errored call says nothing of the state, so it is not measured.
+        # What happened in an errored call shows nothing of the state, so it is not measured.
         about &= (rows.conversation == m.Conversation.id) & ~m.Conversation.errored
         return rows.select(pw.fn.MAX(states[metric.name])).where(about)
     if metric.name in POOLED:
@@ -339,7 +339,7 @@ def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
 
 
 def sorted_calls(store: Store, calls: Predicate | None, sort: str) -> SortedCalls | None:
-    """Return the keys of calls in order, `None` unless there are very many and columns hold what they are sorted by."""
+    """Return the keys of calls in order, `None` unless there are very many and columns have what they are sorted by."""
     key = _sort_key(store, calls, sort.removeprefix("-")) if is_packed(store.execute_sql) else None
     if key is None:
         return None

@@ -24,7 +24,7 @@ _Between: TypeAlias = tuple[str, str | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class FlowOutcome:
-    """Hold how the calls of a flow in one run went: how many count, their success rate and quality."""
+    """Describe how the calls of a flow in one run went: how many count, their success rate and quality."""
 
     n: int
     success: Measure
@@ -35,12 +35,11 @@ class FlowOutcome:
 class EditEffect:
     """Describe an edit between two runs of its flow: the first that contains it, and one before that does not.
 
-    The one before is the last whose edits the next one has all, so that no other line of work is taken for
-    what was there before. `runs` counts the runs whose last edit it is, `together` the edits between the same
-    two runs, this one among them. `basis` is `time` where the commit of one of the two does not tell, `None`
-    where there is neither. `before` and `after` are how the flow's calls went in those runs, led by the agents that
-    led it in both, `change` how far they differ. Unless they were `judged_alike`, by the same judges, their
-    qualities do not compare.
+    The one before is the last whose edits the next one has all, so that no other line of work is taken for what was
+    there before. `runs` counts the runs whose last edit it is, `together` the edits between the same two runs, this one
+    among them. `basis` is `time` where the commit of one of the two does not tell, `None` if there is neither. `before`
+    and `after` are how the flow's calls went in those runs, led by the agents that led it in both, `change` how far
+    they differ. Unless they were `judged_alike`, by the same judges, their qualities do not compare.
     """
 
     edit: Edit
@@ -117,7 +116,7 @@ def _between(effect: EditEffect) -> _Between:
     return effect.edit.flow, effect.previous_run, effect.next_run
 
 
-# Find the runs that an edit stands between: the first that contains it, and one before that does not.
+# Find the runs that an edit is between: the first that contains it, and one before that does not.
 class EditSpan(NamedTuple):
     """Name the runs around an edit as `EditEffect` describes them."""
 

@@ -30,7 +30,7 @@ FACTORS = ("judge", "agent", "flow", "persona")
 
 @dataclass(frozen=True, slots=True)
 class JudgeOverlap:
-    """Say what judges are compared on: `common` counts the calls that all `compared` ones scored.
+    """Describe what judges are compared on: `common` counts the calls that all `compared` ones scored.
 
     `scored` counts the calls of each judge, `apart` holds each two who scored no call in common: they are not
     compared. Nor is anybody where the rest has no call in common.
@@ -44,7 +44,7 @@ class JudgeOverlap:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Hold the model of a response over the calls that count; `unmeasured` ones have no value, `excluded` are errored.
+    """Keep the model of a response over the calls that count; `unmeasured` ones have no value, `excluded` are errored.
 
     Of the excluded ones `caller_failed` are those whose caller failed.
     `aspects` are all responses that the store knows, quality first. `overlap` is there if judges did not all

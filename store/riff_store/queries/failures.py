@@ -62,7 +62,7 @@ class FailedPair:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Hold the pairs that failed: by side, then flow, scenario, persona and trial.
+    """Describe the pairs that failed: by side, then flow, scenario, persona and trial.
 
     `counts` are of all pairs that are measured. `alone_a` and `alone_b` count failed calls without a partner,
     `unknown` the pairs of which it is not known of a side whether its call was a success.
@@ -174,7 +174,7 @@ class FailureCell:
     """Count the failed calls of a flow with one last good and one first failed state.
 
     `share` is of the flow's failed calls. `taken` are the calls, failed or not, that went from the one state to the
-    other, `None` where that is no step. `kinds` says what went wrong in how many.
+    other, `None` where that is not a step. `kinds` shows what went wrong in how many.
     """
 
     flow: str
@@ -189,7 +189,7 @@ class FailureCell:
 
 @dataclass(frozen=True, slots=True)
 class FailureMatrix:
-    """Hold the cells of some flows, the fullest first, and the states of each flow in the order of failed calls.
+    """Describe the cells of some flows, the fullest first, and the states of each flow in the order of failed calls.
 
     `failed` and `calls` count by flow what failed and what was not errored. Without states, how often their steps were
     taken is still to be counted.
@@ -244,7 +244,7 @@ def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool 
 def _taken(taken: int, failed: int, kinds: Mapping[str, int]) -> int | None:
     """Return how many calls took a step, `None` where fewer are known to than failed at its end.
 
-    It is `None` as well where any of these failed by a step of its task, which lies on no way from state to state.
+    It is `None` as well where any of these failed by a step of its task, which is on no way from state to state.
     """
     by_task = any(kind in FAILURES_OF_STEPS for kind in kinds)
     return None if by_task or taken < failed else taken

@@ -30,14 +30,14 @@ TREND = 10
 class FlowCell(NamedTuple):
     """Describe a cell of the flow matrix: its names in `keys` (flow, agent and any `by`), and its means.
 
-    `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
-    seconds. `success` is the rate of calls that were correct and complete, `quality` the mean quality of calls,
-    `computed_quality` that without judges, `lost` counts the failed calls that ended unserved. `blend` is
-    operability before its caps. `trend` holds success rates. `last_edit` is the flow's last before the latest run
-    of the cell. Of the excluded calls `caller_failed` are those whose caller failed; `overall` is the success with
-    these counted as they ended, `None` where there are none. `interaction` sums how the sides of the calls in `n`
-    shared the line, `interaction_all` adds the excluded ones; both are `None` where no such call has a record of it.
-    Where turns were `typed`, `slow` is not measured and latencies are no flaw.
+    `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are seconds. `success` is
+    the rate of calls that were correct and complete, `quality` the mean quality of calls, `computed_quality` that
+    without judges, `lost` counts the failed calls that ended unserved. `blend` is operability before its caps. `trend`
+    holds success rates. `last_edit` is the flow's last before the latest run of the cell. Of the excluded calls
+    `caller_failed` are those whose caller failed; `overall` is the success with these counted as they ended, `None` if
+    there are none. `interaction` sums how the sides of the calls in `n` shared the line, `interaction_all` adds the
+    excluded ones; both are `None` where no such call has a record of it. Where turns were `typed`, `slow` is not
+    measured and latencies are no flaw.
     """
 
     keys: Mapping[str, str | None]
@@ -68,8 +68,8 @@ class FlowCell(NamedTuple):
 class ArchetypeCell(NamedTuple):
     """Describe a family of flows: its pooled cell, and the (flow, agent) with the least and the most success.
 
-    `archetype` is None for the flows that name no family. Thin members stand for a family only where there is no
-    other; without any success rate there is none.
+    `archetype` is None for the flows that name no family. Thin members represent a family only if there is no other;
+    without any success rate there is none.
     """
 
     archetype: str | None

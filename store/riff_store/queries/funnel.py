@@ -37,7 +37,7 @@ class FunnelRow:
     """Describe a state of a flow or an outcome: how many calls `reached` it, of which `failed` are blamed on it.
 
     `share` is that of the flow's calls; `position` the mean place of the first visit among the visits of a call, from
-    0, `None` where no call came here. `next` counts where calls went from here. `kinds` says what went wrong.
+    0, `None` where no call came here. `next` counts where calls went from here. `kinds` shows what went wrong.
     """
 
     state: str
@@ -52,7 +52,7 @@ class FunnelRow:
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """Hold the rows of a flow, in the order in which calls first come to them, outcomes last.
+    """Describe the rows of a flow, in the order in which calls first come to them, outcomes last.
 
     Of its `calls` that count `failed` are known to have failed, `nowhere` of these in no state.
     """
@@ -152,10 +152,10 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class ComparedState:
-    """Hold what is known of a state on two sides, `None` for a side without a call of its flow.
+    """Describe what is known of a state on two sides, `None` for a side without a call of its flow.
 
-    `came` and `failed` say how the shares of the calls that came to it, and that failed there, differ; `None` where
-    a side has no call of the flow.
+    `came` and `failed` show how the shares of the calls that came to it, and that failed there, differ; `None` where a
+    side has no call of the flow.
     """
 
     flow: str | None
@@ -239,11 +239,11 @@ COMMON = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Count the calls that took a route, or one that begins with its `states`; none where no order is known.
+    """Count the calls that took a route, or one that begins with its `states`; none if no order is known.
 
     `n` of these count and `excluded` were errored; `share` is that of the calls of the flow. Of the `n` calls `off`
     took a step that no file of the flow has, `None` where it has no file. It `is_new` where no run before the flow's
-    last one had a call of it, `None` where there is no run before. `example` is the key of a call.
+    last one had a call of it, `None` if there is no run before. `example` is the key of a call.
     """
 
     states: tuple[str, ...]
@@ -268,7 +268,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class FlowRoutes:
-    """Hold the routes of a flow, the largest first, and what calls have in common where these are too many to read.
+    """Describe the routes of a flow, the largest first, and what calls have in common where these are too many to read.
 
     `beginnings` follow each other as a tree is read. Of the `calls` that count `failed` are known to have failed, the
     steps of `followed` are known, and `off` of these took one that no file of the flow has, `None` where it has no
@@ -286,7 +286,7 @@ class FlowRoutes:
 
     @property
     def conformance(self) -> float | None:
-        """Return the share of calls that stay on the steps of the flow's files, `None` where nothing tells."""
+        """Return the share of calls that stay on the steps of the flow's files, `None` if nothing shows."""
         return None if self.off is None or not self.followed else 1 - self.off / self.followed
 
 
@@ -298,7 +298,7 @@ def routes(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("f
         taken = call_sums(store, calls, Grouping((*by, "touched")))
         in_runs = call_counts(store, calls, Grouping(("flow", "run")))
         examples = first_calls(store, calls, Grouping((*by, "route")))
-        # Whether a route is new is told by all calls of the flow, whatever else the filter says of them.
+        # Whether a route is new is told by all calls of the flow, whatever else the filter reports of them.
         of_flows = [part for part in conjuncts(calls) if all(term.field == "flow" for term in terms(part))]
         first = first_runs(store, all_of(of_flows), Grouping(("flow", "route")))
         order, files, outcomes = run_order(store), _steps_in_files(store), outcomes_of_flows(store)
@@ -371,16 +371,16 @@ def _steps_in_files(store: Store) -> dict[str, set[tuple[str, str]]]:
 
 # Ask how suspicious each step of a flow is: whether calls that took it fail more often than those that did not.
 class Suspicion(NamedTuple):
-    """Hold how much failing goes with a step, from 0 to 1 (Ochiai), and how likely that is by chance (Fisher)."""
+    """Describe how much failing goes with a step, from 0 to 1 (Ochiai), and how likely that is by chance (Fisher)."""
 
     ochiai: float
     p: float
 
 
 def suspicions(store: Store, calls: Predicate | None = None) -> dict[tuple[str, str], Suspicion]:
-    """Return that of each step that calls of one flow took, none where no call failed.
+    """Return that of each step that calls of one flow took, none if no call failed.
 
-    Calls of which nothing tells whether they succeeded are left out.
+    Calls of which nothing shows whether they succeeded are left out.
     """
     from riff_store.statistics.significance import fisher
 

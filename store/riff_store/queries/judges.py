@@ -116,7 +116,7 @@ class JudgeScores(NamedTuple):
         return given_to(calls, self.calls, self.correctness)
 
     def reference(self) -> Reference:
-        """Return what people say of calls as far as all who gave a verdict say the same."""
+        """Return what people say about calls as far as all who gave a verdict say the same."""
         return reference_of({call: score >= HUMAN for call, score in given.items()} for given in self.verdicts.values())
 
 
@@ -182,7 +182,7 @@ class JudgeSummary:
 def judges(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> list[JudgeSummary]:
     """Return each judge in one version of its prompt, with its rank correlation to the others and to correctness.
 
-    A judge of another aspect than humanness stands apart from its humanness, with the aspect's name. People who gave
+    A judge of another aspect than humanness is apart from its humanness, with the aspect's name. People who gave
     verdicts are judges too, and what every other one says is held against theirs. Unless they are to be `whole`, no
     version of a prompt is looked up.
     """
@@ -257,7 +257,7 @@ _NOT_MEASURED = Measure(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Hold how often a judge, or correctness, says what people say of the calls that both speak of.
+    """Describe how often a judge, or correctness, says what people say about the calls that both speak of.
 
     With a `code` that is of the calls that people failed and gave this code, and `tnr` is not measured. `shown` is the
     name that a filter finds the judge by, empty for correctness.

@@ -15,19 +15,19 @@ from riff_store.filters.dimensions import run_starts
 # Whole or abbreviated as git does, or what `git describe` makes of it; a number of a few digits counts builds.
 _COMMIT = r"(?:.*-g)?((?=\d*[a-f]|\d{7})[0-9a-f]{4,64})(?:-dirty|\+)?"
 _LONGEST = 64
-# Asked for each run: compiling it anew would take longer than its answer.
+# Asked for each run: compiling it again would take longer than its answer.
 _BEGINNING_WITH = 'SELECT repository_id, node FROM known_commit WHERE "commit" BETWEEN ? AND ? LIMIT 2'
 
 
 class Place(NamedTuple):
-    """Say where a commit stands: its repository, and the node that contains what it does, `None` before any edit."""
+    """Describe where a commit is: its repository, and the node that contains what it does, `None` before any edit."""
 
     repository: int
     node: int | None
 
 
 class Histories:
-    """Hold the edits of every repository whose history is known, and what each of them contains."""
+    """Keep the edits of every repository whose history is known, and what each of them contains."""
 
     def __init__(self, store: Store) -> None:
         from riff_store.edit_graph import contained_by
@@ -103,7 +103,7 @@ class _Run(NamedTuple):
 
 
 class _Flow:
-    """Hold the edits of a flow, and where each stands in the history of its repository."""
+    """Keep the edits of a flow, and where each is in the history of its repository."""
 
     def __init__(self) -> None:
         self.edits: list[Edit] = []
@@ -135,11 +135,11 @@ class _Flow:
 
 
 class Edits:
-    """Hold the edits of every flow by the author's time; at one moment the later in the history comes last.
+    """Keep the edits of every flow by the author's time; at one moment the later in the history comes last.
 
-    A run contains the edits among the ancestors of its commit. Where an edit's repository does not know that
-    commit, the run contains it if it is merged and was not made after the run started. Reads them once; it is
-    false where the store has none.
+    A run contains the edits among the ancestors of its commit. If an edit's repository does not know that commit, the
+    run contains it if it is merged and was not made after the run started. Reads them once; it is false where the store
+    has none.
     """
 
     def __init__(self, store: Store) -> None:

@@ -36,11 +36,11 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class PooledLatency:
-    """Hold the latencies in seconds of all turns in a state, as far as transcripts were kept.
+    """Describe the latencies in seconds of all turns in a state, as far as transcripts were kept.
 
-    `turns` with a latency come from `calls`, those from `kept` transcripts. Where these are `too_many`
-    to be read, and where they hold no latency, the percentiles are None and there are no buckets. `spoken` are the
-    turns of the agent there, with a latency or without.
+    `turns` with a latency come from `calls`, those from `kept` transcripts. If these are `too_many` to be read, and
+    where they have no latency, the percentiles are None and there are no buckets. `spoken` are the turns of the agent
+    there, with a latency or without.
     """
 
     p50: float | None
@@ -67,7 +67,7 @@ class _Document(msgspec.Struct):
 class LatencyReading:
     """Read the kept transcripts of a state's calls step by step, since a large cell takes a while.
 
-    `kept` is how many there are to read. Where they are more than `MOST_CALLS`, none is read.
+    `kept` is how many there are to read. If they are more than `MOST_CALLS`, none is read.
     """
 
     def __init__(self, store: Store, flow: str, state: str, calls: Predicate | None = None) -> None:
@@ -155,7 +155,7 @@ def _documents(store: Store, keys: list[int]) -> Iterator[dict[str, Any]]:
 
 
 def latencies_by_call(store: Store, calls: Sequence[int]) -> list[list[float]]:
-    """Return the latencies in seconds of the agent's turns in each of some calls; none where no transcript is kept."""
+    """Return the latencies in seconds of the agent's turns in each of some calls; none if no transcript is kept."""
     kept, transcripts = m.Transcript, Transcripts(store)
     found: dict[int, list[float]] = {}
     for start in range(0, len(calls), PROBED):
@@ -205,7 +205,7 @@ _TAIL = 0.01
 def buckets(ranked: Sequence[float]) -> list[Bucket]:
     """Sort values of 0 or more into at most twelve buckets, as fine as the middle 98 % of them need.
 
-    The first begins at 0 where values lie below its round edge, the last has no end where they lie above.
+    The first begins at 0 if values are below its round edge, the last has no end where they are above.
     """
     if not ranked:
         return []
@@ -236,7 +236,7 @@ def _edges(ranked: Sequence[float]) -> list[float]:
         if few(first, last):
             break
     last = min(last, first + MOST - 2)
-    # Where there is room for all of a tail, it is in buckets like the others.
+    # If there is room for all of a tail, it is in buckets like the others.
     above, below = bisect_right(series, top), bisect_right(series, bottom) - 1
     last = above if few(first, above) else last
     first = below if few(below, last) else first

@@ -47,7 +47,7 @@ class Terminus:
     """Describe the calls that begin in a state or end there: how often, and the share of the times calls were in it.
 
     They are `n` calls, None where they were not looked at; of these the share `stall` was neither completed nor handed
-    over, and `stop_reasons` says how they stopped, the most first.
+    over, and `stop_reasons` shows how they stopped, the most first.
     """
 
     count: int
@@ -59,7 +59,7 @@ class Terminus:
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """Describe a state that lies behind another one: what it would lose if that one broke.
+    """Describe a state that is behind another one: what it would lose if that one broke.
 
     Of its `n` calls the share `through` had been in the other state before; of the calls that left the other one
     forward the share `reached` came here. It would have seen `starved` more calls, had the other one lost none.
@@ -74,7 +74,7 @@ class Victim:
 
 @dataclass(frozen=True, slots=True)
 class BlastRadius:
-    """Hold the states behind a state, in the order in which they would starve.
+    """Describe the states behind a state, in the order in which they would starve.
 
     The figures are from the `calls` themselves, or from those of the flow's other `agents`; what the flow's `files`
     say has none. It is not `is_ordered` where the store has calls of which it does not know the order of visits.
@@ -90,9 +90,9 @@ class Neighborhood:
     """Describe a state between its predecessors and successors, and what starves if it breaks.
 
     `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `starts`
-    and `ends` are the calls that begin and end in it, None where there are none. `blast`, suspicions (`loop` is that of
-    a step to itself), some `n` of neighbours and how calls ended are looked for only where it `is_whole`. `elsewhere`
-    are the turns a visit takes in the flow's other states, None where these are not known.
+    and `ends` are the calls that begin and end in it, None if there are none. `blast`, suspicions (`loop` is that of a
+    step to itself), some `n` of neighbours and how calls ended are looked for only where it `is_whole`. `elsewhere` are
+    the turns a visit takes in the flow's other states, None where these are not known.
     """
 
     flow: str
@@ -116,7 +116,7 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
 
     A neighbour's share is its part of the times that calls came to the state, those from itself and those that begin
     there counted; so is it of the times that they left it, those that end there counted. The edges of the flow's files
-    that no call took have a count of 0. `calls` narrows the calls; it says nothing of states.
+    that no call took have a count of 0. `calls` narrows the calls; it shows nothing of states.
     """
     with store.snapshot():
         return completed(store, begun(store, flow, state, calls), calls)
@@ -278,8 +278,8 @@ def _described(store: Store, flow: str, state: str) -> tuple[dict[str, int], dic
 def blast_radius(store: Store, flow: str, state: str, calls: Predicate | None) -> BlastRadius:
     """Return the states behind a state, those first that would have seen most more calls had it lost none.
 
-    Where no call left the state forward, the flow's other agents say what lies behind it if there is a call at all,
-    else its files do, then without figures. `calls` narrows the calls; it says nothing of states.
+    If no call left the state forward, the flow's other agents say what is behind it if there is a call at all, else its
+    files do, then without figures. `calls` narrows the calls; it shows nothing of states.
     """
     scope = both(Term("flow", "=", flow), calls)
     with store.snapshot():
@@ -300,7 +300,7 @@ def blast_radius(store: Store, flow: str, state: str, calls: Predicate | None) -
 
 
 class _States:
-    """Hold the states of a flow, by their keys, of which one breaks."""
+    """Keep the states of a flow, by their keys, of which one breaks."""
 
     def __init__(self, store: Store, flow: str, state: str) -> None:
         self._store = store

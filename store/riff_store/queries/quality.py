@@ -135,7 +135,7 @@ class FlowQuality:
 
 
 class _Changes(NamedTuple):
-    """Hold how a run differs from the one before it: as a whole, and in which flows by more than chance."""
+    """Describe how a run differs from the one before it: as a whole, and in which flows by more than chance."""
 
     whole: SuccessChange | None
     moved: Sequence[FlowChange]
@@ -145,7 +145,7 @@ _FIRST = _Changes(None, ())
 
 
 def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[RunQuality]:
-    """Return the runs that hold such calls, the earliest first; runs without a time come last.
+    """Return the runs that have such calls, the earliest first; runs without a time come last.
 
     `judges` chooses the judges besides `(computed)`. Each run is compared with the one before it, as far as both have
     a time.

@@ -42,7 +42,7 @@ class SampledCall:
 
 @dataclass(frozen=True, slots=True)
 class ReadingList:
-    """Hold the calls in the order in which they are to be read.
+    """Describe the calls in the order in which they are to be read.
 
     `codes` are those that people gave them; no code is new in the `since_new` calls that were read last.
     """
@@ -66,7 +66,7 @@ class ReadingList:
 def candidates(store: Store, calls: Predicate | None = None) -> list[Candidate]:
     """Return the calls that can be drawn: those in scope that are not errored.
 
-    Where a call failed is as it was computed, so that what people note on calls changes no draw.
+    If a call failed is as it was computed, so that what people note on calls changes no draw.
     """
     call, failure = m.Conversation, m.CallFailure
     scores = [m.AspectScore.alias() for _ in _ASPECTS]
@@ -120,7 +120,7 @@ class Code:
 
     `share` is over the calls that people failed, of which `failed_calls` have it. `states`, `agents`, `flows` and
     `authors` count calls by name, the most first; without a state the code is of the whole call. `first_at` and
-    `last_at` say when it was given, in microseconds since the epoch.
+    `last_at` show when it was given, in microseconds since the epoch.
     """
 
     code: str
@@ -139,7 +139,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Hold the codes, those of the most calls first, and the calls that people read: those with any note.
+    """Describe the codes, those of the most calls first, and the calls that people read: those with any note.
 
     Of these people failed `failed`, `uncoded` of them without saying by a code why; `errored` ones with a code are in
     neither. No code is new in the last `since_new` calls.
@@ -163,7 +163,7 @@ def codes(store: Store, calls: Predicate | None = None) -> Codes:
             for note in notes[call.id]:
                 if note.code is not None:
                     coded.setdefault(note.code, {}).setdefault(call, []).append(note)
-        # An errored call stands as an example where there is no other.
+        # An errored call is as an example if there is no other.
         groups = {code: [call for call in given if not call.errored] or given for code, given in coded.items()}
         examples = Examples(store).shortest(groups)
     failed = {call.id for call in read if not call.errored and is_failed(notes[call.id])}

@@ -21,7 +21,7 @@ _GROUP = ("flow", "agent", "scenario", "persona")
 
 @dataclass(frozen=True, slots=True)
 class RepeatCell:
-    """Hold the repeats behind a row: `groups` of at least two measured calls of one flow, agent, scenario and persona.
+    """Keep the repeats behind a row: `groups` of at least two measured calls of one flow, agent, scenario and persona.
 
     `trials` counts their calls. `pass_all[k]` is the chance that k calls drawn from a group without putting back
     all pass, `pass_any[k]` that one of them does, each a mean over groups, for k from 1 to the size of

@@ -70,7 +70,7 @@ class Scores(NamedTuple):
 
 
 class ScorePage(NamedTuple):
-    """Hold some calls, and the scores of the first one, then those of the next."""
+    """Describe some calls, and the scores of the first one, then those of the next."""
 
     calls: Sequence[ScoredCall]
     scores: Scores
@@ -142,7 +142,7 @@ class _Found:
         self._given: list[_Given] = []
 
     def number(self, kind: _Kind) -> int:
-        """Return the number that stands for a kind."""
+        """Return the number that represents a kind."""
         return self._numbers.setdefault(kind, len(self._numbers))
 
     def add(

@@ -99,7 +99,7 @@ class Solved:
 
 
 class SideError(UsageError):
-    """Refuse a side that is not there, stands for several, or cannot be compared with the other."""
+    """Refuse a side that is not there, represents several, or cannot be compared with the other."""
 
 
 class NoCallLeft(SideError):
@@ -110,8 +110,7 @@ def sides(store: Store, a: str, b: str, within: Predicate | None = None) -> tupl
     """Find both sides by name: run ids or the beginning of one, `latest`, `previous`, or `agent:NAME`.
 
     `run:ID` says that a run is meant. `latest` and `previous` are the runs that began last, with a call `within` a
-    filter, and none where several began then.
-    Raises `SideError`, with the names that are near.
+    filter, and none if several began then. Raises `SideError`, with the names that are near.
     """
     first, second = side(store, a, within), side(store, b, within)
     if first.kind != second.kind:
@@ -203,7 +202,7 @@ def side_reader(store: Store) -> CallReader:
 
 
 class SideCalls:
-    """Hold the calls of one side that count, as columns, and by flow the number of errored ones."""
+    """Keep the calls of one side that count, as columns, and by flow the number of errored ones."""
 
     def __init__(self, store: Store, reader: CallReader, side: Side, calls: Predicate | None) -> None:
         of_side = calls_of_side(side, calls)
@@ -245,7 +244,7 @@ class SideCalls:
         return self._columns.judged()
 
     def values(self, aspect: int, judge: int) -> Floats:
-        """Return the values that a judge gave an aspect; nan where there is none."""
+        """Return the values that a judge gave an aspect; nan if there is none."""
         return self._columns.scores(aspect, judge)
 
     def interactions(self) -> Mapping[str, Floats]:
@@ -283,7 +282,7 @@ def paired(a: SideCalls, b: SideCalls) -> Places:
 
     A call takes part where its scenario or persona is known, and where no other call of its side is of the same task.
     The persona tells tasks apart only where a side has several calls of one scenario and trial, or none is known: a
-    benchmark may draw the voice of a scenario anew in each run. Two agents are paired within the runs in which both
+    benchmark may draw the voice of a scenario again in each run. Two agents are paired within the runs in which both
     led calls.
     """
     runs = pairing.shared(a.runs(), b.runs()) if a.side.kind == "agent" else None
@@ -352,7 +351,7 @@ ComparedRow: TypeAlias = tuple[str, str | None]
 
 
 class ComparedCalls(NamedTuple):
-    """Hold the measured calls of B in one flow: those that are compared with a partner, and those `alone`."""
+    """Describe the measured calls of B in one flow: those that are compared with a partner, and those `alone`."""
 
     compared: Sequence[Call]
     alone: Sequence[Call]

@@ -43,11 +43,11 @@ _DESCRIBED = ("flow", "archetype", "state", "segment")
 class StateCell(NamedTuple):
     """Describe a cell of the state matrix; `keys` hold flow, state and any `by`, `lost` counts the calls lost there.
 
-    `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
-    and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the
-    calls whose task asks for the state, `None` where none does; `asks_steps` says that tasks of its flow name steps.
-    `blames` counts the failed calls that are blamed on the state, by kind of failure, the most first.
-    Where its turns were `typed`, `slow` is not measured and latency is no reason.
+    `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error and
+    slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the calls whose
+    task asks for the state, `None` if none does; `asks_steps` shows that tasks of its flow name steps. `blames` counts
+    the failed calls that are blamed on the state, by kind of failure, the most first. If its turns were `typed`, `slow`
+    is not measured and latency is not a reason.
     """
 
     keys: Mapping[str, str | None]
@@ -224,7 +224,7 @@ def _measures(sums: StateSums, *, typed: bool) -> dict[str, Measure]:
 
 
 def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
-    """Return the segment of each working state that flow files describe; of several files the last by path holds."""
+    """Return the segment of each working state that flow files describe; of several files the last by path counts."""
     if any(term.field not in _DESCRIBED for term in terms(rows)):
         return {}
     query = (
@@ -375,7 +375,7 @@ class ToolCell(NamedTuple):
     """Describe how a tool fares; `keys` hold flow, tool, state and agent, and any `by`.
 
     It was called `n` times in `calls` conversations. `errors` of these failed, and `unrecovered` of them were followed
-    by no good call of the tool; `bad_arguments` did not fit its schema, `None` where none is known. `failed` are the
+    by no good call of the tool; `bad_arguments` did not fit its schema, `None` if none is known. `failed` are the
     failed calls that are blamed on it, also those that should have called it and did not.
     """
 

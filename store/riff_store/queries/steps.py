@@ -66,17 +66,17 @@ class StepCounts(NamedTuple):
 
     @property
     def missed_failed_share(self) -> float | None:
-        """Return the share of the failed calls that never took the step, `None` where none failed."""
+        """Return the share of the failed calls that never took the step, `None` if none failed."""
         return self.missed_failed / self.failed if self.failed else None
 
     @property
     def wrong_failed_share(self) -> float | None:
-        """Return the share of the failed calls that took the step with other arguments, `None` where none failed."""
+        """Return the share of the failed calls that took the step with other arguments, `None` if none failed."""
         return self.wrong_failed / self.failed if self.failed else None
 
 
 def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, StepCounts]:
-    """Return the counts by the names of the group, which holds the state.
+    """Return the counts by the names of the group, which has the state.
 
     A call missed a state when none of its steps there was taken, and took it wrongly when one was
     taken with arguments that do not match.
@@ -169,7 +169,7 @@ class CoveredItem(NamedTuple):
     """Count the calls that touched an item of a flow, those that were served and those that failed.
 
     One that is `declared` is named by a file of the flow. `last` is the last run of which any call touched it, up to
-    the last one in scope, `None` where none did.
+    the last one in scope, `None` if none did.
     """
 
     kind: CoverageKind
@@ -182,7 +182,7 @@ class CoveredItem(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """Hold the items of a flow, those that the fewest calls touched first.
+    """Describe the items of a flow, those that the fewest calls touched first.
 
     `calls` count, and `last` is the last run that has any of them.
     """
@@ -222,7 +222,7 @@ def coverage(
 
     Items are those that are `declared`, by flow, else by the flow's files in the store. Of a kind of which nothing is
     declared they are those that any call of the flow touched up to the last run in scope; guards are all of both.
-    Earlier runs are the calls that a filter leaves which says nothing of runs. A flow without calls is there where the
+    Earlier runs are the calls that a filter leaves which shows nothing of runs. A flow without calls is there where the
     filter speaks of flows alone. Terms about states choose calls.
     """
     parts = conjuncts(calls)

@@ -155,7 +155,7 @@ def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dic
 
 
 def places_of_states(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int, int]]:
-    """Count the calls that came to each state and those that tell when, and add up at which visit they first did."""
+    """Count the calls that came to each state and those that show when, and add up at which visit they first did."""
     return {names: (n, told, at) for names, (n, told, at) in _over_segments(store, rows, group, _PLACED).items()}
 
 
@@ -400,7 +400,7 @@ def rows_of_sums(
 
 
 def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:
-    """Return the table that holds the names of calls, and the one that holds the values.
+    """Return the table that has the names of calls, and the one that has the values.
 
     Rollups are reached from the much smaller one of calls, so that asking for a few runs is cheap.
     """
@@ -463,7 +463,7 @@ def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]
 
 # Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
 class InteractionSums(NamedTuple):
-    """Hold the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
+    """Describe the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
 
     counted: Interaction | None = None
     every: Interaction | None = None

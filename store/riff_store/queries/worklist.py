@@ -66,7 +66,7 @@ class Totals(NamedTuple):
 
 
 class Worklist(NamedTuple):
-    """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
+    """Describe the cells behind each list of the worklist, ranked and cut, and the state to begin with.
 
     `blamed` counts by flow, and by agent too where flows are ranked by pairs, the failed calls of each state, the most
     first; `measured` counts the calls of each flow of which success is known, `nowhere` are the failed ones among them
@@ -134,7 +134,7 @@ def worklist(
 
 
 class _RankedStates(NamedTuple):
-    """Hold the names of the states on the list in their order, and what else their sums tell."""
+    """Describe the names of the states on the list in their order, and what else their sums tell."""
 
     listed: Sequence[Names]
     handovers: Sequence[Names]
@@ -262,13 +262,13 @@ def _weighed(n: int, counted: int, steps: StepCounts | None, names: Names) -> tu
 
 
 def first_to_fix(store: Store, calls: Predicate | None = None) -> FirstToFix | None:
-    """Return the state on which most failed calls are blamed, `None` where none stands out.
+    """Return the state on which most failed calls are blamed, `None` if none stands out.
 
-    None does where less than 2 % of calls fail, and where none of five calls or more fails more of them than chance
-    would have it, which is as many as a state does on average. The only state of all, and states of a flow of which
-    surely more than half of the calls fail, need not: there is nothing better to compare them with. In a flow whose
-    tasks ask for steps the failed calls that lacked the step count: the state that a call ended in shows nothing there
-    of why it failed.
+    None does where less than 2 % of calls fail, and if none of five calls or more fails more of them than chance would
+    have it, which is as many as a state does on average. The only state of all, and states of a flow of which surely
+    more than half of the calls fail, need not: there is nothing better to compare them with. In a flow whose tasks ask
+    for steps the failed calls that lacked the step count: the state that a call ended in shows nothing there of why it
+    failed.
     """
     calls = None if calls is None else of_calls(calls)
     with store.snapshot():

@@ -49,7 +49,7 @@ class Label(Named):
 
 
 class Run(Named):
-    """Name a run; `written_by` says who stored its calls: a user at a host, or the address of a CI job."""
+    """Name a run; `written_by` shows who stored its calls: a user at a host, or the address of a CI job."""
 
     label = pw.TextField(null=True)
     commit = pw.TextField(null=True)
@@ -84,8 +84,8 @@ class State(BaseModel):
 class Path(BaseModel):
     """Describe what calls touched of their flow: calls that touched the same share one.
 
-    `route` names the states and outcomes in the order in which a call first came to them, null where that is not
-    known, and `touched` is a `facts.Touched` as JSON. `digest` stands for both.
+    `route` names the states and outcomes in the order in which a call first came to them, null where that is not known,
+    and `touched` is a `facts.Touched` as JSON. `digest` represents both.
     """
 
     id = pw.AutoField()
@@ -110,7 +110,7 @@ class SourceFile(BaseModel):
 
 
 class SkippedInput(BaseModel):
-    """Note what was not taken as it stood; of a `replaced` call also what tells it apart."""
+    """Note what was not taken as it was; of a `replaced` call also what tells it apart."""
 
     id = pw.AutoField()
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")

@@ -1,4 +1,4 @@
-"""Define every sum, once: a line of one of the tuples here says how it is made of rows.
+"""Define every sum, once: a line of one of the tuples here shows how it is made of rows.
 
 The tables that keep sums, the SQL that fills and reads them (`Sum.sql`), the reducer over arrays (`columns.sums`) and
 what queries return follow from these lines. Values enter as whole billionths, so that a sum does not depend on the
@@ -51,7 +51,7 @@ CONDITIONS = {
 class Sum(NamedTuple):
     """Describe a sum of the column `of` of rows, divided by `per`; of those alone of which the condition `where` holds.
 
-    It is called as the field of a tuple that it stands at, and so is its column in the tables of sums.
+    It is called as the field of a tuple that it is at, and so is its column in the tables of sums.
     """
 
     kind: Kind
@@ -81,11 +81,11 @@ _NOTHING = Measure(0, 0)
 
 
 class CallSums(NamedTuple):
-    """Hold the sums of calls: `n` count, `excluded` are errored.
+    """Describe the sums of calls: `n` count, `excluded` are errored.
 
     `caller_failed` are those of the excluded ones whose caller failed; of `caller_success_n` of these it is known how
-    they ended, and `caller_success` were correct and complete all the same. `typed` is above 0 where the median turn
-    took as long as only typing does.
+    they ended, and `caller_success` were correct and complete all the same. `typed` is above 0 if the median turn took
+    as long as only typing does.
     """
 
     n: Annotated[int, Sum("count", where="counts")]
@@ -126,18 +126,18 @@ class CallSums(NamedTuple):
         return self.quality_n * 2 >= self.n
 
     def quality_measure(self) -> Measure:
-        """Return the mean quality of calls, with what judges say of them; nothing where it would be of a few."""
+        """Return the mean quality of calls, with what judges say about them; nothing if it would be of a few."""
         return Measure(self.quality_n, self.quality, self.quality_squares) if self.is_half_known else _NOTHING
 
     def computed_quality_measure(self) -> Measure:
-        """Return the mean quality of calls without any judge; nothing where it would be of a few."""
+        """Return the mean quality of calls without any judge; nothing if it would be of a few."""
         if not self.is_half_known:
             return _NOTHING
         return Measure(self.quality_n, self.computed_quality, self.computed_quality_squares)
 
 
 class AspectSums(NamedTuple):
-    """Hold the sums of one aspect by one judge; `unscored` counts what was not measured."""
+    """Describe the sums of one aspect by one judge; `unscored` counts what was not measured."""
 
     n: Annotated[int, Sum("known", "value")]
     total: Annotated[int, Sum("billionths", "value")]
@@ -158,7 +158,7 @@ class AspectSums(NamedTuple):
 
 
 class StateSums(NamedTuple):
-    """Hold the sums of the rows of states; latency is in seconds."""
+    """Describe the sums of the rows of states; latency is in seconds."""
 
     n: Annotated[int, Sum("count")]
     progress: Annotated[int, Sum("total", "progress")]
@@ -202,20 +202,20 @@ class StateSums(NamedTuple):
 
 
 class OutcomeSums(NamedTuple):
-    """Hold how many calls came to an outcome of their flow, and the places among their visits at which they did."""
+    """Describe how many calls came to an outcome of their flow, and the places among their visits at which they did."""
 
     n: Annotated[int, Sum("count")]
     position: Annotated[int, Sum("total", "position")]
 
 
 class BlameSums(NamedTuple):
-    """Hold how many failed calls are blamed on a state."""
+    """Describe how many failed calls are blamed on a state."""
 
     failed: Annotated[int, Sum("count")]
 
 
 class ToolSums(NamedTuple):
-    """Hold the sums of the rows of tools: `calls` are those that called it, and latency is in seconds."""
+    """Describe the sums of the rows of tools: `calls` are those that called it, and latency is in seconds."""
 
     n: Annotated[int, Sum("total", "n")]
     calls: Annotated[int, Sum("count", where="called")]
@@ -247,9 +247,9 @@ def _table(name: str, keys: Mapping[str, type[Any]], sums: Iterable[Sum]) -> Any
 class Summed(NamedTuple):
     """Describe what is summed: the rows of a table, which SQL calls `row`, by cells of calls and some more keys.
 
-    `rollup` is the table of their sums by (flow, agent, run), `total` of those over all runs where there is one.
-    `keys` are what rows of a cell are told apart by. A sum over nothing is `empty`. Rows of errored calls are left out
-    unless `has_errored`, and so are those of which `some` does not hold, in SQL.
+    `rollup` is the table of their sums by (flow, agent, run), `total` of those over all runs if there is one. `keys`
+    are what rows of a cell are distinguished by. A sum over nothing is `empty`. Rows of errored calls are left out
+    unless `has_errored`, and so are those of which `some` does not contain, in SQL.
     """
 
     rows: Any

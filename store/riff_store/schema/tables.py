@@ -31,12 +31,12 @@ COMPUTED_JUDGE = 1
 
 # Define calls and all that hangs on them, with keys in place of names.
 class Conversation(BaseModel):
-    """Hold one call; `started_at` is microseconds since the epoch, `duration_s` seconds.
+    """Keep one call; `started_at` is microseconds since the epoch, `duration_s` seconds.
 
-    `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality`
-    the same without what judges say of it (docs/metrics.md, section 5); `lost` says if it ended without being served.
-    One whose caller failed is not `caller_ok` and errored, whatever its line says of the latter. `filled` says how much
-    of what its source may tell is filled in. `typed` is above 0 where most of its turns took as long as typing does.
+    `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality` the
+    same without what judges say about it (docs/metrics.md, section 5); `lost` says if it ended without being served.
+    One whose caller failed is not `caller_ok` and errored, whatever its line reports of the latter. `filled` shows how
+    much of what its source may tell is filled in. `typed` is above 0 if most of its turns took as long as typing does.
     """
 
     id = pw.AutoField()
@@ -88,8 +88,8 @@ class AspectScore(BaseModel):
 class JudgedScore(BaseModel):
     """Hold every verdict that was read; the latest of a judge is copied into `AspectScore`.
 
-    `flow_name`, `agent_name` and `trial` say which call of its run it means, where several go by one name;
-    `conversation` is that call, null where there is none or what is said does not decide between several.
+    `flow_name`, `agent_name` and `trial` show which call of its run it means, where several go by one name;
+    `conversation` is that call, null if there is none or what is said does not decide between several.
     """
 
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
@@ -124,7 +124,7 @@ JudgedScore.add_index(
 
 
 class StateScore(BaseModel):
-    """Hold the metrics of a state in a call; `position` is the place of its first visit among the call's visits."""
+    """Keep the metrics of a state in a call; `position` is the place of its first visit among the call's visits."""
 
     conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
     state = pw.ForeignKeyField(State, index=False)
@@ -147,7 +147,7 @@ class StateScore(BaseModel):
 
 
 class ToolScore(BaseModel):
-    """Hold how a tool fared in a state of a call; `state` is the key of it, 0 where it is not known."""
+    """Keep how a tool fared in a state of a call; `state` is the key of it, 0 if it is not known."""
 
     conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
     tool = pw.ForeignKeyField(Label, index=False)
@@ -177,9 +177,9 @@ class OutcomeVisit(BaseModel):
 
 
 class CallFailure(BaseModel):
-    """Hold what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
+    """Keep what went wrong first in a failed call and was not made good (docs/metrics.md, section 15).
 
-    The columns are the fields of `facts.Failure`; `state`, which is blamed, is null where nothing tells.
+    The columns are the fields of `facts.Failure`; `state`, which is blamed, is null if nothing shows.
     """
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
@@ -234,7 +234,7 @@ for _event in EVENTS:
 
 
 class TextDictionary(BaseModel):
-    """Hold a zstd dictionary that was trained on transcripts; those that it compressed are read with it."""
+    """Keep a zstd dictionary that was trained on transcripts; those that it compressed are read with it."""
 
     id = pw.AutoField()
     body = pw.BlobField()
@@ -251,7 +251,7 @@ class Transcript(BaseModel):
 class ForgottenCall(BaseModel):
     """Remember a call that was taken out of the store, by digests of what names it, so that no file brings it back.
 
-    `keeps_notes` says whether what people wrote on it stayed.
+    `keeps_notes` shows whether what people wrote on it stayed.
     """
 
     conversation = pw.BlobField()
@@ -268,7 +268,7 @@ class ForgottenCall(BaseModel):
 
 # Define what people wrote on calls, and the calls that were drawn for them to read.
 class Annotation(BaseModel):
-    """Hold what a person wrote on a call or a place in it.
+    """Keep what a person wrote on a call or a place in it.
 
     The call is kept by name, since it may come later, or be replaced: what people wrote stays. `labels` is a JSON list.
     `source_file` is the file that it was read from, null where it was written here.
@@ -298,7 +298,7 @@ class Annotation(BaseModel):
 
 
 class Sample(BaseModel):
-    """Hold how the reading list was drawn; there is one at most. `mix` is a JSON object of counts by stratum."""
+    """Keep how the reading list was drawn; there is one at most. `mix` is a JSON object of counts by stratum."""
 
     id = pw.IntegerField(primary_key=True)
     n = pw.IntegerField()
@@ -309,7 +309,7 @@ class Sample(BaseModel):
 
 
 class SampledCall(BaseModel):
-    """Hold a call of the reading list by its names, so that it is found again once it was replaced.
+    """Keep a call of the reading list by its names, so that it is found again once it was replaced.
 
     Of an outlier `figure` is what it lies far out in, `value` and `median` that of the call and of its flow.
     """
@@ -349,7 +349,7 @@ class DescribedEdge(BaseModel):
 
 
 class FlowContract(BaseModel):
-    """Hold the contract that a flow file gives, as JSON, for transcripts that bring none."""
+    """Keep the contract that a flow file gives, as JSON, for transcripts that bring none."""
 
     flow = pw.ForeignKeyField(Flow, index=False)
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
@@ -363,9 +363,9 @@ class FlowContract(BaseModel):
 class FlowEdit(BaseModel):
     """Describe a commit that touched the file of a flow, in the order of its repository's history.
 
-    `repository` is the commit that its history begins with. The flow is kept by name, since it may have
-    no calls yet. `time` is the author's, in microseconds since the epoch. `merged` says whether the branch that
-    was checked out contains it.
+    `repository` is the commit that its history begins with. The flow is kept by name, since it may have no calls yet.
+    `time` is the author's, in microseconds since the epoch. `merged` shows whether the branch that was checked out
+    contains it.
     """
 
     repository = pw.TextField()
@@ -404,9 +404,9 @@ class HistoryNode(BaseModel):
 
 
 class KnownCommit(BaseModel):
-    """Say which node of its repository holds all edits that a commit contains, null where it contains none.
+    """Describe which node of its repository holds all edits that a commit contains, null where it contains none.
 
-    Ids are bytes, so that those that begin alike lie side by side.
+    Ids are bytes, so that those that begin alike are side by side.
     """
 
     commit = pw.BlobField(primary_key=True)
@@ -419,7 +419,7 @@ class KnownCommit(BaseModel):
 
 # Define the column chunks: facts of calls kept once more, packed by column (`riff_store.arrays`).
 class ColumnChunk(BaseModel):
-    """Hold one column of the `n` rows that a row group has: the calls of a range of keys, or rows that hang on them.
+    """Keep one column of the `n` rows that a row group has: the calls of a range of keys, or rows that hang on them.
 
     `name` says of which rows and what: `call.success`, `score.5.2` (aspect 5, judge 2), `state.dwell_turns`.
     """

@@ -32,9 +32,9 @@ _MOST_COUNTED = 1 << 20
 
 
 class Scores(NamedTuple):
-    """Hold the scores that one judge gave: `values` are those that occur, from the least to the greatest.
+    """Describe the scores that one judge gave: `values` are those that occur, from the least to the greatest.
 
-    `codes` has the place of each call's score among them, -1 where there is none: of all calls, or of those at `places`
+    `codes` has the place of each call's score among them, -1 if there is none: of all calls, or of those at `places`
     alone, in ascending order.
     """
 
@@ -48,7 +48,7 @@ class Scores(NamedTuple):
         return int((self.codes >= 0).sum())
 
     def at(self, places: Keys) -> Floats:
-        """Return the scores of some calls; nan where there is none."""
+        """Return the scores of some calls; nan if there is none."""
         import numpy as np
 
         codes = _codes_at(self, places)
@@ -58,7 +58,7 @@ class Scores(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Hold the pairs of scores that occur on the same calls, and how often each does."""
+    """Describe the pairs of scores that occur on the same calls, and how often each does."""
 
     first: Floats
     second: Floats
@@ -93,7 +93,7 @@ def scores_of(column: Floats, places: Keys | None = None) -> Scores:
 
 
 def _ranked(places: Keys, n: int) -> NDArray[Any]:
-    """Return of n numbers the rank of those that stand at some places, -1 of the others."""
+    """Return of n numbers the rank of those that are at some places, -1 of the others."""
     import numpy as np
 
     found = np.full(n, -1, _dtype(len(places)))
@@ -192,8 +192,8 @@ def equal_share(first: Categories, second: Categories, counts: Keys) -> float | 
 def kappa(first: Categories, second: Categories, counts: Keys, weights: Weights = "quadratic") -> float | None:
     """Return Cohen's kappa of paired categories, with quadratic weights (Cohen 1968) or unweighted (Cohen 1960).
 
-    1 − observed ÷ expected disagreement, where expected is that of all values of the one against all of the
-    other. `None` where nothing else than agreement was to be expected: both always said the same.
+    1 − observed ÷ expected disagreement, where expected is that of all values of the one against all of the other.
+    `None` if nothing else than agreement was to be expected: both always said the same.
     """
     import numpy as np
 
@@ -246,7 +246,7 @@ def _sums(places: Keys, counts: Keys, size: int) -> list[int]:
 
 
 def _ranks_from_middle(values: Floats, counts: Keys) -> Floats:
-    """Return how far the rank of each value lies from the middle; equal values share the mean of their ranks."""
+    """Return how far the rank of each value is from the middle; equal values share the mean of their ranks."""
     import numpy as np
 
     known, places = np.unique(values, return_inverse=True)
@@ -262,7 +262,7 @@ _MOST_PAIRS = 1 << 16
 
 
 class Spreads(NamedTuple):
-    """Hold by call how far the highest score lies above the lowest, and the places of the judges who gave these.
+    """Describe by call how far the highest score is above the lowest, and the places of the judges who gave these.
 
     `spreads` has no score where fewer than two judges gave one; of several judges with one score the first counts.
     """
@@ -299,7 +299,7 @@ def spreads_of(judges: Sequence[Scores], calls: Keys, without: Iterable[int] = (
 
 
 def _apart(values: Floats, several: Flags, high: NDArray[Any], low: NDArray[Any]) -> Scores:
-    """Return by how much the values at some places are apart, where there are several of them."""
+    """Return by how much the values at some places are apart, if there are several of them."""
     import numpy as np
 
     n = len(values)

@@ -33,7 +33,7 @@ class Confounding:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Hold the combinations of levels that occur: of each factor the number of the level, and how many there are.
+    """Describe the combinations of levels that occur: of each factor the number of the level, and how many there are.
 
     `counts` are the observations in each cell, `totals` the sums of their response.
     """
@@ -46,7 +46,7 @@ class Cells:
 
 
 class Design:
-    """Hold the columns of some factors of the cells."""
+    """Keep the columns of some factors of the cells."""
 
     def __init__(self, cells: Cells, chosen: Sequence[int]) -> None:
         self._cells = cells
@@ -108,7 +108,7 @@ class Design:
 
 
 class Solution:
-    """Hold the least squares solution on some factors; `values` are those of the cells."""
+    """Keep the least squares solution on some factors; `values` are those of the cells."""
 
     def __init__(self, cells: Cells, chosen: Sequence[int]) -> None:
         import numpy as np
@@ -140,9 +140,9 @@ class Solution:
 
 
 def confoundings(cells: Cells) -> list[Confounding]:
-    """Return the smallest groups of factors whose effects cannot be told apart.
+    """Return the smallest groups of factors whose effects cannot be distinguished.
 
-    The null space of a group holds those of its parts; where it holds more, the group as a whole is confounded.
+    The null space of a group has those of its parts; where it has more, the group as a whole is confounded.
     """
     import numpy as np
 

@@ -26,7 +26,7 @@ _ROUNDED = 1.001
 
 
 class Discrete(NamedTuple):
-    """Hold how likely each outcome from `first` on is, as weights that add up to `whole`; others are next to 0."""
+    """Describe how likely each outcome from `first` on is, as weights that add up to `whole`; others are next to 0."""
 
     first: int
     weights: list[float]
@@ -181,7 +181,7 @@ def student_quantile(degrees: float) -> float:
     if v > _LARGE:
         t += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
         return t + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * v**4)
-    # The start lies below the quantile and the probability is concave, so every step leads up to it.
+    # The start is below the quantile and the probability is concave, so every step leads up to it.
     step = 1.0
     while step > 1e-13 * t:
         step = (student_tail(t, degrees) - 0.025) / _student_density(t, degrees)

@@ -51,7 +51,7 @@ def unpaired_rates(first_hits: int, first_n: int, second_hits: int, second_n: in
 
 
 class Estimate(NamedTuple):
-    """Hold an estimated difference, its variance, and how many degrees of freedom that has."""
+    """Describe an estimated difference, its variance, and how many degrees of freedom that has."""
 
     change: float
     variance: float
@@ -94,7 +94,7 @@ def of_samples(first: Sample, second: Sample) -> Estimate | None:
 
 
 class Tail(NamedTuple):
-    """Hold a percentile of values that come several in a call, and its variance, `None` where too few tell."""
+    """Describe a percentile of values that come several in a call, and its variance, `None` where too few tell."""
 
     value: float
     calls: int
@@ -107,7 +107,7 @@ def tail_of(by_call: Sequence[Sequence[float]], share: float = 0.95) -> Tail | N
 
     Its variance is Woodruff's (1952, Journal of the American Statistical Association 47:635-646): from the limits of
     the share of values below it, whose own variance is that of a ratio over calls, since values of a call have much in
-    common. It is not known where the upper limit lies beyond the largest value.
+    common. It is not known where the upper limit is beyond the largest value.
     """
     import numpy as np
 

@@ -27,11 +27,11 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class LevelEffect:
-    """Hold how far a level lies from the mean of its factor's levels, all else in the model alike.
+    """Describe how far a level is from the mean of its factor's levels, all else in the model alike.
 
-    `effect` is None where the calls cannot tell it from other factors' effects; `low` and `high` are the 95 %
-    interval, None where there is none. `mean` is what was observed, `n` counts calls. `level` is None for
-    calls that name none. `p` says how likely such an effect is by chance, `p_adjusted` is corrected across all levels.
+    `effect` is None where the calls cannot tell it from other factors' effects; `low` and `high` are the 95 % interval,
+    None if there is none. `mean` is what was observed, `n` counts calls. `level` is None for calls that name none. `p`
+    shows how likely such an effect is by chance, `p_adjusted` is corrected across all levels.
     """
 
     level: str | None
@@ -49,7 +49,7 @@ class LevelEffect:
 class FactorEffect:
     """Describe a factor: the `share` of all squares that only it explains, and what it explains `alone`.
 
-    `share` is None where other factors say all that this one says, or where nothing varies.
+    `share` is None where other factors say all that this one says, or if nothing varies.
     """
 
     factor: str
@@ -62,9 +62,8 @@ class FactorEffect:
 class LinearModel:
     """Describe a least squares fit: `intercept` is the mean over levels that count alike, `mean` over observations.
 
-    `together` is R², `residual` the rest of 1; both are None where nothing varies. `single` names the factors
-    left out for having one level (None: it has no name), `crowded` those left out for having too many, with
-    their number.
+    `together` is R², `residual` the rest of 1; both are None if nothing varies. `single` names the factors left out for
+    having one level (None: it has no name), `crowded` those left out for having too many, with their number.
     """
 
     n: int
@@ -104,7 +103,7 @@ def fit(observed: Observations) -> LinearModel:
 
 
 class _Model:
-    """Hold the model of all factors, and those without one of them."""
+    """Keep the model of all factors, and those without one of them."""
 
     def __init__(self, observed: Observations) -> None:
         import numpy as np
@@ -160,7 +159,7 @@ class _Model:
         return FactorEffect(factor.name, levels, settled(share), settled(alone))
 
     def confounded(self) -> Sequence[Confounding]:
-        """Return the factors that cannot be told apart, if any."""
+        """Return the factors that cannot be distinguished, if any."""
         # Each factor has one combination of its levels that the column of ones repeats.
         return confoundings(self._cells) if self._full.null.shape[1] > len(self._observed.compared) else ()
 
@@ -197,7 +196,7 @@ class _Model:
     def _error(self, index: int, level: int, contrast: Floats) -> float | None:
         """Return the standard error of an effect: CR1 of Cameron and Miller (2015).
 
-        None where nothing says how much calls vary: see docs/statistics.md, Effects.
+        None if nothing shows how much calls vary: see docs/statistics.md, Effects.
         """
         import numpy as np
 
@@ -263,7 +262,7 @@ _BLOCK = 1 << 14
 
 
 class Overlap(NamedTuple):
-    """Hold how many calls each judge `scored`, the pairs who share none, and the calls that all others `shared`.
+    """Describe how many calls each judge `scored`, the pairs who share none, and the calls that all others `shared`.
 
     Those others are `compared`, on `n` calls. All are in order of their names.
     """
@@ -292,7 +291,7 @@ def overlap(observed: Observations) -> Overlap | None:
 
 
 def compare_judges(observed: Observations, found: Overlap) -> FactorEffect | None:
-    """Return what judges explain of the values of common calls, and the effect of each; `None` where there are none."""
+    """Return what judges explain of the values of common calls, and the effect of each; `None` if there are none."""
     import numpy as np
 
     names, judges = observed.names_of_judges(), found.compared
@@ -332,7 +331,7 @@ def compare_judges(observed: Observations, found: Overlap) -> FactorEffect | Non
 def _errors(squares: Floats, observed: Observations, found: Overlap) -> Floats | None:
     """Return the standard error of each effect, from the squares of what judges differ by from others of the call.
 
-    None where nothing says how much calls vary.
+    None if nothing shows how much calls vary.
     """
     calls, n = found.n, found.n * squares.size
     design = observed.design_of(found.shared)

@@ -41,7 +41,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Hold the levels of a factor in order of name; `codes` has the number of the level for each call, or judge."""
+    """Describe the levels of a factor in order of name; `codes` has the number of the level for each call, or judge."""
 
     name: str
     names: Sequence[str | None]
@@ -54,7 +54,7 @@ class Levels:
 
 
 class _Block(NamedTuple):
-    """Hold some calls: the number of the cell of each, what each judge said, if any, and for how much it counts."""
+    """Describe some calls: the number of the cell of each, what each judge said, if any, and for how much it counts."""
 
     cells: Codes
     values: Floats
@@ -62,12 +62,12 @@ class _Block(NamedTuple):
     weights: Floats | None
 
     def weighted(self, values: Floats | Flags) -> Floats | Flags:
-        """Return values by how many observations they stand for."""
+        """Return values by how many observations they represent."""
         return values if self.weights is None else values * self.weights
 
 
 class LeftOver(NamedTuple):
-    """Hold what observations differ by from fitted values of their cells, as sums of products.
+    """Describe what observations differ by from fitted values of their cells, as sums of products.
 
     `of_calls` has for each cell the products of its observations with what is left of their whole call, `of_judges`
     those of each two judges of one call, in the order of their levels.
@@ -78,9 +78,9 @@ class LeftOver(NamedTuple):
 
 
 class Observations:
-    """Hold values by judge, and of each judge by call; nan where there is none.
+    """Hold values by judge, and of each judge by call; nan if there is none.
 
-    `weights` say how many observations a value of a call stands for. Calls without any value are left out.
+    `weights` show how many observations a value of a call represents. Calls without any value are left out.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class Observations:
 
 
 def or_zero(values: Floats, seen: Flags) -> Floats:
-    """Return values with 0 where there is none.
+    """Return values with 0 if there is none.
 
     A product takes a fraction of the time of `np.where`, which has a branch for each value.
     """
@@ -261,7 +261,7 @@ def _different(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _replaced(keys: NDArray[np.int64], known: NDArray[np.int64], numbers: Codes) -> Codes:
-    """Return for each key the number that stands at its place among the `known` ones."""
+    """Return for each key the number that is at its place among the `known` ones."""
     import numpy as np
 
     if not _are_counted(known):
@@ -305,7 +305,7 @@ def computed_blends(correctness: Floats, completion: Floats, errors: Floats, lat
 
 
 def blended(blends: Blends, humanness: Floats | None) -> Floats:
-    """Return operability with scores of humanness, nan where there is none, or without any."""
+    """Return operability with scores of humanness, nan if there is none, or without any."""
     import numpy as np
 
     scores, weights, caps = blends

@@ -37,7 +37,7 @@ class Places(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """Hold the places of what is compared: of `pairs`, one beside the other, or `None` and all that is measured.
+    """Describe the places of what is compared: of `pairs`, one beside the other, or `None` and all that is measured.
 
     `alone` counts what a paired comparison leaves out of either side.
     """
@@ -49,7 +49,7 @@ class Chosen(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Hold the values of both sides that are compared, with `pairs` and `alone` as in `Chosen`."""
+    """Describe the values of both sides that are compared, with `pairs` and `alone` as in `Chosen`."""
 
     first: Floats
     second: Floats
@@ -176,7 +176,7 @@ def pairs_by_key(keys: Keys, pairs: Places) -> dict[int, Places]:
 
 
 class FailedPairs(NamedTuple):
-    """Hold the `places` of the calls of pairs that failed, and count those that are looked at.
+    """Describe the `places` of the calls of pairs that failed, and count those that are looked at.
 
     `only_first`, `only_second`, `both` and `neither` count measured pairs by whose call failed, `unknown` the others,
     and `alone` the failed calls of each side without a partner.

@@ -1,4 +1,4 @@
-"""Say which fall a test could have seen: the smallest that it takes for surely a fall in four of five samples.
+"""Describe which fall a test could have seen: the smallest that it takes for surely a fall in four of five samples.
 
 `chance` is the two-sided p that counts as sure. Falls are in the unit of what is tested, and `allowed` so much of them.
 """

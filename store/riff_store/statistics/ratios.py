@@ -24,7 +24,7 @@ _TIED = 1e-9
 
 
 class CallSums(NamedTuple):
-    """Hold what calls add to both sums: their parts and their wholes."""
+    """Describe what calls add to both sums: their parts and their wholes."""
 
     parts: Floats
     wholes: Floats
@@ -39,10 +39,10 @@ class CallSums(NamedTuple):
 
 
 class RatioTest(NamedTuple):
-    """Hold the two-sided p of a difference of two ratios, and its estimate, `None` where calls do not vary.
+    """Describe the two-sided p of a difference of two ratios, and its estimate, `None` where calls do not vary.
 
     p is the larger of two: that of a permutation of calls, exact where both samples are of one kind, and that of
-    Student's t by the delta method, which holds too where calls of one sample have more events than those of the other.
+    Student's t by the delta method, which has too where calls of one sample have more events than those of the other.
     """
 
     p: float
@@ -61,7 +61,7 @@ def paired(first: CallSums, second: CallSums) -> RatioTest:
 
 
 def unpaired(first: CallSums, second: CallSums) -> RatioTest:
-    """Test two ratios over different calls: by dealing all of them out anew (Pitman 1937), and by Welch's t.
+    """Test two ratios over different calls: by dealing all of them out again (Pitman 1937), and by Welch's t.
 
     Each sample has a whole that is not 0.
     """
@@ -156,7 +156,7 @@ def _cleared(values: Floats, noise: float) -> Floats:
 
 
 def _share(sums: Floats, seen: float) -> float:
-    """Return the share of sums that lie as far from 0 as the one that was seen."""
+    """Return the share of sums that are as far from 0 as the one that was seen."""
     import numpy as np
 
     far = np.abs(sums)

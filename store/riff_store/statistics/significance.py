@@ -105,7 +105,7 @@ def paired_means(changes: Sample, margin: float = 0.0) -> float:
 
 
 def unpaired_means(first: Sample, second: Sample, margin: float = 0.0) -> float:
-    """Test whether a second mean exceeds the first by a margin, by dealing all values out anew (Janssen 1997).
+    """Test whether a second mean exceeds the first by a margin, by dealing all values out again (Janssen 1997).
 
     Neither sample is empty. The difference is studentised as Welch has it, for samples that vary differently. p is the
     larger of this and Welch's t, so that no interval of a difference that is sure holds the margin.
@@ -216,7 +216,7 @@ class Stratum(NamedTuple):
 
 
 def rate_change(strata: Iterable[Stratum]) -> float | None:
-    """Return by how much the second rate is higher within strata, `None` where none has calls of both samples.
+    """Return by how much the second rate is higher within strata, `None` if none has calls of both samples.
 
     Differences are weighted as Mantel and Haenszel do, so that their sign is that of the test.
     """

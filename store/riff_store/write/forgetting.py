@@ -92,7 +92,7 @@ def forget(
 ) -> None:
     """Take calls out of a store, given by their keys, and remember that; call it inside a write transaction.
 
-    With `renew` transcripts are compressed anew, for what compresses them is made of pieces of what was said.
+    With `renew` transcripts are compressed again, for what compresses them is made of pieces of what was said.
     """
     connection = store.connection
     prepare(connection)
@@ -167,7 +167,7 @@ def _words(store: Store, calls: int, report: Report) -> Iterator[int]:
 
 # What was noted while calls were read.
 class _Note(NamedTuple):
-    """Hold what was noted of a call while it was read: of one that another took the place of all that names it."""
+    """Describe what was noted of a call while it was read: of one that another took the place of all that names it."""
 
     id: int
     source_file: int
@@ -214,7 +214,7 @@ def _drop_skipped(connection: Connection, files: Iterable[int]) -> set[int]:
 
 
 def _drop_sampled(connection: Connection, names: Iterable[CallNames]) -> None:
-    """Take calls off the reading list and number the others anew; a list without any goes."""
+    """Take calls off the reading list and number the others again; a list without any goes."""
     listed = connection.execute("SELECT * FROM sampled_call ORDER BY position").fetchall()
     gone = set(names)
     left = [row for row in listed if CallNames(*row[1:6]) not in gone]
@@ -242,7 +242,7 @@ _DROP_FILE = "DELETE FROM source_file WHERE id = ?" + "".join(
 
 
 def _settle_files(connection: Connection, files: Iterable[int]) -> None:
-    """Count what files hold now, and drop those that hold nothing, for a path may name a call."""
+    """Count what files have now, and drop those that have nothing, for a path may name a call."""
     keys = [(key,) for key in sorted(files)]
     connection.executemany(_COUNTS, keys)
     connection.executemany(_DROP_FILE, keys)

@@ -31,7 +31,7 @@ _Item = TypeVar("_Item")
 
 
 class _Named(NamedTuple):
-    """Hold what names a call, as it stands or by digests; what is not known is `None`."""
+    """Describe what names a call, as it is or by digests; what is not known is `None`."""
 
     conversation: str | bytes
     run: str | bytes | None
@@ -50,7 +50,7 @@ class _Named(NamedTuple):
 
 
 def digest(name: str) -> bytes:
-    """Return what stands for a name that is to be known again and not to be read."""
+    """Return what represents a name that is to be known again and not to be read."""
     return hashlib.blake2b(encodable(name).encode(), digest_size=16).digest()
 
 
@@ -105,7 +105,7 @@ class WithoutForgotten(Generic[_Item]):
         return found
 
     def _goes(self, item: _Item, forgotten: dict[bytes, list[tuple[_Named, bool]]]) -> bool:
-        """Tell whether an item is left out."""
+        """Return whether an item is left out."""
         id = _id_of(item)
         of_id = forgotten.get(digest(id)) if id is not None else None
         if not of_id or id is None:
@@ -143,7 +143,7 @@ class WithoutForgotten(Generic[_Item]):
         return False
 
     def _stands(self, named: _Named) -> bool:
-        """Tell whether there is a call that something may be of, in the store or on its way there."""
+        """Return whether there is a call that something may be of, in the store or on its way there."""
         if any(named.may_be(call) for call in self._standing):
             return True
         names = [None if name is None else encodable(str(name)) for name in named[:4]]

@@ -38,7 +38,7 @@ def day_of(facts: ConversationFacts) -> str | None:
 
 
 def encodable(text: str) -> str:
-    """Spell out what a store cannot hold: lone surrogates, which have no encoding, and NUL characters."""
+    """Spell out what a store cannot contain: lone surrogates, which have no encoding, and NUL characters."""
     if "\0" in text:
         text = text.replace("\0", "\\x00")
     if text.isascii():
@@ -47,7 +47,7 @@ def encodable(text: str) -> str:
 
 
 class Keys(dict[str, int]):
-    """Hold the keys of a set of names, and add a name to the store when it is first asked for."""
+    """Keep the keys of a set of names, and add a name to the store when it is first asked for."""
 
     def __init__(self, add: Callable[[str], int]) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Names:
         return found
 
     def outcome(self, state: int, outcome: str) -> None:
-        """Note that a state is a terminal; what was noted last holds."""
+        """Note that a state is a terminal; what was noted last counts."""
         if self._outcomes.get(state) != outcome:
             self._connection.execute("UPDATE state SET outcome = ? WHERE id = ?", (outcome, state))
             self._outcomes[state] = outcome
@@ -133,7 +133,7 @@ class Names:
         return found
 
     def flow(self, name: str, archetype: str | None) -> int:
-        """Return the key of a flow; the archetype named last holds."""
+        """Return the key of a flow; the archetype named last counts."""
         found = self.flows[name]
         if archetype is not None and self._archetypes.get(found) != archetype:
             self._connection.execute("UPDATE flow SET archetype = ? WHERE id = ?", (encodable(archetype), found))

@@ -45,7 +45,7 @@ _FIELDS = (
 
 
 class NoteOfNoCall(NamedTuple):
-    """Say where a note stands that is of no call, its call's id, and how many calls it may be of (0: it waits)."""
+    """Describe where a note is that is of no call, its call's id, and how many calls it may be of (0: it waits)."""
 
     path: str
     conversation: str
@@ -98,8 +98,8 @@ def merge_notes(connection: Connection, notes: Iterable[Annotation]) -> Written:
 def read_notes(store: Store, conversations: Collection[str] | None = None) -> list[Annotation]:
     """Return every line that people wrote in the order of their ids; with `conversations` at least those on such calls.
 
-    Those that are kept beside a store that cannot be written are among them. What stands on some calls is decided by
-    their lines alone only where no line supersedes one of another call.
+    Those that are kept beside a store that cannot be written are among them. What is on some calls is decided by their
+    lines alone only where no line supersedes one of another call.
     """
     if conversations is None or store.execute_sql(_ACROSS_CALLS):
         rows = store.execute_sql(f"SELECT {_FIELDS} FROM annotation ORDER BY id")

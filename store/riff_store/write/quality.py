@@ -19,7 +19,7 @@ def computed_quality(aspects: Mapping[str, float | None]) -> float | None:
 
 
 def settle_all(connection: Connection) -> None:
-    """Score every call anew, with judges and without."""
+    """Score every call again, with judges and without."""
     keys = dict(connection.execute("SELECT name, id FROM aspect").fetchall())
     found = connection.execute("SELECT id FROM conversation").fetchall()
     for start in range(0, len(found), _AT_ONCE):
@@ -40,7 +40,7 @@ def settle_all(connection: Connection) -> None:
 
 
 def settle_quality(connection: Connection, calls: Iterable[int]) -> None:
-    """Score calls anew from what the store holds of them, verdicts included."""
+    """Score calls again from what the store has of them, verdicts included."""
     aspects = dict(connection.execute("SELECT name, id FROM aspect").fetchall())
     computed = ", ".join(
         "(SELECT value FROM aspect_score WHERE conversation_id = c.id"

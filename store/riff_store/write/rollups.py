@@ -1,6 +1,6 @@
 """Sum over the cells of (flow, agent, run), in the transaction that changes a cell.
 
-What new calls add up to is added to what is there; a cell that lost a call is summed anew, and takes the place of what
+What new calls add up to is added to what is there; a cell that lost a call is summed again, and takes the place of what
 it was in the sums of the (flow, agent) above it. What is summed is said in `models.sums`.
 """
 
@@ -19,7 +19,7 @@ Cell: TypeAlias = tuple[int, int, int]
 
 @dataclass(slots=True)
 class Changes:
-    """Hold what a batch has changed so far.
+    """Describe what a batch has changed so far.
 
     Calls from the key `first` on are new, and `next` is the key of the next one. `shrunk` cells have lost calls, and
     `judged` are the keys of the files whose verdicts are new.
@@ -32,7 +32,7 @@ class Changes:
 
     @property
     def last(self) -> int:
-        """Return the key of the last new call, one less than `first` where there is none."""
+        """Return the key of the last new call, one less than `first` if there is none."""
         return self.next - 1
 
     def copy(self) -> Changes:
@@ -73,7 +73,7 @@ _TAKE_NEW_CALLS = (
 
 
 def recompute_all(connection: Connection) -> None:
-    """Sum every cell anew, and the totals above them."""
+    """Sum every cell again, and the totals above them."""
     for summed in SUMMED:
         sums = _Statements(summed)
         connection.execute(f"DELETE FROM {sums.rollup}")
@@ -84,7 +84,7 @@ def recompute_all(connection: Connection) -> None:
 
 
 def add_calls(connection: Connection, first: int, last: int, shrunk: Set[Cell], *, one_by_one: bool) -> None:
-    """Add the calls of these keys, of which no sum knows yet, to the sums of their cells, and sum `shrunk` cells anew.
+    """Add the calls of these keys, of which no sum knows yet, to the sums of their cells, and sum `shrunk` cells again.
 
     Adding rows `one_by_one` is quicker than to sum them before, and not every engine can (`Engine.adds_twice`).
     """
@@ -115,7 +115,7 @@ def _take_cells(connection: Connection, cells: Set[Cell]) -> None:
 
 
 def _sum_anew(connection: Connection, kinds: Iterable[Summed], *, one_by_one: bool) -> None:
-    """Sum the cells that were taken anew, and put them in place of what they were in the totals above them."""
+    """Sum the cells that were taken again, and put them in place of what they were in the totals above them."""
     for summed in kinds:
         sums = _Statements(summed)
         if sums.total is not None:
@@ -128,7 +128,7 @@ def _sum_anew(connection: Connection, kinds: Iterable[Summed], *, one_by_one: bo
 
 
 class _Statements:
-    """Write the statements that fill the tables of one kind of sums; `total` is `None` where there is no such table."""
+    """Write the statements that fill the tables of one kind of sums; `total` is `None` if there is no such table."""
 
     def __init__(self, summed: Summed) -> None:
         self._summed = summed
@@ -170,7 +170,7 @@ class _Statements:
         return f"SELECT {by}, {sums} FROM {self._rows_of(calls)} GROUP BY {by}"
 
     def _rows_of(self, calls: str) -> str:
-        """Return the calls `c` joined to their rows, without errored ones unless sums tell these apart."""
+        """Return the calls `c` joined to their rows, without errored ones unless sums distinguish these."""
         rows, row = self._summed.rows._meta.table_name, self._summed.row
         joined = "" if row == "c" else f" CROSS JOIN {rows} {row} ON {row}.conversation_id = c.id"
         some = f" AND {self._summed.some}" if self._summed.some else ""

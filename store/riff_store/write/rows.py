@@ -58,7 +58,7 @@ class Identity(NamedTuple):
 
 
 class HeldCall(NamedTuple):
-    """Describe a call that the store holds, and where it was read; the last four name it."""
+    """Describe a call that the store has, and where it was read; the last four name it."""
 
     key: int
     source_file: int
@@ -78,7 +78,7 @@ class HeldCall(NamedTuple):
 def held_calls(
     connection: Connection, wanted: Mapping[Identity, ConversationFacts], kind: str
 ) -> Iterator[tuple[Identity, HeldCall]]:
-    """Yield those of the calls of a kind of source that the store holds.
+    """Yield those of the calls of a kind of source that the store has.
 
     One of a unique id may be there by another flow or agent, and in another run of its day.
     """
@@ -189,7 +189,7 @@ class Rows:
         self._scores.append((line, score))
 
     def add_annotation(self, found: Annotation, *, stays: bool = False) -> None:
-        """Take what a person wrote; the same one again stands in its place, unless it was written here.
+        """Take what a person wrote; the same one again is in its place, unless it was written here.
 
         One that stays is merged with what was written here, and outlives the file.
         """
@@ -217,7 +217,7 @@ class Rows:
         self._tables[m.FlowContract].extend((flow, source, described.contract))
 
     def add_note(self, note: Skipped) -> None:
-        """Record what was not taken as it stood."""
+        """Record what was not taken as it was."""
         self._skip(self._source_file, note.kind, note.line, encodable(note.reason), _text(note.conversation))
 
     def _skip(
@@ -277,7 +277,7 @@ class Rows:
         self._changed.judged.add(self._source_file)
 
     def _call_row(self, key: int, identity: Identity, facts: ConversationFacts, keys: Sequence[_ColumnKeys]) -> None:
-        """Make the row of a call: a column holds what the facts have by its name, unless it is named here."""
+        """Make the row of a call: a column has what the facts have by its name, unless it is named here."""
         row = list(_values_of(facts))
         for place, known in keys:
             if (text := row[place]) is not None:
@@ -348,7 +348,7 @@ class Rows:
                 self._take_place(identity, held)
 
     def _take_place(self, identity: Identity, held: HeldCall) -> None:
-        """Let a call of this file stand for one that is in the store."""
+        """Let a call of this file count in place of one in the store."""
         mine = self._pending[identity]
         is_loss = self._is_loss(held, mine)
         forget_calls(self._connection, "id = ?", held.key)
@@ -365,14 +365,14 @@ class Rows:
         self._note_replaced(held.source_file, held.line, _named(mine), place, self._path, is_loss)
 
     def _is_loss(self, held: HeldCall, mine: ConversationFacts) -> bool:
-        """Tell whether one of two copies of a call may say what the other one does not."""
+        """Return whether one of two copies of a call may say what the other one does not."""
         if held.filled != mine.filled:
             return False
         is_told = mine.filled > 0 and mine.transcript is not None
         return not is_told or not self._texts.is_kept(held.key, mine.transcript or b"")
 
     def _note_earlier(self, line: int, facts: ConversationFacts, was_errored: bool, *, is_loss: bool) -> None:
-        """Note that a call stands again further down in this file: one that was errored was run again, as it should."""
+        """Note that a call is again further down in this file: one that was errored was run again, as it should."""
         if was_errored:
             reason = (
                 f"the call was errored and was run again {f'in line {facts.line}' if facts.line else 'further down'}"
@@ -386,7 +386,7 @@ class Rows:
     def _note_replaced(
         self, loser: int, line: int, stands: tuple[str, str, str, str, int], place: str, winner: str, is_loss: bool
     ) -> None:
-        """Note on a file that a call of it stands elsewhere, by its name, run, flow, agent and trial there."""
+        """Note on a file that a call of it is elsewhere, by its name, run, flow, agent and trial there."""
         if is_loss:
             self.replaced += 1
             self.winners.add(winner)
@@ -403,12 +403,12 @@ def _named(facts: ConversationFacts) -> tuple[str, str, str, str, int]:
 
 
 def _place(path: str, line: int) -> str:
-    """Return where a call stands; a source whose calls have no lines gives 0."""
+    """Return where a call is; a source whose calls have no lines gives 0."""
     return f"{path}, line {line}" if line else path
 
 
 def _column_keys(names: Names) -> list[_ColumnKeys]:
-    """Return which columns of calls hold names, by their places, and the keys of these."""
+    """Return which columns of calls have names, by their places, and the keys of these."""
     keys = {m.Persona: names.personas, m.Scenario: names.scenarios, m.Label: names.labels, m.Caller: names.callers}
     columns = enumerate(m.Conversation._meta.sorted_fields)
     return [(at, keys[field.rel_model]) for at, field in columns if getattr(field, "rel_model", None) in keys]
@@ -437,7 +437,7 @@ def runs_of(store: Store, calls: Iterable[str]) -> dict[str, list[RunOfCall]]:
     return found
 
 
-# Let what told of calls before their end be no loss once the store holds these.
+# Let what told of calls before their end be no loss once the store has these.
 FIRST_REASON = (
     "CASE WHEN skipped > 0 THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
     " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
@@ -454,7 +454,7 @@ _UNENDED = (
 
 
 def settle_unended(store: Store) -> None:
-    """Let what told of calls before their end be superseded where the store holds these, and else be skipped."""
+    """Let what told of calls before their end be superseded where the store has these, and else be skipped."""
     rows = store.execute_sql(_UNENDED, (NOT_ENDED, NOT_ENDED))
     changed = [(wanted, key, file) for key, file, kind, wanted in rows if kind != wanted]
     if not changed:

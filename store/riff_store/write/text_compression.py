@@ -58,7 +58,7 @@ class TextCompressor:
         return self._engine.compress(text), self._key
 
     def is_kept(self, call: int, text: bytes) -> bool:
-        """Tell whether the words of a text are those that are kept of a call."""
+        """Return whether the words of a text are those that are kept of a call."""
         row = self._connection.execute(_KEPT, (call,)).fetchone()
         body, dictionary = row or (None, None)
         if not isinstance(body, bytes):
@@ -79,7 +79,7 @@ class TextCompressor:
     def renew(self, report: Callable[[int, int], None]) -> None:
         """Compress every transcript by a dictionary that is trained on those there are now, and drop all others.
 
-        `report` is told how many are done, and of how many.
+        `report` is shown how many are done, and of how many.
         """
         of_older = "SELECT conversation_id FROM transcript WHERE dictionary_id IS NOT NULL ORDER BY conversation_id"
         calls = [call for (call,) in self._connection.execute(of_older).fetchall()]

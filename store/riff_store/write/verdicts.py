@@ -1,6 +1,6 @@
 """Join judges' verdicts to their calls, choose which of several counts, and copy it to where means are taken.
 
-A verdict joins its call where exactly one call of its run has its id and all that it says of flow, agent and trial.
+A verdict joins its call where exactly one call of its run has its id and all that it reports of flow, agent and trial.
 One whose call is not there yet waits for it; one that does not decide between several calls waits too. Of those of one
 judge on one aspect of a call the latest `judged_at` counts; ties go to the later path and line.
 """
@@ -93,7 +93,7 @@ _AT_ONCE = 500
 
 
 class Named(NamedTuple):
-    """Hold a call and what tells it from others of its run that go by its name."""
+    """Describe a call and what tells it from others of its run that go by its name."""
 
     key: int
     flow: str
@@ -155,7 +155,7 @@ def settle(store: Store, changed: Changes) -> None:
 
 
 def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
-    """Join and choose anew what a batch touched; return the cells of calls that were there before and are judged."""
+    """Join and choose again what a batch touched; return the cells of calls that were there before and are judged."""
     if not _any_verdict(connection) and not _any_touched(connection):
         return set()
     connection.execute(_OF_NEW_CALLS, (changed.first, changed.last))
@@ -176,7 +176,7 @@ def unjoined(connection: Connection) -> Unjoined:
 
 
 def choose_all(connection: Connection) -> None:
-    """Choose anew for every call that was judged."""
+    """Choose again for every call that was judged."""
     begin(connection)
     connection.execute(_EVERY)
     _join(connection)

@@ -83,7 +83,7 @@ class Writer:
         self._rank = {stored_path(path): place for place, path in enumerate(paths)}
 
     def contracts(self) -> dict[str, str]:
-        """Return contracts of the flow files in the store: flow → JSON; of several files the last by path holds."""
+        """Return contracts of the flow files in the store: flow → JSON; of several files the last by path counts."""
         rows = self._store.execute_sql(
             "SELECT f.name, c.body FROM flow_contract c JOIN flow f ON f.id = c.flow_id"
             " JOIN source_file s ON s.id = c.source_file_id ORDER BY s.path"
@@ -91,7 +91,7 @@ class Writer:
         return dict(rows)
 
     def inputs(self) -> list[tuple[str, str]]:
-        """Return the paths and kinds of all inputs that the store holds, in the order of paths."""
+        """Return the paths and kinds of all inputs that the store has, in the order of paths."""
         return list(self._store.execute_sql("SELECT path, kind FROM source_file ORDER BY path"))
 
     def runs_of(self, calls: Iterable[str]) -> dict[str, list[RunOfCall]]:
@@ -139,7 +139,7 @@ class Writer:
     def pack(self, report: Callable[[int, int], None] | None = None) -> None:
         """Pack the columns of calls, once all that was to be written is: for a store of many calls.
 
-        `report` is told how many groups of calls are packed, and of how many.
+        `report` is shown how many groups of calls are packed, and of how many.
         """
         done = 0
         while True:
@@ -160,7 +160,7 @@ class Writer:
         self._texts.forget()
 
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult:
-        """Store what one file holds in place of what it held before; call it inside `batch`."""
+        """Store what one file has in place of what it held before; call it inside `batch`."""
         path = stored_path(file.path)
         known = None if rebuild else self.known(file)
         if known is not None:
@@ -184,9 +184,9 @@ class Writer:
     ) -> list[EditsResult]:
         """Store the edits of a repository's flows in place of those it had; call it inside `batch`.
 
-        `commits` are all that the repository knows, parents first; which edits a run contains is told by its commit
-        if it is one of them, else by time. With `rebuild` all edits that the store holds are forgotten first, those
-        of other repositories too.
+        `commits` are all that the repository knows, parents first; which edits a run contains is told by its commit if
+        it is one of them, else by time. With `rebuild` all edits that the store has are forgotten first, those of other
+        repositories too.
         """
         if rebuild:
             forget_edits(self._connection)
@@ -263,7 +263,7 @@ class Writer:
         return key, True
 
     def _clear(self, key: int) -> None:
-        """Take away what a file had brought; cells that it stood in are summed anew."""
+        """Take away what a file had brought; cells that it was in are summed again."""
         cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
         self._changed.shrunk.update(self._connection.execute(cells, (key,)).fetchall())
         verdicts.touch(self._connection, key)
@@ -273,7 +273,7 @@ class Writer:
             self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
 
     def orphaned(self) -> list[str]:
-        """Return paths of files whose call yielded to another file's that holds it no more: read them again."""
+        """Return paths of files whose call yielded to another file's that has it no more: read them again."""
         rows = self._store.execute_sql(
             "SELECT DISTINCT s.path FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id"
             " WHERE k.kind IN ('replaced', 'superseded') AND k.run IS NOT NULL"
@@ -282,7 +282,7 @@ class Writer:
         return [path for (path,) in rows]
 
     def superseded(self) -> list[SupersededFile]:
-        """Return the files whose calls yielded to another file's that holds them still, in the order of paths."""
+        """Return the files whose calls yielded to another file's that has them still, in the order of paths."""
         rows = self._store.execute_sql(
             "SELECT s.path, s.kind, s.sha256, s.size, s.reader, w.path, COUNT(DISTINCT c.id)"
             " FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id, source_file w,"
@@ -292,7 +292,7 @@ class Writer:
         return [SupersededFile(SourceFile(*row[:5]), *row[5:]) for row in rows]
 
     def held(self, paths: Iterable[str]) -> dict[str, HeldInput]:
-        """Return of each file how many calls the store holds from it, and how much of it does not count, and why."""
+        """Return of each file how many calls the store has from it, and how much of it does not count, and why."""
         found: dict[str, HeldInput] = {}
         wanted = list(paths)
         for start in range(0, len(wanted), _PATHS):
@@ -306,7 +306,7 @@ class Writer:
         return found
 
     def settle_unended(self) -> None:
-        """Let what told of calls before their end be no loss where the store holds these by now."""
+        """Let what told of calls before their end be no loss where the store has these by now."""
         settle_unended(self._store)
 
     def waiting_notes(self) -> int:
