@@ -28,7 +28,7 @@ _RANKS = {kind: rank for rank, kind in enumerate(_ORDER)}
 
 
 class Moment(NamedTuple):
-    """Name something that happened: `list` and `place` say where it is in the call; the end of the call is neither."""
+    """Name something that happened: `list` and `place` show where it is in the call; the end of the call is neither."""
 
     t: float | None
     list: str | None = None
@@ -50,7 +50,7 @@ def blame_of(call: Conversation, stream: Stream) -> Failure:
     """Return what went wrong first in a failed call: what its task tells comes first where states are derived."""
     visits = visits_of(call.events)
     places = place_tools(call, visits)
-    # A task that its source says was done tells nothing of a call that failed otherwise.
+    # A task that its source says was done shows nothing of a call that failed otherwise.
     of_task = call.origin == DERIVED and call.passed is not True
     blame = _of_task(call, visits, places) if of_task else None
     if blame is None:
@@ -216,7 +216,7 @@ def _guard_errors(call: Conversation, visits: Sequence[Visit], derived: bool) ->
     raised = [(at, each) for at, each in evaluated if says_something(each.error)]
     if not raised:
         return
-    # Where states are derived, a tool that failed is a guard that raised: the call of the tool tells more.
+    # Where states are derived, a tool that failed is a guard that raised: the call of the tool shows more.
     tools = {tool.name for tool in call.tool_calls} if derived else frozenset[str]()
     well = {each.guard: at for at, each in evaluated if not says_something(each.error)}
     for at, each in raised:
@@ -301,7 +301,7 @@ def _end_of_call(call: Conversation, stream: Stream, visit: Visit, last: int) ->
         if contract is not None and contract.final_statuses and call.final_status not in contract.final_statuses:
             yield _Found(last, "off contract", moment, call.final_status)
             return
-    # A tool that was called last is no terminal.
+    # A tool that was called last is not a terminal.
     ended = call.completed is True and call.origin != DERIVED
     if ended and (stop == "terminal" or (not stream.succeeded and (stop is None or call.passed is False))):
         yield _Found(last, "off contract", moment, call.final_state or stream.last_entered)
@@ -396,7 +396,7 @@ _BLANKS = re.compile(r"\s+")
 def error_class(error: object) -> str | None:
     """Return an error's message without numbers, ids, quoted parts and addresses, cut to 80 characters.
 
-    `None` where nothing is left that says anything.
+    `None` if nothing is left that says anything.
     """
     plain = _VARIABLE.sub(REMOVED, _line(_message(error)))
     found = _BLANKS.sub(" ", _RUN_OF_REMOVED.sub(REMOVED, plain)).strip()[:LONGEST_MESSAGE].strip()

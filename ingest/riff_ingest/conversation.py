@@ -39,12 +39,12 @@ class StateContract(msgspec.Struct, frozen=True):
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Return the tools, none where the state names none."""
+        """Return the tools, none if the state names none."""
         return (self.tool,) if isinstance(self.tool, str) else tuple(self.tool or ())
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """Hold a contract in the form in which scoring looks things up.
+    """Describe a contract in the form in which scoring looks things up.
 
     `outcomes` maps the terminals that are no working states to `success` or `escalation`;
     `segments` has the states whose segment is told, `required_slots` those that have to fill some, `tools` those that
@@ -64,10 +64,10 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 class Contract(msgspec.Struct, frozen=True, dict=True):
-    """Describe what a flow promises; `None` says that the flow does not define this part.
+    """Describe what a flow promises; `None` shows that the flow does not define this part.
 
-    Without `escalation_terminals` the names `escalated` and `escalate` are escalations;
-    an empty list says that the flow has none. `other_names` are what calls may call the flow besides.
+    Without `escalation_terminals` the names `escalated` and `escalate` are escalations; an empty list shows that the
+    flow has none. `other_names` are what calls may call the flow besides.
     """
 
     success_terminals: list[str] | None = None
@@ -97,7 +97,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
         return frozenset(self.required_slots or ()) | frozenset(self.completion_slots or ())
 
     def defines_success(self) -> bool:
-        """Tell whether any part says what a call has to reach, fill or report."""
+        """Return whether any part shows what a call has to reach, fill or report."""
         return bool(self.success_terminals or self.wanted_slots() or self.final_statuses or self.required_tools)
 
     def with_tools(self, tools: Mapping[str, str | None]) -> Contract:
@@ -111,7 +111,7 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def terms(self) -> Terms:
-        """Return the contract's terms, computed once: one contract holds for many calls."""
+        """Return the contract's terms, computed once: one contract applies for many calls."""
         successes, escalations = self.successes(), self.escalations()
         tools = {name: state.tools for name, state in self.states.items() if state.tools}
         callers: dict[str, list[str]] = {}
@@ -200,7 +200,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """Represent one call of a tool, by the agent or by the caller, and what came back.
 
     `state` is the state that called it, `seq` its place among events and turns where times are equal or missing.
-    `changes` says whether the tool changes something, `fits` whether the arguments fit its schema; `None`: not known.
+    `changes` shows whether the tool changes something, `fits` whether the arguments fit its schema; `None`: not known.
     """
 
     name: str
@@ -219,8 +219,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
     """Represent a reference action of the task: called or not, matched or not (docs/metrics.md, section 9).
 
-    `arguments` are those that the task asks for, `compared` the names of those that count (`None`: all). `changes` says
-    whether the tool changes something, `None` where the source does not know.
+    `arguments` are those that the task asks for, `compared` the names of those that count (`None`: all). `changes`
+    shows whether the tool changes something, `None` where the source does not know.
     """
 
     name: str
@@ -247,12 +247,12 @@ class ExpectedAnswer(msgspec.Struct, frozen=True, gc=False):
 class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats/transcripts.md.
 
-    Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
+    Not on the wire, but from sources that know more: `passed` shows whether the task was done, `measured` holds
     computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
-    call. `expected_steps` is `None` where the source does not know the task, and empty where the task asks for no step.
+    call. `expected_steps` is `None` where the source does not know the task, and empty if the task asks for no step.
     `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`. `stored` are figures
     that the source kept itself, by our name where they are the same figure on the same scale, else by its own.
-    `needs_verdict` says that only a reward or a scorer can tell whether the task was done, and that there is none,
+    `needs_verdict` shows that only a reward or a scorer can tell whether the task was done, and that there is none,
     `unknown_end` that its source has no such word as `stop_reason`, although others have it; `False` that it has one
     that no other has.
     """
@@ -278,14 +278,14 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     unknown_end: bool | None = None
 
     def ends_in_unknown_word(self) -> bool:
-        """Tell whether the word for its end is none that is known, and nothing says that it was not completed."""
+        """Return whether the word for its end is none that is known, and nothing shows that it was not completed."""
         is_unknown = self.unknown_end
         if is_unknown is None:
             is_unknown = self.stop_reason is not None and self.stop_reason not in ENDS
         return is_unknown and self.completed is not False
 
     def error_count(self) -> int:
-        """Return how many errors the call met; a request that was sent again is no error of the agent."""
+        """Return how many errors the call met; a request that was sent again is not an error of the agent."""
         if isinstance(self.errors, int):
             return self.errors
         return sum(not (isinstance(error, dict) and error.get("kind") == RETRIED) for error in self.errors)

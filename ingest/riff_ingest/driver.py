@@ -37,10 +37,10 @@ class SessionFacts(TypedDict, total=False):
 
 
 class Driver:
-    """Listen to the bus of one session until `finish`, and be told what no event says.
+    """Listen to the bus of one session until `finish`, and be shown what no event says.
 
-    A driver knows only the bus that it was given, so sessions that run at the same time cannot
-    mix. Slots follow from the events; `slot` sets what a slot holds at the end where that differs.
+    A driver knows only the bus that it was given, so sessions that run at the same time cannot mix. Slots follow from
+    the events; `slot` sets what a slot has at the end where that differs.
     """
 
     def __init__(self, bus: EventBus) -> None:
@@ -85,7 +85,7 @@ class Driver:
     ) -> None:
         """Note a tool call, in the state entered last; `error` is `None` unless it failed.
 
-        `changes` says whether the tool changes something, `fits` whether the arguments fit its schema.
+        `changes` shows whether the tool changes something, `fits` whether the arguments fit its schema.
         """
         seq = len(self._events) + len(self._turns)
         self._tool_calls.append(
@@ -93,7 +93,7 @@ class Driver:
         )
 
     def slot(self, name: str, value: Any) -> None:
-        """Set what a slot holds, as after a correction that fills it no second time."""
+        """Set what a slot has, as after a correction that fills it no second time."""
         self._slots[name] = value
 
     def failed(self, kind: str, message: str, *, t: float | None = None) -> None:

@@ -30,11 +30,11 @@ _DIFF = ("diff-tree", "--stdin", "-r", "-z", "-c", "--root", "--name-status", "-
 
 @dataclass(frozen=True, slots=True)
 class EditHistory:
-    """Hold the edits of each flow, oldest first. `repository` is the commit that its history begins with.
+    """Describe the edits of each flow, oldest first. `repository` is the commit that its history begins with.
 
-    `commits` are all that the repository knows, parents first. In a shallow clone what lies behind its
-    boundary is not known, in a partial one only renames without a change are. `undated` commits have no time
-    that could be used and are left out of the edits.
+    `commits` are all that the repository knows, parents first. In a shallow clone what is behind its boundary is not
+    known, in a partial one only renames without a change are. `undated` commits have no time that could be used and are
+    left out of the edits.
     """
 
     repository: str
@@ -57,9 +57,9 @@ class _Change(NamedTuple):
 
 
 def read_edits(directory: Path, patterns: Sequence[str], progress: Callable[[str], None] | None = None) -> EditHistory:
-    """Return the edits of the flows whose files match one of the patterns, in the repository that holds a directory.
+    """Return the edits of the flows whose files match one of the patterns, in the repository that has a directory.
 
-    `progress` is told what is being done. Raises `GitProblem` and `BadPattern`.
+    `progress` is shown what is being done. Raises `GitProblem` and `BadPattern`.
     """
     for pattern in patterns:
         parse_pattern(pattern)
@@ -233,7 +233,7 @@ _LOCALE = ("LANG", "LANGUAGE")
 
 
 class GitProblem(RiffError):
-    """Report that git cannot answer; the message says what to do."""
+    """Report that git cannot answer; the message shows what to do."""
 
 
 class NoHistory(GitProblem):
@@ -243,7 +243,7 @@ class NoHistory(GitProblem):
 
 
 class Repository:
-    """Ask the repository that a directory lies in; `prefix` is the directory's own path within it, `/` at its end."""
+    """Ask the repository that a directory is in; `prefix` is the directory's own path within it, `/` at its end."""
 
     def __init__(self, directory: Path) -> None:
         if not directory.is_dir():
@@ -341,7 +341,7 @@ _GIT_SPECIAL = re.compile(rb"([\\\[*?])")
 
 
 class BadPattern(UsageError):
-    """Refuse a pattern that cannot name the files of flows; the message says why."""
+    """Refuse a pattern that cannot name the files of flows; the message shows why."""
 
 
 @dataclass(frozen=True, slots=True)

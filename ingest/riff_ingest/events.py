@@ -73,7 +73,7 @@ ErrorReporter: TypeAlias = Callable[[Subscriber, Event, Exception], None]
 
 
 def report_to_stderr(subscriber: Subscriber, event: Event, error: Exception) -> None:
-    """Name a subscriber that failed, without the event's content (it holds callers' words)."""
+    """Name a subscriber that failed, without the event's content (it has callers' words)."""
     name = getattr(subscriber, "__qualname__", type(subscriber).__name__)
     print(f"event bus: {name} failed on {type(event).__name__}: {type(error).__name__}", file=sys.stderr)
 

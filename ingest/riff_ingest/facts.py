@@ -102,7 +102,7 @@ def facts_of(
 
 
 def _was_served(call: Conversation, stream: Stream) -> bool | None:
-    """Return whether the task was done where its source knows, else how the call ended; `None` where nothing tells."""
+    """Return whether the task was done where its source knows, else how the call ended; `None` if nothing shows."""
     if call.passed is not None or call.needs_verdict:
         return call.passed
     if stream.succeeded:
@@ -179,7 +179,7 @@ def _mismatches(call: Conversation, aspects: Mapping[str, float | None], states:
 
 
 def _times_that_run_back(call: Conversation) -> int:
-    """Return how often a time lies before the one before it, in that list of the call in which it is most often."""
+    """Return how often a time is before the one before it, in that list of the call in which it is most often."""
     most = 0
     for items in (call.turns, call.events, call.tool_calls):
         times = [item.t for item in items if item.t is not None]
@@ -230,13 +230,13 @@ def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> l
 def touched_by(
     call: Conversation, stream: Stream, states: list[StateAspects], tools: list[ToolAspects]
 ) -> Touched | None:
-    """Return what a call touched of its flow, `None` where nothing says that it touched anything."""
+    """Return what a call touched of its flow, `None` if nothing shows that it touched anything."""
     places: dict[str, int | None] = {row.state: row.position for row in states}
     if call.events:
         places |= stream.outcome_positions
         places |= {outcome: None for outcome in stream.outcomes if outcome not in places}
     in_order = None not in places.values()
-    # An outcome that a call came to as it left a state lies before what it entered next.
+    # An outcome that a call came to as it left a state is before what it entered next.
     names = sorted(places, key=lambda name: (places[name], name not in stream.outcomes)) if in_order else sorted(places)
     place_of = {name: place for place, name in enumerate(names)}
     visited, edges = len(names), set()

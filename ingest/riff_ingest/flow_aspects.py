@@ -59,7 +59,7 @@ def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
 
 
 def turn_latencies(call: Conversation, stream: Stream) -> list[float]:
-    """Return the latencies of the agent's turns in milliseconds, of what was said where there are no events."""
+    """Return the latencies of the agent's turns in milliseconds, of what was said if there are no events."""
     if call.events:
         return stream.latencies
     known = (turn.latency_ms for turn in call.turns if turn.role == "agent")
@@ -96,7 +96,7 @@ def _computed_elsewhere() -> tuple[tuple[Metric, Callable[[Conversation], Any]],
 
 
 def _correctness(call: Conversation, stream: Stream) -> float | None:
-    """Tell whether the task was passed where the source knows, else what the contract says of the call."""
+    """Return whether the task was passed where the source knows, else what the contract reports of the call."""
     if call.passed is not None:
         return 10.0 if call.passed else 0.0
     contract = call.contract
@@ -113,9 +113,9 @@ def _reached(call: Conversation, stream: Stream) -> float:
 
 
 def _slots(call: Conversation, stream: Stream) -> float:
-    """Return the share of the wanted slots that hold a value, and none that the caller's facts contradict.
+    """Return the share of the wanted slots that have a value, and none that the caller's facts contradict.
 
-    A slot that only a state requires is among them where it holds a wrong value.
+    A slot that only a state requires is among them where it has a wrong value.
     """
     wanted = stream.terms.wanted_slots
     wrong = _wrong_slots(call) if call.facts else frozenset[str]()
@@ -129,7 +129,7 @@ def _slots(call: Conversation, stream: Stream) -> float:
 
 
 def _wrong_slots(call: Conversation) -> frozenset[str]:
-    """Return the slots that hold at the end what contradicts the caller's facts."""
+    """Return the slots that have at the end what contradicts the caller's facts."""
     held = {event.slot: event.value for event in call.events if type(event) is SlotFilled and event.value is not None}
     held |= {slot: value for slot, value in call.slots.items() if value is not None}
     return frozenset(slot for slot, fact in call.facts.items() if contradicts(held.get(slot), fact))
@@ -150,7 +150,7 @@ def _tools(call: Conversation, stream: Stream) -> float:
 
 
 def _left_forward(state: str, call: Conversation, stream: Stream) -> bool:
-    """Tell whether a call went from a state to another one that hands nobody over, or on to the goal at its end."""
+    """Return whether a call went from a state to another one that hands nobody over, or on to the goal at its end."""
     if state not in stream.visits:
         return False
     if stream.visits[state].to_states.keys() - stream.terms.escalations - {state}:

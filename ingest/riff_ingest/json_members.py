@@ -22,7 +22,7 @@ _CUT = "truncated"
 
 
 class Member(NamedTuple):
-    """Hold the JSON of a member of an object, or of one element of a member that is a list, with its place there."""
+    """Keep the JSON of a member of an object, or of one element of a member that is a list, with its place there."""
 
     key: str
     value: bytes
@@ -32,7 +32,7 @@ class Member(NamedTuple):
 def read_members(path: Path, whole: Collection[str] = (), lists: Collection[str] = ()) -> Iterator[Member | str]:
     """Yield the members of the object that a plain or gzip file is, in their order, passing over any others.
 
-    Those of `whole` come whole, those of `lists` element by element where they are lists that hold any; a value that is
+    Those of `whole` come whole, those of `lists` element by element where they are lists that have any; a value that is
     too large is left out, with the reason. Raises `BrokenInput` where the file cannot be read any further, after all
     before it.
     """
@@ -44,7 +44,7 @@ class _TooLarge(BrokenInput):
 
 
 class _Scanner:
-    """Hold the part of a document that is looked at; `_at` is where the rest begins that is not read yet."""
+    """Keep the part of a document that is looked at; `_at` is where the rest begins that is not read yet."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -137,8 +137,8 @@ class _Scanner:
     def _end(self) -> int:
         """Return where the value ends that comes next.
 
-        The decoder finds it many times faster than anything else: it says where what follows begins. Where it finds
-        no JSON, as NaN is none, brackets tell.
+        The decoder finds it many times faster than anything else: it shows where what follows begins. If it finds no
+        JSON, as NaN is none, brackets tell.
         """
         while True:
             try:

@@ -54,7 +54,7 @@ def loads(data: bytes, defects: Counter[str] | None = None, *, what: str = "line
     except RecursionError as error:
         raise BrokenInput(f"{what} is nested too deeply") from error
     except (msgspec.MsgspecError, ValueError):
-        pass  # the standard library reads NaN, lone surrogates and huge numbers, and says what is wrong
+        pass  # the standard library reads NaN, lone surrogates and huge numbers, and shows what is wrong
     text = as_text(data, defects)
     try:
         return clean(json.loads(text, parse_int=_integer), defects)
@@ -106,9 +106,9 @@ def as_text(data: bytes, defects: Counter[str]) -> str:
 
 
 def clean(value: Any, defects: Counter[str], room: int | None = None) -> Any:
-    """Return the value as plain JSON can hold it; what it cannot becomes `None` (text: U+FFFD) and is counted.
+    """Return the value as plain JSON can contain it; what it cannot becomes `None` (text: U+FFFD) and is counted.
 
-    So is what lies more than `room` levels deep, those of `limits.depth` where nothing else is said.
+    So is what lies more than `room` levels deep, those of `limits.depth` if nothing else is said.
     """
     room = limits().depth if room is None else room
     if isinstance(value, str):
@@ -127,12 +127,12 @@ def clean(value: Any, defects: Counter[str], room: int | None = None) -> Any:
 
 
 def too_deep() -> str:
-    """Return what is wrong with a value in which lists and objects lie in each other too deeply."""
+    """Return what is wrong with a value in which lists and objects are in each other too deeply."""
     return f"nested too deeply, more than {limits().told('depth')}"
 
 
 def is_deep(value: Any, room: int | None = None) -> bool:
-    """Tell whether lists and objects lie in each other more than `room` levels deep, those of `limits.depth`."""
+    """Return whether lists and objects are in each other more than `room` levels deep, those of `limits.depth`."""
     if not isinstance(value, _BOXES):
         return False
     room = limits().depth if room is None else room
@@ -162,7 +162,7 @@ def _complaint(error: json.JSONDecodeError, text: str) -> str:
 
 
 def is_costly_toml(data: bytes) -> bool:
-    """Tell whether keys in a TOML document have so many parts that reading it takes minutes: the square of them."""
+    """Return whether keys in a TOML document have so many parts that reading it takes minutes: the square of them."""
     dots = (line.count(b".") for line in data.splitlines())
     return sum(count * count for count in dots if count > limits().depth) > _MOST_STEPS
 
@@ -222,9 +222,9 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
 def read_values(path: Path, is_wanted: Callable[[Any], bool] | None = None) -> Iterator[tuple[int, Any] | BrokenInput]:
     """Yield the values of a file with their lines: of one document, of a list in it, or of each of its lines.
 
-    What is one document has line 0. Those that are wanted are taken out of envelopes, and envelopes that hold none are
-    counted. What cannot be read is yielded as its reason. A value that is nested too deeply
-    lacks what lies below. Raises `BrokenInput` where the file cannot be read at all.
+    What is one document has line 0. Those that are wanted are taken out of envelopes, and envelopes that have none are
+    counted. What cannot be read is yielded as its reason. A value that is nested too deeply lacks what is below. Raises
+    `BrokenInput` where the file cannot be read at all.
     """
     closed = 0
     for found in _read_values(path, is_wanted):
@@ -267,7 +267,7 @@ def _value(data: bytes, what: str) -> Any:
 
 
 def _has_values(path: Path, lines: int) -> bool:
-    """Tell whether one of the first lines is an object or a list by itself."""
+    """Return whether one of the first lines is an object or a list by itself."""
     return any(_is_value(line) for _, line in islice(read_lines(path), lines))
 
 
@@ -292,10 +292,10 @@ _EVENTS = ("event", "name", "type")
 
 
 def opened(value: Any, is_wanted: Callable[[Any], bool], most: int | None = None, room: int = _LAYERS) -> list[Any]:
-    """Return what is wanted: the value, else what lies in its envelopes, each a key, a list or a text of JSON.
+    """Return what is wanted: the value, else what is in its envelopes, each a key, a list or a text of JSON.
 
-    Of a call that is handed on beside its event both come, as its platform has them. What lies in a list with something
-    that is wanted and is not comes as it is, so that it is told of. Of lists `most` are looked at, else all.
+    Of a call that is handed on beside its event both come, as its platform has them. What is in a list with something
+    that is wanted and is not comes as it is, so that it is shown of. Of lists `most` are looked at, else all.
     """
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
@@ -323,7 +323,7 @@ def _with_event(envelope: Mapping[str, Any], value: Any, is_wanted: Callable[[An
 
 
 def is_closed(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
-    """Tell whether a value is an envelope that holds nothing that is wanted."""
+    """Return whether a value is an envelope that has nothing that is wanted."""
     return not is_wanted(value) and not object_of(value).keys().isdisjoint(ENVELOPES)
 
 
@@ -444,7 +444,7 @@ def moment(milliseconds: float | None) -> str | None:
 
 @lru_cache(maxsize=1024)
 def parse_time(text: str) -> int | None:
-    """Parse RFC 3339 into microseconds since the epoch in UTC, `None` for what is no time; without a zone it is UTC.
+    """Parse RFC 3339 into microseconds since the epoch in UTC, `None` for what is not a time; without a zone it is UTC.
 
     A date alone is its midnight; digits below a microsecond are dropped.
     """

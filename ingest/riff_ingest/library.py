@@ -38,7 +38,7 @@ _VERSION = 1
 class StoredConversations:
     """Count what became of conversations: new in the store, in place of an earlier form, or there as they are.
 
-    `forgotten` were taken out of the store (`riff-tui forget`) and stay out. `notes` says what was wrong with them,
+    `forgotten` were taken out of the store (`riff-tui forget`) and stay out. `notes` shows what was wrong with them,
     such as defects of their event streams.
     """
 
@@ -78,8 +78,8 @@ def read_source(path: str | os.PathLike[str], *, kind: str | None = None) -> Sou
     """Read the conversations of a file or a directory, whatever source they come from, one at a time.
 
     `kind` takes every file for that kind instead of looking at its content. What is left out is in `skipped` of the
-    reader, which is complete once the reader is exhausted. Raises `UsageError` where there is nothing at the path, or
-    no such kind.
+    reader, which is complete once the reader is exhausted. Raises `UsageError` if there is nothing at the path, or no
+    such kind.
     """
     if not os.path.exists(path):
         raise UsageError(f"{os.fspath(path)}: there is no such file or directory")
@@ -89,7 +89,7 @@ def read_source(path: str | os.PathLike[str], *, kind: str | None = None) -> Sou
 
 
 class SkippedPart(NamedTuple):
-    """Hold something that was not taken as it stood, and the path of the input that holds it."""
+    """Describe something that was not taken as it was, and the path of the input that has it."""
 
     path: str
     note: Skipped

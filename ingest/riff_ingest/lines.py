@@ -48,7 +48,7 @@ class BrokenInput(RiffError):
 
 
 def digest(path: Path) -> tuple[str, int]:
-    """Return the SHA-256 (hexadecimal) and the size in bytes of a file as it lies there; raise `BrokenInput`."""
+    """Return the SHA-256 (hexadecimal) and the size in bytes of a file as it is there; raise `BrokenInput`."""
     try:
         with _open(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
@@ -206,7 +206,7 @@ def read_start(path: Path) -> bytes:
 
 
 class _Rest(bytes):
-    """Hold the bytes after the last line end."""
+    """Keep the bytes after the last line end."""
 
 
 def _raise(problem: BrokenInput) -> None:
@@ -288,7 +288,7 @@ def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Tell whether a line that lost its end is still a document: then it was the last one."""
+    """Return whether a line that lost its end is still a document: then it was the last one."""
     try:
         msgspec.json.decode(line, type=msgspec.Raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -305,7 +305,7 @@ def _limit(value: int, unit: str, meaning: str, *, highest: int) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Hold the limits; the `unit` of each, its `meaning` and the `highest` that it may be are with its field."""
+    """Describe the limits; the `unit` of each, its `meaning` and the `highest` that it may be are with its field."""
 
     line_mib: int = _limit(64, "MiB", "a line, a call in a JSON document of many, a member of a zip file", highest=1024)
     document_mib: int = _limit(16, "MiB", "a file that is one JSON or TOML document", highest=1024)
@@ -332,7 +332,7 @@ class Limits:
         return f"{getattr(self, name):,} {_units[name]} (limits.{name})"
 
     def digest(self) -> str:
-        """Return what tells these limits of inputs from others, nothing for those that hold where nobody set any."""
+        """Return what tells these limits of inputs from others, nothing for those that have if nobody set any."""
         of_inputs = dataclasses.replace(self, statement_steps=STEPS_PER_BYTE)
         return "" if of_inputs == Limits() else hashlib.sha256(repr(of_inputs).encode()).hexdigest()
 
@@ -342,7 +342,7 @@ _in_force = Limits()
 
 
 def limits() -> Limits:
-    """Return the limits that hold in this process."""
+    """Return the limits that have in this process."""
     return _in_force
 
 

@@ -1,4 +1,4 @@
-"""Read and score inputs, one after the other or in other processes, and hand on what they hold in their order."""
+"""Read and score inputs, one after the other or in other processes, and hand on what they have in their order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Item: TypeAlias = ConversationFacts | JudgedScore | Annotation | DescribedFlow |
 
 @dataclass(slots=True)
 class InputPlan:
-    """Hold an input, what it is taken for, and why it cannot be read, if so: as a `note` of which kind."""
+    """Describe an input, what it is taken for, and why it cannot be read, if so: as a `note` of which kind."""
 
     file: SourceFile
     reason: str = ""
@@ -48,7 +48,7 @@ class InputPlan:
 
     @property
     def source(self) -> Source | None:
-        """Return the source that reads the input, `None` where nothing does."""
+        """Return the source that reads the input, `None` if nothing does."""
         return source_of(self.file.kind)
 
 
@@ -105,7 +105,7 @@ def plan_retries(
     stored: Iterable[tuple[str, str]],
     plan: Callable[[Sequence[Path], str], list[InputPlan]],
 ) -> list[InputPlan]:
-    """Let each attempt at a task know of those after it, and return plans of earlier ones that the store holds.
+    """Let each attempt at a task know of those after it, and return plans of earlier ones that the store has.
 
     `stored` are the paths and kinds of inputs of the store; `plan` plans some of a kind.
     """
@@ -161,7 +161,7 @@ def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | No
 
 
 def is_unchanged(file: SourceFile) -> bool:
-    """Say whether an input is still there as it was read."""
+    """Return whether an input is still there as it was read."""
     source = source_of(file.kind)
     try:
         return (source.digest if source else digest)(Path(file.path)) == (file.sha256, file.size)
@@ -175,7 +175,7 @@ def plan_left_out(path: str, reason: str, note: str = "skipped") -> InputPlan:
 
 
 def load(plan: InputPlan) -> Iterator[Item]:
-    """Yield everything that an input holds, scored; what is broken comes as `Skipped`."""
+    """Yield everything that an input has, scored; what is broken comes as `Skipped`."""
     return scored(plan, read_input(plan))
 
 
@@ -200,7 +200,7 @@ def read_input(plan: InputPlan) -> Iterator[ReadItem]:
         yield from plan.source.items(Path(plan.file.path), plan.context)
 
 
-# Read and score files in other processes, and hand on what they hold in its order.
+# Read and score files in other processes, and hand on what they have in its order.
 SMALL_BYTES = 32 * 1024 * 1024
 """A larger file is not passed on whole, which would need memory for all of it."""
 SHARED_BYTES = 8 * 1024 * 1024
@@ -214,14 +214,14 @@ _Done = TypeVar("_Done")
 
 
 class _Piece(NamedTuple):
-    """Hold some lines of a file, and which contracts the lines before them were known to tell."""
+    """Describe some lines of a file, and which contracts the lines before them were known to tell."""
 
     lines: list[tuple[int, bytes]]
     before: dict[FlowOfRun, Contract]
 
 
 class _Loaded(NamedTuple):
-    """Hold what a piece holds, the contracts that it tells, and those of lines before it that it asked for."""
+    """Describe what a piece has, the contracts that it tells, and those of lines before it that it asked for."""
 
     items: _Packed
     given: dict[FlowOfRun, Contract]
@@ -302,7 +302,7 @@ def _ahead(plans: Sequence[InputPlan], workers: _Workers) -> Iterator[tuple[Inpu
 
 
 def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
-    """Yield what a file holds, of which each process reads some lines at a time.
+    """Yield what a file has, of which each process reads some lines at a time.
 
     A line may need a contract that an earlier one tells. A piece that was read without knowing it is read again here.
     """
@@ -357,7 +357,7 @@ def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
 
 
 def _begin(of_parent: Limits) -> None:
-    """Take over what a process does not know that was started anew."""
+    """Take over what a process does not know that was started again."""
     gc.disable()  # as it is where one process does it all: what is read holds no cycles
     set_limits(of_parent)
     _end_with_parent()

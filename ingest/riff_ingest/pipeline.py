@@ -81,7 +81,7 @@ class Progress:
 
 @dataclass(slots=True)
 class IngestSummary:
-    """Hold what became of every input, and how many inputs used each dataset and agent's file.
+    """Describe what became of every input, and how many inputs used each dataset and agent's file.
 
     `run_inputs` counts the inputs by the path of such a file, `dropped` by path the calls of files that were not read
     along and still hold them, in whose place those of these files count, `unjoined` the verdicts in the store that are
@@ -115,7 +115,7 @@ class IngestSummary:
 
     @property
     def replaced(self) -> int:
-        """Count the conversations of these files that stand again further down or in another file, and count there."""
+        """Count the conversations of these files that are again further down or in another file, and count there."""
         return sum(result.replaced for result in self.results)
 
     @property
@@ -135,7 +135,7 @@ class IngestSummary:
 
     @property
     def is_empty(self) -> bool:
-        """Say whether nothing was taken from any file, nor had been before."""
+        """Return whether nothing was taken from any file, nor had been before."""
         return not any(
             result.conversations
             or result.scores
@@ -209,7 +209,7 @@ def _judges_by_name(plan: InputPlan) -> bool:
 
 
 def _with_runs(plans: list[InputPlan], writer: FactsWriter, plan: Callable[..., list[InputPlan]]) -> list[InputPlan]:
-    """Let inputs that judge calls without their run know which runs have these, also those that the store holds."""
+    """Let inputs that judge calls without their run know which runs have these, also those that the store has."""
     given = {os.path.abspath(each.file.path) for each in plans}
     kinds = {each.kind for each in sources() if each.judged_calls is not None}
     stored = [(path, kind) for path, kind in writer.inputs() if kind in kinds and path not in given]
@@ -223,7 +223,7 @@ def _with_runs(plans: list[InputPlan], writer: FactsWriter, plan: Callable[..., 
 
 
 def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
-    """Let the summary say what the store holds in the end, since files take calls from each other."""
+    """Let the summary say what the store has in the end, since files take calls from each other."""
     last = {result.path: result for result in summary.results}
     writer.settle_unended()
     for path, held in writer.held(last).items():
@@ -340,6 +340,6 @@ class _IngestRun:
 
 
 def _has_verdicts_only(pending: _Read | None) -> bool:
-    """Tell whether a file may go in with the calls before it, since it has none of its own."""
+    """Return whether a file may go in with the calls before it, since it has none of its own."""
     source = None if pending is None else pending[0].source
     return source is not None and not source.keeps_text

@@ -80,14 +80,14 @@ _SHOWN_LABELS = 5
 
 
 class Parted(NamedTuple):
-    """Hold what was said, with the side that said it, and why some of it was not taken."""
+    """Describe what was said, with the side that said it, and why some of it was not taken."""
 
     said: list[tuple[str, str]]
     problem: str | None = None
 
 
 def parted(transcript: str, sides: Mapping[str, str], private: PrivateValues) -> Parted:
-    """Return a transcript as turns: `sides` are those that labels stand for, in lower case.
+    """Return a transcript as turns: `sides` are those that labels represent, in lower case.
 
     A line that begins with a label and a colon begins a turn, and others go on with it. A text of one line is parted at
     the labels in it.
@@ -110,7 +110,7 @@ def parted(transcript: str, sides: Mapping[str, str], private: PrivateValues) ->
     return Parted(said, "what comes before the first speaker of the transcript is left out" if before else None)
 
 
-# Make a conversation of a call that a platform held: with its end, and with what a flow file says of that.
+# Make a conversation of a call that a platform held: with its end, and with what a flow file reports of that.
 UNKNOWN = "(unknown)"
 ESCALATED = "escalated"
 HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
@@ -127,7 +127,8 @@ HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
 class CallEnding(NamedTuple):
     """Hold why a call ended, whether somebody else was to take it, and whether that is no word that is known.
 
-    `error` says why it does not count, `None` where it counts; `lost_transfer` is the word for a hand-over that failed.
+    `error` shows why it does not count, `None` where it counts; `lost_transfer` is the word for a hand-over that
+    failed.
     """
 
     stop_reason: str | None
@@ -147,10 +148,9 @@ def ended_call(
 ) -> Conversation:
     """Return a call as it went and ended.
 
-    Whether it was completed is told by the terminals of its flow's contract, and by nothing else: without one it is
-    not known, nor where none was reached and it ended with a word that is not known; states that were derived are none
-    of the flow's. `handing_over` is the state that does nothing but
-    hand a call over, where there is no contract to say so.
+    Whether it was completed is told by the terminals of its flow's contract, and by nothing else: without one it is not
+    known, nor if none was reached and it ended with a word that is not known; states that were derived are none of the
+    flow's. `handing_over` is the state that does nothing but hand a call over, if there is no contract to say so.
     """
     if not isinstance(states, ObservedStates):
         contract = None
@@ -201,12 +201,12 @@ def with_escalation(contract: Contract | None) -> Contract | None:
     return msgspec.structs.replace(contract, escalation_terminals=[*contract.escalation_terminals, ESCALATED])
 
 
-# Hold what a platform's own judge said of a call.
+# Hold what a platform's own judge said about a call.
 LONGEST_RATIONALE = 1000
 
 
 class PlatformVerdict(NamedTuple):
-    """Hold one verdict: a score from 0 to 10, `None` where there is none, and why."""
+    """Describe one verdict: a score from 0 to 10, `None` if there is none, and why."""
 
     aspect: str
     score: float | None
@@ -233,7 +233,7 @@ class PlatformVerdict(NamedTuple):
 
 
 class ReadCall(NamedTuple):
-    """Hold a conversation, the verdicts on it with their time, and notes on how it was read."""
+    """Describe a conversation, the verdicts on it with their time, and notes on how it was read."""
 
     conversation: Conversation
     verdicts: list[PlatformVerdict]
@@ -307,7 +307,7 @@ CandidateOf: TypeAlias = Callable[[Any], Candidate | None]
 
 
 class CallRecord(NamedTuple):
-    """Hold a record with its number, that of its line or its place in the list, from 1."""
+    """Describe a record with its number, that of its line or its place in the list, from 1."""
 
     number: int
     value: Any
@@ -321,7 +321,7 @@ def read_calls(
     read_call: Callable[[CallRecord], ReadCall],
     is_call: Callable[[Any], bool] | None = None,
 ) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
-    """Yield the calls of a file with the verdicts on them; never raises on what they hold.
+    """Yield the calls of a file with the verdicts on them; never raises on what they have.
 
     Numbers are those of lines, or places in a list.
     """
@@ -383,7 +383,7 @@ def read_call_records(
 
 
 def is_lines(path: Path) -> bool:
-    """Tell whether a file has a value on each line, and is not one document."""
+    """Return whether a file has a value on each line, and is not one document."""
     head = [line for _, line in islice(read_lines(path, lambda problem: None), _HEAD_LINES)]
     if len(head) < 2 or head[0].lstrip()[:1] == b"[" or head[0].strip() == b"{":
         return False

@@ -29,7 +29,7 @@ _SIGNED = re.compile(r"sig|token|key|credential|expires|auth|x-amz|x-goog", re.I
 
 
 class PrivateValues:
-    """Hold what must not be stored of a call, and take it out of texts and of plain JSON values."""
+    """Keep what must not be stored of a call, and take it out of texts and of plain JSON values."""
 
     def __init__(self, numbers: Iterable[Any] = (), tokens: Iterable[Any] = (), addresses: Iterable[Any] = ()) -> None:
         exact = [(text, TOKEN) for text in _texts(tokens) if len(text) >= _SHORTEST_TOKEN]
@@ -58,7 +58,7 @@ class PrivateValues:
         return text
 
     def value(self, value: Any, room: int | None = None) -> Any:
-        """Return a plain JSON value without them; what lies too deep in it becomes `None`."""
+        """Return a plain JSON value without them; what is too deep in it becomes `None`."""
         if isinstance(value, str):
             return self.text(value)
         room = limits().depth if room is None else room
@@ -151,7 +151,7 @@ def private_of_agent(document: Mapping[str, Any]) -> PrivateValues:
 
 
 def _is_odd(value: str) -> bool:
-    """Tell whether the value of a header may be a secret, and not a word by which a state may be called as well."""
+    """Return whether the value of a header may be a secret, and not a word by which a state may be called as well."""
     return len(value) >= _LONG_VALUE or _DIGIT.search(value) is not None
 
 
@@ -164,7 +164,7 @@ def short_words(words: str, private: PrivateValues, longest: int = 60) -> str:
 
 
 def _hidden_secret(match: re.Match[str]) -> str:
-    """Return what stands for a secret; a long word without a digit is none, nor are digits without a letter."""
+    """Return what represents a secret; a long word without a digit is none, nor are digits without a letter."""
     return TOKEN if _DIGIT.search(match[0]) and _LETTER.search(match[0]) else match[0]
 
 
@@ -196,7 +196,7 @@ def _number_pattern(text: str) -> str | None:
 
 
 def _hidden(match: re.Match[str]) -> str:
-    """Return what stands for a token, and anything else as it is; of one that is signed parts follow its beginning."""
+    """Return what represents a token, and anything else as it is; of one that is signed parts follow its beginning."""
     if not match[0].startswith("eyJ"):
         return TOKEN
     begins = _TOKEN_BEGINS.search(match[0])

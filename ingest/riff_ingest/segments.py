@@ -117,7 +117,7 @@ def segment_of_tool(tool: str) -> str:
 
 
 def hands_over(tool: str) -> bool:
-    """Tell whether a tool hands the call to a human, by its name; one that transfers anything else does not."""
+    """Return whether a tool hands the call to a human, by its name; one that transfers anything else does not."""
     first, _, rest = _in_snake_case(tool).partition("_")
     to_whom = rest.removeprefix("to_").removeprefix("live_")
     return first == "escalate" or (

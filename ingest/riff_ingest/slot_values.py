@@ -18,11 +18,11 @@ Words: TypeAlias = tuple[str, ...]
 
 
 def contradicts(said: Any, fact: Any) -> bool:
-    """Tell whether a value that was noted cannot be what the caller had to say.
+    """Return whether a value that was noted cannot be what the caller had to say.
 
     Case, accents, blanks and punctuation do not count, numbers may be spelled out, and lists have no order. A value
-    that says less or more than the fact, or that cannot be compared with it, contradicts nothing. A fact may be a table
-    of `value` and `say`, of which either is right.
+    that shows less or more than the fact, or that cannot be compared with it, contradicts nothing. A fact may be a
+    table of `value` and `say`, of which either is right.
     """
     if said is None or fact is None:
         return False
@@ -76,7 +76,7 @@ def _truth(value: Any) -> bool | None:
 
 
 def _numbers(value: Any) -> set[float]:
-    """Return the numbers that a value may stand for."""
+    """Return the numbers that a value may represent."""
     if not isinstance(value, str):
         return {value}
     text = _THOUSANDS.sub("", value[:LONGEST])
@@ -89,7 +89,7 @@ _DECIMAL = re.compile(r"(?<![\w.])-?[0-9]{1,300}(?:\.[0-9]{1,300})?")
 
 
 def _agree(one: Words, other: Words) -> bool:
-    """Tell whether two rows of words are the same in whatever order or parted, or one is a part of the other."""
+    """Return whether two rows of words are the same in whatever order or parted, or one is a part of the other."""
     if "".join(one) == "".join(other) or sorted(one) == sorted(other):
         return True
     short, long = sorted((one, other), key=len)
@@ -97,7 +97,7 @@ def _agree(one: Words, other: Words) -> bool:
 
 
 def _only_dates(text: str, others: Sequence[Words]) -> bool:
-    """Tell whether a text is a date where the other has no number, such as a day that is told from today on."""
+    """Return whether a text is a date where the other has no number, such as a day that is told from today on."""
     return _DATE.search(text) is not None and not any(word.isdigit() for words in others for word in words)
 
 
@@ -191,7 +191,7 @@ def _with_digits(words: Sequence[str]) -> Iterator[str]:
 
 
 def _number_at(words: Sequence[str], place: int) -> tuple[str | None, int]:
-    """Return the number that begins at a place in digits, and where it ends; `None` where none does."""
+    """Return the number that begins at a place in digits, and where it ends; `None` if none does."""
     first, end = _plain_number(words, place)
     if first is None or end >= len(words) or (words[end] != "hundred" and words[end] not in _SCALES):
         return first, end

@@ -31,7 +31,7 @@ ReadItem: TypeAlias = Conversation | tuple[int, Conversation] | JudgedScore | An
 
 @dataclass
 class FileHead:
-    """Hold the beginning of a file, as raw bytes in UTF-8, and read more of it where somebody asks."""
+    """Describe the beginning of a file, as raw bytes in UTF-8, and read more of it where somebody asks."""
 
     path: Path
     start: bytes = b""
@@ -43,13 +43,13 @@ class FileHead:
 
     @cached_property
     def is_lines(self) -> bool:
-        """Tell whether an object ends with the first line and another begins: the file is no single document."""
+        """Return whether an object ends with the first line and another begins: the file is no single document."""
         first, end, rest = self.start.partition(b"\n")
         return bool(end) and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the object or table that the whole file is, empty where it is none."""
+        """Return the object or table that the whole file is, empty if it is none."""
         value = self._loaded[0]
         return value if isinstance(value, dict) else {}
 
@@ -73,7 +73,7 @@ class FileHead:
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """Hold what a reader may need beside its input.
+    """Describe what a reader may need beside its input.
 
     Contracts by flow, files that the user named for all runs, the phases of tools as the user set them, the inputs that
     are later attempts at the same task, in their order, and the runs that have a call of a name, by these names.
@@ -98,9 +98,9 @@ class Attempt(NamedTuple):
 class DirectoryInput:
     """Describe a source whose inputs are directories.
 
-    `claims` says whether a directory is one input as a whole, `digest` returns the SHA-256 and the size of what is
-    read of it, `set_aside` says why a directory and everything in it is left out on purpose, `None` where it is not.
-    `accompanies` says whether a file lies beside such directories and is read with them, so that nobody misses it.
+    `claims` shows whether a directory is one input as a whole, `digest` returns the SHA-256 and the size of what is
+    read of it, `set_aside` shows why a directory and everything in it is left out on purpose, `None` where it is not.
+    `accompanies` shows whether a file is beside such directories and is read with them, so that nobody misses it.
     """
 
     claims: Callable[[Path], bool]
@@ -166,7 +166,7 @@ class Source:
     rank: int = 50
 
     def is_named(self, name: str) -> bool:
-        """Tell whether a file name is one of this kind's."""
+        """Return whether a file name is one of this kind's."""
         return any(fnmatchcase(name, pattern) for pattern in self.names)
 
     def items(self, path: Path, context: ReadContext) -> Iterator[ReadItem]:
@@ -182,7 +182,7 @@ class Source:
 
 
 def numbered(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
-    """Yield items with their verdicts numbered from 1, where several stand in one place of a file.
+    """Yield items with their verdicts numbered from 1, where several are in one place of a file.
 
     The store tells the verdicts of a file apart by their lines.
     """
@@ -210,7 +210,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def run_of(path: Path) -> str:
-    """Return the run of an input that names none: the name of the directory that holds it."""
+    """Return the run of an input that names none: the name of the directory that has it."""
     return text_of(os.path.basename(os.path.dirname(os.path.abspath(path)))) or ROOT
 
 
@@ -229,7 +229,7 @@ FlowOfRun: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True)
 class Contracts:
-    """Hold what some lines of a file tell those after them: the contract of a flow in a run.
+    """Describe what some lines of a file tell those after them: the contract of a flow in a run.
 
     `before` is what earlier lines told, `given` what these tell, `asked` what they took of `before` or found missing.
     """

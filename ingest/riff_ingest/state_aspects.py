@@ -36,7 +36,7 @@ def compute_state_aspects(
 
 
 def was_served(stream: Stream, contract: Contract | None, completed: bool | None) -> bool | None:
-    """Tell whether a call came to its end, `None` where nothing says so.
+    """Return whether a call came to its end, `None` if nothing shows so.
 
     Reaching a success terminal says it whatever the flag says; without the flag, not reaching any of the terminals
     that the contract names says the opposite.
@@ -120,10 +120,10 @@ class Visits(msgspec.Struct, gc=False):
 
 
 class Stream(msgspec.Struct, gc=False):
-    """Hold what a call's events say: its visits by state in order of first entry, and the call's turns.
+    """Describe what a call's events say: its visits by state in order of first entry, and the call's turns.
 
     `last_working` is the state entered last that is no outcome, `last_entered` any; `outcomes` holds those that were
-    entered or exited to, `outcome_positions` at which visit first. `slots` says what was filled in which state,
+    entered or exited to, `outcome_positions` at which visit first. `slots` shows what was filled in which state,
     `guards` have how they turned out before their name; `latencies` are those of all turns, in milliseconds.
     """
 
@@ -148,12 +148,12 @@ class Stream(msgspec.Struct, gc=False):
 
     @property
     def escalated(self) -> bool:
-        """Tell whether the call was handed to a human."""
+        """Return whether the call was handed to a human."""
         return "escalation" in self.outcomes.values()
 
     @property
     def succeeded(self) -> bool:
-        """Tell whether the call reached a success terminal."""
+        """Return whether the call reached a success terminal."""
         return "success" in self.outcomes.values()
 
     def end_in(self, final_state: str | None) -> None:
@@ -235,7 +235,7 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
 
 
 def says_something(error: object) -> bool:
-    """Tell whether the error of a guard is one: null, false, 0 and an empty text are none."""
+    """Return whether the error of a guard is one: null, false, 0 and an empty text are none."""
     return not (error is None or error is False or error == "" or (isinstance(error, int | float) and error == 0))
 
 

@@ -38,7 +38,7 @@ class ToolStates:
         return self.states[-1] if self.states else None
 
     def begin(self, t: float | None = None) -> None:
-        """Open the call where nothing has."""
+        """Open the call if nothing has."""
         if not self.states:
             self._enter(self._opening, OPENING if self._opening == OPENING else None, t)
 
@@ -75,10 +75,11 @@ class ToolStates:
         changes: bool | None = None,
         fits: bool | None = None,
     ) -> None:
-        """Take a call of a tool with what came back; `error` says what went wrong, in the visit of this call.
+        """Take a call of a tool with what came back; `error` shows what went wrong, in the visit of this call.
 
-        Only a call of the agent that failed is a guard that raised: what fails for callers is no error of the agent.
-        `state` is another name for it where the tool's own says too little, `segment` its phase where that is known.
+        Only a call of the agent that failed is a guard that raised: what fails for callers is not an error of the
+        agent. `state` is another name for it where the tool's own says too little, `segment` its phase where that is
+        known.
         """
         self.begin(t)
         self._visit(state or name, by, segment, t)
@@ -162,8 +163,8 @@ def answers_in_order(steps: Iterable[tuple[Hashable | None, bool]]) -> dict[int,
     """Return the places of calls of tools with those of their answers; steps are ids, and whether each is an answer.
 
     Ids come back: some models have the name of the tool for one. An answer belongs to the last call of its id that has
-    none yet, and several in a row to as many calls in theirs. One that stands before its call belongs to it where
-    nothing else has that id.
+    none yet, and several in a row to as many calls in theirs. One that is before its call belongs to it if nothing else
+    has that id.
     """
     found: dict[int, int] = {}
     waiting, arrived, early = defaultdict[Hashable, list[int]](list), defaultdict[Hashable, list[int]](list), {}
@@ -210,7 +211,7 @@ def changes(name: str, contract: Contract | None = None, told: bool | None = Non
 
 @lru_cache(maxsize=4096)
 def changes_by_name(name: str) -> bool:
-    """Tell whether a tool changes something by its name, without the names of what it belongs to.
+    """Return whether a tool changes something by its name, without the names of what it belongs to.
 
     The first word decides, but for checking in and out, which are no looks. One that hands the call over changes
     nothing: that is how the call ends.

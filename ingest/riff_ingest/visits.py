@@ -14,10 +14,10 @@ LOOPING = 3
 
 
 class Visit(msgspec.Struct, gc=False):
-    """Hold one visit to a state; times in seconds, `None` where the source has no clock.
+    """Describe one visit to a state; times in seconds, `None` where the source has no clock.
 
-    `first` and `last` are the places of the events that enter and leave it. `loops` says that it is a third or later
-    entry and that no slot was filled for the first time since the entry before. `open` says that nothing has left it.
+    `first` and `last` are the places of the events that enter and leave it. `loops` shows that it is a third or later
+    entry and that no slot was filled for the first time since the entry before. `open` shows that nothing has left it.
     """
 
     state: str
@@ -58,10 +58,10 @@ def _close(visit: Visit, t: float | None, to: str | None, at: int) -> None:
 
 
 def place_tools(call: Conversation, visits: Sequence[Visit]) -> list[int | None]:
-    """Return the place of the visit that each tool was called in, `None` where nothing tells.
+    """Return the place of the visit that each tool was called in, `None` if nothing shows.
 
-    That is a visit to the state that the call names, or the contract, or that is called after the tool; of several,
-    and where nothing names one, the place among the events decides, else the clock.
+    That is a visit to the state that the call names, or the contract, or that is called after the tool; of several, and
+    if nothing names one, the place among the events decides, else the clock.
     """
     if not visits:
         return [None] * len(call.tool_calls)
@@ -91,8 +91,8 @@ def named_state(call: Conversation, tool: ToolCall, visited: Container[str]) -> 
 def _place(call: Conversation, tool: ToolCall, visits: Sequence[Visit], choice: Sequence[int] | None) -> int | None:
     """Return which of some visits, or of all, a tool was called in.
 
-    Where one visit ends as another begins it was the first, whose work moved the call on, unless the second is named
-    after the tool; between two visits it was the one that had ended.
+    If one visit ends as another begins it was the first, whose work moved the call on, unless the second is named after
+    the tool; between two visits it was the one that had ended.
     """
     among = range(len(visits)) if choice is None else choice
     if tool.seq is not None:

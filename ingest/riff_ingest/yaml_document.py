@@ -92,7 +92,7 @@ def _key(key: Any) -> str:
 
 
 def _includes(error: Exception) -> bool:
-    """Tell whether a document stands in several files, as those of some programs do."""
+    """Return whether a document is in several files, as those of some programs do."""
     return "'!include'" in str(getattr(error, "problem", ""))
 
 

@@ -30,7 +30,7 @@ def segments(turns: Turns, role: str, last_moment: float) -> dict[int, Segments]
 def latencies(user: Mapping[int, Segments | None], assistant: Mapping[int, Segments | None]) -> dict[int, float]:
     """Return seconds from the caller's last sound in a turn to the agent's first.
 
-    Below zero where the agent barged in.
+    Below zero if the agent barged in.
     """
     found = {}
     for turn in sorted(user.keys() & assistant.keys()):
@@ -57,7 +57,7 @@ class MetricContext:
       never voiced leaves `None`.
     - `audio_timestamps_user_turns`, `audio_timestamps_assistant_turns`: segments of audio as (start, end) in seconds
       since the epoch, `None` where the side was silent in a turn.
-    - `latency_assistant_turns`: seconds from the caller's last sound to the agent's first, below zero where the agent
+    - `latency_assistant_turns`: seconds from the caller's last sound to the agent's first, below zero if the agent
       barged in.
     - `conversation_trace`: messages and tools in order; `tool_called` are names in lower case with repeats,
       `tool_params` and `tool_responses` what they were given and answered.
@@ -66,7 +66,7 @@ class MetricContext:
       `fallback_turn_ids` turns in which the caller stayed silent and the agent was nudged.
 
     - `conversation_finished`: whether the simulator's log ends with a goodbye; false without that log (9.3).
-    - `logs`: which of `audit_log`, `pipecat` and `user_simulator` had events, `None` where nobody says.
+    - `logs`: which of `audit_log`, `pipecat` and `user_simulator` had events, `None` if nobody says.
 
     From result.json: `conversation_ended_reason`, `num_turns` (pieces that the recogniser delivered), `tools_called`
     (names without repeats), `duration_seconds`, the latencies of the models, paths of audio.
@@ -74,9 +74,9 @@ class MetricContext:
     From the dataset: `user_goal`, `user_persona`, `expected_scenario_db`, `expected_trace`, `current_date_time`.
     From the agent's file: `agent_id`, `agent_role`, `agent_instructions`, `agent_tools`.
 
-    `output_dir` is the record's directory, as it was named. `started_ms` is the time of the first event in the logs,
-    in milliseconds since the epoch.
-    `warnings` says what was wrong with the logs, a line for each kind; without any, EVA gives this context too.
+    `output_dir` is the record's directory, as it was named. `started_ms` is the time of the first event in the logs, in
+    milliseconds since the epoch. `warnings` shows what was wrong with the logs, a line for each kind; without any, EVA
+    gives this context too.
     """
 
     record_id: str = ""
@@ -130,16 +130,16 @@ class MetricContext:
 
     @property
     def is_audio_native(self) -> bool:
-        """Tell whether the model hears the caller itself, without a recogniser in between."""
+        """Return whether the model hears the caller itself, without a recogniser in between."""
         return self.pipeline_type in ("audio_llm", "s2s")
 
     @property
     def is_s2s(self) -> bool:
-        """Tell whether the model speaks itself as well."""
+        """Return whether the model speaks itself as well."""
         return self.pipeline_type == "s2s"
 
     def may_have(self, log: str) -> bool:
-        """Tell whether one of the `logs` had events, also where nobody says."""
+        """Return whether one of the `logs` had events, also if nobody says."""
         return self.logs is None or log in self.logs
 
     @property

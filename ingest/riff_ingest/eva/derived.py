@@ -28,7 +28,7 @@ _SIDES = {"assistant": "agent", "user": "caller"}
 
 @dataclass(slots=True)
 class Derived:
-    """Hold what a call's trace says in the terms of every source; `states` are those visited, in order.
+    """Describe what a call's trace says in the terms of every source; `states` are those visited, in order.
 
     `places` are the numbers, from 1 on, of the first thing that each side said in each turn.
     """
@@ -42,7 +42,7 @@ class Derived:
 
 
 def derive(context: MetricContext, moments: CallClock, tool_types: Mapping[str, str], *, said_goodbye: bool) -> Derived:
-    """Return turns, events and calls of tools of a context; nothing where its trace and its turns are empty."""
+    """Return turns, events and calls of tools of a context; nothing if its trace and its turns are empty."""
     walk = _Walk(context, moments, tool_types)
     closing = _closing(context.conversation_trace) if said_goodbye else None
     for index, entry in enumerate(context.conversation_trace):
@@ -52,7 +52,7 @@ def derive(context: MetricContext, moments: CallClock, tool_types: Mapping[str, 
 
 
 def error_of(response: Any) -> str | None:
-    """Return what a tool's response says went wrong, `None` where nothing did."""
+    """Return what a tool's response says went wrong, `None` if nothing did."""
     if not isinstance(response, Mapping):
         return None
     kind, status = response.get("error_type"), response.get("status")
@@ -174,7 +174,7 @@ class _Walk:
 
 
 def _answers(trace: list[LoggedEntry]) -> dict[int, LoggedEntry]:
-    """Return the response to each call by the call's place; the log has no ids, so the tools stand for them."""
+    """Return the response to each call by the call's place; the log has no ids, so the tools represent them."""
     made = {"tool_call": False, "tool_response": True}
     steps = ((tool_name(each.tool_name) if each.type in made else None, made.get(each.type, False)) for each in trace)
     return {place: trace[answer] for place, answer in answers_in_order(steps).items()}
@@ -253,7 +253,7 @@ class CallClock:
         return round(latency * 1000, 3)
 
     def started_at(self) -> str | None:
-        """Return the start in UTC as RFC 3339; `None` where it is no date."""
+        """Return the start in UTC as RFC 3339; `None` where it is not a date."""
         if self.start is None:
             return None
         try:
@@ -298,13 +298,13 @@ def segment_of_tool(name: str, types: Mapping[str, str]) -> str:
 
 
 def told_changes(name: str, types: Mapping[str, str]) -> bool | None:
-    """Tell whether a tool changes something by its type, `None` where it has none."""
+    """Return whether a tool changes something by its type, `None` where it has none."""
     kind = types.get(name.lower())
     return None if kind is None else kind == WRITE
 
 
 def is_transfer(name: str, types: Mapping[str, str]) -> bool:
-    """Tell whether a tool hands the call to a human; one of a type that does other work, with miles say, does not."""
+    """Return whether a tool hands the call to a human; one of a type that does other work, with miles say, does not."""
     return name.lower().startswith("transfer") and types.get(name.lower(), SYSTEM) == SYSTEM
 
 
@@ -326,8 +326,8 @@ def expected_steps(
 ) -> list[ReferenceStep] | None:
     """Return the reference steps of a dataset's `expected_trace`; entries that are no calls of tools are passed over.
 
-    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing. `None` where
-    there is no trace.
+    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing. `None` if there
+    is no trace.
     """
     if trace is None:
         return None

@@ -37,14 +37,14 @@ class ConversationDirectory(NamedTuple):
 
 
 class RunName(NamedTuple):
-    """Hold what a run's directory name says: when it began (UTC, as written) and which system was tested."""
+    """Describe what a run's directory name says: when it began (UTC, as written) and which system was tested."""
 
     time: str | None
     system: str | None
 
 
 def is_run(directory: Path) -> bool:
-    """Tell whether a directory is a run: it has a directory of records with a call in it."""
+    """Return whether a directory is a run: it has a directory of records with a call in it."""
     records = directory / RECORDS
     if not records.is_dir():
         return False
@@ -52,19 +52,19 @@ def is_run(directory: Path) -> bool:
 
 
 def has_call(directory: Path) -> bool:
-    """Tell whether a directory holds anything of a conversation."""
+    """Return whether a directory has anything of a conversation."""
     return any((directory / name).is_file() for name in ("result.json", "audit_log.json", "metrics.json"))
 
 
 def record_and_trial(output_id: str) -> tuple[str, int | None]:
-    """Return the record and the trial that a conversation's name stands for, archived attempts included."""
+    """Return the record and the trial that a conversation's name represents, archived attempts included."""
     name = _ARCHIVED.sub("", output_id)
     found = _TRIAL.match(name)
     return (found["record"], int(found["trial"])) if found else (name, None)
 
 
 def is_archived(name: str) -> bool:
-    """Tell whether a directory is an attempt that was put aside."""
+    """Return whether a directory is an attempt that was put aside."""
     return _ARCHIVED.search(name) is not None
 
 
@@ -80,7 +80,7 @@ def conversations(run: Path) -> list[ConversationDirectory]:
 
 
 def run_of(conversation: Path) -> Path | None:
-    """Return the run that a conversation's directory lies in, `None` where it lies in none."""
+    """Return the run that a conversation's directory is in, `None` where it is in none."""
     for parent in list(Path(os.path.abspath(conversation)).parents)[:2]:
         if parent.name == RECORDS:
             return parent.parent
@@ -120,7 +120,7 @@ class Identity:
 def identity_of(directory: Path, result: Mapping[str, Any] | None, configuration: Configuration) -> Identity:
     """Return the names by where an absolute directory lies; which record was played says result.json, if anything.
 
-    A directory that lies in no run's records belongs to the run that the directory around it is named after.
+    A directory that is in no run's records belongs to the run that the directory around it is named after.
     """
     levels = _levels(directory)
     output = "/".join(text_of(part) for part in directory.parts[-levels:])
@@ -151,7 +151,7 @@ def _parts(output: str) -> tuple[str, int | None]:
     return record, trial if trial is not None and trial < 2**31 else None
 
 
-# Tell whether a directory is that of a conversation, by what lies in it and where it lies itself.
+# Tell whether a directory is that of a conversation, by what is in it and where it is itself.
 SET_ASIDE = "an attempt that EVA put aside, so it does not count"
 CONFIG, RESULT = "config.json", "result.json"
 READ = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
@@ -167,12 +167,12 @@ _LOGS = (
 
 
 def accompanies(path: Path) -> bool:
-    """Tell whether a file belongs to a run as a whole, or to a record that was played several times."""
+    """Return whether a file belongs to a run as a whole, or to a record that was played several times."""
     return (path.parent / RECORDS).is_dir() or path.parent.parent.name == RECORDS
 
 
 def claims(directory: Path) -> bool:
-    """Tell whether a directory is that of one conversation: it has logs of one, or lies where only those lie."""
+    """Return whether a directory is that of one conversation: it has logs of one, or lies where only those lie."""
     path = Path(os.path.abspath(directory))
     names = _names(path)
     if names is None or is_archived(path.name):
@@ -192,7 +192,7 @@ def set_aside(directory: Path) -> str | None:
 
 
 def holds_a_record(path: Path) -> bool:
-    """Tell whether anything of a conversation lies in a directory."""
+    """Return whether anything of a conversation is in a directory."""
     return _has(_names(path) or (), (*_LOGS, *_NAMES_A_RECORD))
 
 
@@ -231,12 +231,12 @@ def _is_directory(path: Path) -> bool:
 
 
 def _is_in_records(path: Path) -> bool:
-    """Tell whether a directory lies where a run has its records or the trials of one."""
+    """Return whether a directory lies where a run has its records or the trials of one."""
     return path.parent.name == RECORDS or (path.name.startswith("trial_") and path.parent.parent.name == RECORDS)
 
 
 def _is_place_of_one(path: Path, names: Iterable[str]) -> bool:
-    """Tell whether a run left nothing to read in this directory: the conversation failed before its first word."""
+    """Return whether a run left nothing to read in this directory: the conversation failed before its first word."""
     run = run_of(path) if _is_in_records(path) else None
     if run is None or not (run / CONFIG).is_file():
         return False

@@ -24,7 +24,7 @@ ROLES = {
 
 
 class HistoryEvent(NamedTuple):
-    """Hold what one log says of one moment: milliseconds since the epoch, the log, the type, what is said."""
+    """Describe what one log reports of one moment: milliseconds since the epoch, the log, the type, what is said."""
 
     timestamp_ms: int
     source: str
@@ -84,7 +84,7 @@ def whole(value: Any) -> int | None:
 
 
 def seconds(value: Any) -> float | None:
-    """Return a time in seconds; `None` where the value is no number."""
+    """Return a time in seconds; `None` where the value is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LATEST:
         return None
     return float(value)

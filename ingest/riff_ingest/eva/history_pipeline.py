@@ -82,7 +82,7 @@ def context_of(
 
 
 def _finished(events: list[HistoryEvent]) -> bool:
-    """Tell whether the last that the simulator has to say is a goodbye."""
+    """Return whether the last that the simulator has to say is a goodbye."""
     last = next((event for event in reversed(events) if event.source == SIMULATOR), None)
     return last is not None and says_goodbye(last.event_type, last.data)
 
@@ -178,7 +178,7 @@ def spoken_only(trace: Iterable[LoggedEntry], pieces: Mapping[int, Sequence[str]
 
 
 class Voiced:
-    """Hold what the voice was given in a turn, letters and digits only; a log may hold a great many pieces of it."""
+    """Keep what the voice was given in a turn, letters and digits only; a log may contain a great many pieces of it."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         bare = list(map(_bare, pieces))
@@ -189,8 +189,8 @@ class Voiced:
 def spoken_part(content: str, voiced: Voiced | None) -> str | None:
     """Return as much of a text as was spoken in a turn, `None` where that is nothing.
 
-    Where only its beginning was, the text is cut after as many words as that beginning has. Words of labels
-    count among them, so a label in front costs as many words of the text.
+    If only its beginning was, the text is cut after as many words as that beginning has. Words of labels count among
+    them, so a label in front costs as many words of the text.
     """
     written = _bare(content)
     if not written or voiced is None:
@@ -217,7 +217,7 @@ def _shared_words(words: Sequence[str], written: str, piece: str) -> int:
     while count < len(words) and length <= shared:
         length += len(_bare(words[count]))
         count += 1
-    # Lower case may depend on what follows, so the last words are looked at as they stand.
+    # Lower case may depend on what follows, so the last words are looked at as they are.
     while count and not piece.startswith(_bare(" ".join(words[:count]))):
         count -= 1
     return count

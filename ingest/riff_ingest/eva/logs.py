@@ -43,13 +43,13 @@ _COUNTED = {"num_turns": "user", "num_tool_calls": "tool_call"}
 
 
 class _Log(msgspec.Struct):
-    """Hold the one part of the log that is used; prompts, which are most of it, are passed over."""
+    """Describe the one part of the log that is used; prompts, which are most of it, are passed over."""
 
     transcript: list[Any] = []
 
 
 def transcript_of(directory: Path, warnings: Warnings) -> list[dict[str, Any]]:
-    """Return the entries of a record's audit log in their order, empty with a warning where there are none."""
+    """Return the entries of a record's audit log in their order, empty with a warning if there are none."""
     path = find(directory, AUDIT_LOG)
     if path is None:
         warnings.add(MISSING, absent(directory, AUDIT_LOG))
@@ -105,7 +105,7 @@ def _entries(data: bytes, warnings: Warnings) -> list[Any]:
 
 
 def tell_missing(events: Iterable[HistoryEvent], result: Mapping[str, Any], warnings: Warnings) -> None:
-    """Say where result.json counted more texts of the caller, or more calls of tools, than the log has."""
+    """Report where result.json counted more texts of the caller, or more calls of tools, than the log has."""
     found = Counter(event.event_type for event in events)
     for key, event_type in _COUNTED.items():
         wanted = result.get(key)
@@ -139,7 +139,7 @@ def _is_own_file(path: Path) -> bool:
 
 
 def stored_name(path: Any) -> str | None:
-    """Return the name of the file that a stored path leads to, `None` where nothing is stored."""
+    """Return the name of the file that a stored path leads to, `None` if nothing is stored."""
     return PurePosixPath(path.replace("\\", "/")).name or None if isinstance(path, str) else None
 
 
@@ -156,7 +156,7 @@ def stored_file(path: Any) -> Path | None:
 def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, warnings: Warnings) -> Path | None:
     """Return where a log is: in the directory by its stored name, else by one of these names, else at its stored path.
 
-    That path may lead anywhere, so a log from outside the directory is warned of, and so is what is no file there.
+    That path may lead anywhere, so a log from outside the directory is warned of, and so is what is not a file there.
     """
     path = find(directory, stored_name(stored_path), *names)
     if path is not None:
@@ -179,12 +179,12 @@ def read_object(path: Path, defects: Counter[str] | None = None) -> dict[str, An
 
 
 def clean_object(value: Any, defects: Counter[str]) -> Any:
-    """Return the same value without what lies too deep."""
+    """Return the same value without what is too deep."""
     return clean(value, defects)
 
 
 def read_records(path: Path, log: str, warnings: Warnings) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield the objects on the lines of a log with their bytes; lines that hold none are counted under the log's name.
+    """Yield the objects on the lines of a log with their bytes; lines that have none are counted under the log's name.
 
     What comes after `limits.log_mib` or `limits.log_lines` is not read.
     """
@@ -224,7 +224,7 @@ _FRAMEWORK_LOG = "framework_log"
 
 
 class LogLine(NamedTuple):
-    """Hold a line of the log: its type, its time as logged, its text."""
+    """Describe a line of the log: its type, its time as logged, its text."""
 
     type: str
     timestamp: Any
@@ -244,7 +244,7 @@ def framework_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
 
 
 def has_log(directory: Path, stored_path: Any) -> bool:
-    """Tell whether the log that the result names can be found."""
+    """Return whether the log that the result names can be found."""
     return find(directory, stored_name(stored_path)) is not None or stored_file(stored_path) is not None
 
 
@@ -353,7 +353,7 @@ def last_event(line: str | None) -> tuple[dict[str, Any] | None, str]:
 
 
 def says_goodbye(event_type: Any, event: Any) -> bool:
-    """Tell whether an event of the log is the regular end of a session (9.3)."""
+    """Return whether an event of the log is the regular end of a session (9.3)."""
     return bool(event_type == CONNECTION and reason_of(event) == "goodbye")
 
 

@@ -59,7 +59,7 @@ def run_inputs_of(directory: Path, given: RunInputs | None = None) -> RunInputs:
 
 
 def result_of(path: Path) -> dict[str, Any] | None:
-    """Return what a conversation's result.json holds, `None` where there is none that can be read."""
+    """Return what a conversation's result.json has, `None` if there is none that can be read."""
     file = find(path, RESULT)
     try:
         return read_object(file) if file is not None else None
@@ -76,10 +76,10 @@ def read_record(
 ) -> MetricContext:
     """Return the context of the conversation in a directory.
 
-    Without a `pipeline_type` the config.json of the run that the directory lies in decides, else it is a cascade.
-    `dataset_record` is the record that was played, as the dataset has it, `agent` the agent's file. What EVA gives
-    a context for comes out the same; what it gives up on gets one too, with `warnings`. Raises `NotADirectoryError`
-    where there is no such directory, and nothing else.
+    Without a `pipeline_type` the config.json of the run that the directory is in decides, else it is a cascade.
+    `dataset_record` is the record that was played, as the dataset has it, `agent` the agent's file. What EVA gives a
+    context for comes out the same; what it gives up on gets one too, with `warnings`. Raises `NotADirectoryError` if
+    there is no such directory, and nothing else.
     """
     path = Path(directory)
     if not path.is_dir():
@@ -91,7 +91,7 @@ def read_record(
         if found.from_old_key and pipeline_type != "cascade":
             warnings.add("old_model_key", f"it names {pipeline_type}, which EVA reads as a cascade")
     result = _object(path, RESULT, warnings)
-    if result is None:  # without it nothing says which log is the right one, and what is there has to do
+    if result is None:  # without it nothing shows which log is the right one, and what is there has to do
         result = {"pipecat_logs_path": next((name for name in FRAMEWORK_LOGS if find(path, name)), FRAMEWORK_LOGS[0])}
     stored_log = result.get("pipecat_logs_path")
     check_spoken = pipeline_type == "s2s" or stored_log is None or has_log(path, stored_log)
@@ -110,7 +110,7 @@ def read_record(
 
 
 def configuration_near(directory: Path, warnings: Warnings) -> Configuration:
-    """Return the configuration of the run that a directory lies in, EVA's defaults where there is none."""
+    """Return the configuration of the run that a directory is in, EVA's defaults if there is none."""
     run = run_of(directory)
     path = run / CONFIG if run is not None else None
     if path is None or not path.is_file():
@@ -158,7 +158,7 @@ def _take_result(context: MetricContext, directory: Path, result: Mapping[str, A
 
 
 def _finished(directory: Path) -> bool:
-    """Tell whether the simulator's log ends with a goodbye on its last physical line (9.3)."""
+    """Return whether the simulator's log ends with a goodbye on its last physical line (9.3)."""
     log = simulator_log(directory)
     event, _ = last_event(last_line(log) if log is not None else None)
     return event is not None and says_goodbye(event.get("type"), event)
@@ -215,7 +215,7 @@ _OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
 
 
 class ConversationSet(NamedTuple):
-    """Hold the conversations of a directory by output id; `single` where it is one itself."""
+    """Describe the conversations of a directory by output id; `single` where it is one itself."""
 
     directories: dict[str, Path]
     single: bool
@@ -241,7 +241,7 @@ def conversations_in(directory: Path) -> ConversationSet:
 
 
 def was_finished(directory: Path) -> bool:
-    """Tell whether a conversation came to its end; EVA measures no other ones."""
+    """Return whether a conversation came to its end; EVA measures no other ones."""
     return find(directory, RESULT) is not None
 
 
@@ -254,7 +254,7 @@ def inspect(
 ) -> MetricContext:
     """Return the context of a conversation with the dataset and the agent's file that are given, else those of its run.
 
-    `expected` takes the place of the dataset's expected database. Never raises on what files hold.
+    `expected` takes the place of the dataset's expected database. Never raises on what files have.
     """
     warnings = Warnings()
     run_inputs = run_inputs_of(directory, given)

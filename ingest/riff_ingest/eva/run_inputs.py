@@ -1,4 +1,4 @@
-"""Find what a run was made with and does not hold itself: the dataset that it played and the file of its agent."""
+"""Find what a run was made with and does not contain itself: the dataset that it played and the file of its agent."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _Read = TypeVar("_Read")
 
 
 class RunInputs(NamedTuple):
-    """Hold the paths of the dataset and of the agent's file, `None` where there is none."""
+    """Describe the paths of the dataset and of the agent's file, `None` if there is none."""
 
     dataset: str | None = None
     agent: str | None = None
 
     def or_near(self, run: Path | None, configuration: Configuration) -> RunInputs:
-        """Return these, and those that the run's configuration names where none is given."""
+        """Return these, and those that the run's configuration names if none is given."""
         return RunInputs(
             self.dataset or near(run, configuration.dataset_path),
             self.agent or near(run, configuration.agent_config_path),
@@ -120,7 +120,7 @@ def _is_file_below(path: Path, base: Path) -> bool:
 
 
 def _cached(read: Callable[[str, int, int], _Read], path: str) -> _Read:
-    """Return what a file holds, read once as long as it does not change: a run's records share it."""
+    """Return what a file has, read once as long as it does not change: a run's records share it."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -143,7 +143,7 @@ def _agent(path: str, mtime: int, size: int) -> Mapping[str, Any]:
     return load_yaml(Path(path))
 
 
-# Read what a run's config.json says of the agent: its pipeline, its name, and the language that was spoken.
+# Read what a run's config.json reports of the agent: its pipeline, its name, and the language that was spoken.
 DEFAULT_DOMAIN = "airline"
 DEFAULT_LANGUAGE = "en"
 _OLD_NAMES = {"llm_model": "llm", "stt_model": "stt", "tts_model": "tts"}
@@ -151,7 +151,7 @@ _OLD_NAMES = {"llm_model": "llm", "stt_model": "stt", "tts_model": "tts"}
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Hold a run's configuration as far as it is used; `from_old_key` where EVA itself overlooks the model's block."""
+    """Keep a run's configuration as far as it is used; `from_old_key` where EVA itself overlooks the model's block."""
 
     pipeline_type: PipelineType = "cascade"
     agent: str = ""
@@ -199,7 +199,7 @@ def pipeline_type_of(block: Mapping[str, Any]) -> PipelineType:
 
 
 def agent_label(block: Mapping[str, Any]) -> str:
-    """Return the name of the system under test: its models, joined with a plus; empty where none is named."""
+    """Return the name of the system under test: its models, joined with a plus; empty if none is named."""
     block = {**block, **{new: block.get(new) or block[old] for old, new in _OLD_NAMES.items() if old in block}}
     if block.get("s2s"):
         parts = [_part(block, "s2s")]
@@ -357,7 +357,7 @@ def _translations(alias: Mapping[str, Any], language: str) -> list[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the texts of a list; one that stands alone is a list of one."""
+    """Return the texts of a list; one that is alone is a list of one."""
     found = value if isinstance(value, list) else [value]
     return [text for text in found if isinstance(text, str)]
 

@@ -20,12 +20,12 @@ def database_hash(database: Mapping[str, Any]) -> str:
 
 
 def plain_hash(database: Mapping[str, Any]) -> str:
-    """Return SHA-256 in hex of a database as it stands: the form of runs from before values were normalised."""
+    """Return SHA-256 in hex of a database as it is: the form of runs from before values were normalised."""
     return _digest(database)
 
 
 def stored_form(stored: str | None, database: Mapping[str, Any]) -> str | None:
-    """Return which form a stored hash has: `current`, `plain` or `other`; `None` where none is stored."""
+    """Return which form a stored hash has: `current`, `plain` or `other`; `None` if none is stored."""
     if stored is None:
         return None
     if stored == database_hash(database):
@@ -60,7 +60,7 @@ def _digest(value: Any) -> str:
 def databases_differ(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> dict[str, Any]:
     """Return tables that were added, removed and modified; the session is a table like any other.
 
-    A modified table has `records_added`, `records_removed` and `records_modified`; one that is no object has
+    A modified table has `records_added`, `records_removed` and `records_modified`; one that is not an object has
     `expected` and `actual`. A modified record is told as `values_differ` tells it.
     """
     changed = {name: _tables_differ(expected[name], actual[name]) for name in sorted(expected.keys() & actual.keys())}
@@ -79,7 +79,7 @@ def summary(diff: Mapping[str, Any]) -> str:
 
 
 def values_differ(expected: Any, actual: Any, name: str | None = None) -> dict[str, Any] | None:
-    """Return how two values differ once normalised, `None` where they do not; `name` is the field that holds them."""
+    """Return how two values differ once normalised, `None` where they do not; `name` is the field that has them."""
     return _differ(normalised(expected, name), normalised(actual, name), name)
 
 

@@ -45,7 +45,7 @@ _BY_CALLS_OF_TOOLS = "transcription_accuracy_key_entities"
 
 
 def stored_metrics(directory: Path, warnings: Warnings) -> dict[str, Any]:
-    """Return what the metrics.json of a conversation holds, nothing where it is missing or broken."""
+    """Return what the metrics.json of a conversation holds, nothing if it is missing or broken."""
     path = find(directory, METRICS_FILE)
     if path is None:
         return {}
@@ -61,7 +61,7 @@ def stored_metrics(directory: Path, warnings: Warnings) -> dict[str, Any]:
 
 
 def stored_scores(metrics: Mapping[str, Any], warnings: Warnings) -> dict[str, MetricScore]:
-    """Return the scores that a metrics.json holds by their current names."""
+    """Return the scores that a metrics.json has by their current names."""
     given = metrics.get("metrics")
     if given is not None and not isinstance(given, Mapping):
         warnings.add("metrics_unreadable", "its metrics are not an object")
@@ -76,7 +76,7 @@ def stored_scores(metrics: Mapping[str, Any], warnings: Warnings) -> dict[str, M
 
 
 def stored_pass(scores: Mapping[str, MetricScore]) -> bool | None:
-    """Tell whether EVA found the task done; `None` where it does not say."""
+    """Return whether EVA found the task done; `None` where it does not say."""
     score = scores.get(_TASK)
     if score is None or score.skipped or score.value is None:
         return None
@@ -88,7 +88,7 @@ def verdicts(
 ) -> Iterator[JudgedScore]:
     """Yield the verdicts of judges: every stored score that is not computed here, by a judge of the metric's name.
 
-    Their order in the file stands for lines; `places` are those of the call's turns.
+    Their order in the file represents lines; `places` are those of the call's turns.
     """
     judged = [score for score in scores.values() if is_judged(score)]
     for place, score in enumerate(judged, start=1):
@@ -109,7 +109,7 @@ def verdicts(
 
 
 def is_judged(score: MetricScore) -> bool:
-    """Tell whether a judge gave a score: what can be computed is not judged, but for old turn-taking (10.3)."""
+    """Return whether a judge gave a score: what can be computed is not judged, but for old turn-taking (10.3)."""
     known = METRICS.get(score.name)
     return known is None or known.judged or (score.name == "turn_taking" and _OF_OLD_TURN_TAKING in score.details)
 
@@ -204,8 +204,8 @@ _SETS = ("assistant_interrupted_turns", "user_interrupted_turns")
 def take_stored_context(context: MetricContext, given: Any, warnings: Warnings) -> None:
     """Put the turns and times that EVA stored in the place of those of the logs, if these are no good.
 
-    They are none where their times run back, where lines were written after the call, and where a side that EVA has
-    words of says nothing in them.
+    They are none if their times run back, where lines were written after the call, and where a side that EVA has words
+    of shows nothing in them.
     """
     stored = given if isinstance(given, Mapping) else {}
     listed = stored.get("conversation_trace")

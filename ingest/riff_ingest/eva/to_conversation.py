@@ -30,7 +30,7 @@ STORED = "metrics.json"
 
 @dataclass(slots=True)
 class ReadCall:
-    """Hold a conversation, where its stored scores differ from its logs, and the places of its turns."""
+    """Describe a conversation, where its stored scores differ from its logs, and the places of its turns."""
 
     conversation: Conversation
     mismatches: list[str] = field(default_factory=list)
@@ -155,7 +155,7 @@ _BROKEN = frozenset({"error", "cancelled"})
 
 
 class EvaOutcome(NamedTuple):
-    """Hold how a conversation ended; `error` says why it does not count, `None` where it counts."""
+    """Describe how a conversation ended; `error` shows why it does not count, `None` where it counts."""
 
     completed: bool | None
     stop_reason: str | None
@@ -163,14 +163,14 @@ class EvaOutcome(NamedTuple):
 
     @property
     def said_goodbye(self) -> bool:
-        """Tell whether the call came to a regular end."""
+        """Return whether the call came to a regular end."""
         return self.completed is True
 
 
 def outcome_of(result: Mapping[str, Any] | None, valid_end: MetricScore | None = None) -> EvaOutcome:
-    """Return what a result.json says of the end; without one the conversation was never finished.
+    """Return what a result.json reports of the end; without one the conversation was never finished.
 
-    Where it has no word that EVA has, EVA's own metric `valid_end` tells if it is 1: it gives 0 to all but a goodbye.
+    If it has no word that EVA has, EVA's own metric `valid_end` tells if it is 1: it gives 0 to all but a goodbye.
     """
     if result is None:
         return EvaOutcome(False, "error", "result.json is missing or broken, so the conversation was never finished")
@@ -244,7 +244,7 @@ def voice_of(
 
 
 def task_of(passed: bool | None, source: str | None, score: MetricScore | None) -> Task:
-    """Tell whether the task was done and, where the score tells, how the database differs from the expected one."""
+    """Return whether the task was done and, where the score tells, how the database differs from the expected one."""
     details = score.details if score is not None else {}
     message = details.get("message")
     return Task(
@@ -314,7 +314,7 @@ _TASK = "task_completion"
 
 @dataclass(slots=True)
 class CallAspects:
-    """Hold the `measured` aspects of a call, what EVA `stored`, why others could not be, and where these two differ."""
+    """Keep the `measured` aspects of a call, what EVA `stored`, why others could not be, and where these two differ."""
 
     measured: dict[str, float] = field(default_factory=dict)
     stored: dict[str, float] = field(default_factory=dict)
@@ -348,7 +348,7 @@ def _reason(name: str, score: MetricScore) -> str | None:
 
 
 def _value(name: str, score: MetricScore | None) -> float | None:
-    """Return a score on the metric's own scale, `None` where nothing was measured."""
+    """Return a score on the metric's own scale, `None` if nothing was measured."""
     if score is None or score.error is not None or score.skipped or score.score is None:
         return None
     if score.details.get("num_evaluated") == 0 and not score.details.get("missed_turn"):

@@ -42,14 +42,14 @@ def suffixed(text: str, label: str) -> str:
 
 
 def append(texts: Texts, turn: int, text: str, label: str | None = None) -> None:
-    """Add to what a turn holds already, behind a label or a blank; an empty turn just takes the text."""
+    """Add to what a turn has already, behind a label or a blank; an empty turn just takes the text."""
     before = texts.get(turn)
     between = f" {label} " if label else " "
     texts[turn] = f"{before}{between}{text}" if before else text
 
 
 def suffix(texts: Texts, turn: int, label: str) -> None:
-    """Put a label behind what a turn holds, if the turn is known."""
+    """Put a label behind what a turn has, if the turn is known."""
     if turn in texts:
         texts[turn] = suffixed(texts[turn] or "", label)
 
@@ -102,7 +102,7 @@ class LoggedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Hold calls of tools in order: names as called with repeats, what each was given, what each answered."""
+    """Describe calls of tools in order: names as called with repeats, what each was given, what each answered."""
 
     called: list[str]
     params: list[dict[str, Any]]

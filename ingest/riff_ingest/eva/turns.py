@@ -57,7 +57,7 @@ class Turns:
 
 
 def extract(history: Iterable[HistoryEvent], pipeline_type: PipelineType, warnings: Warnings) -> Turns:
-    """Return the turns of a call; an event that says nothing that can be used is left out and counted."""
+    """Return the turns of a call; an event that shows nothing that can be used is left out and counted."""
     machine = _Machine(pipeline_type, warnings)
     for event in history:
         machine.take(event)
@@ -339,7 +339,7 @@ class _Machine:
         if before and turn in turns.user_interrupted:
             content = prefixed(USER_INTERRUPTS, shown)
         elif self._label_next_user:
-            # Where the text has the label already, the entry shows it twice.
+            # If the text has the label already, the entry shows it twice.
             content, self._label_next_user = prefixed(USER_INTERRUPTS, shown), False
         turns.trace.append(LoggedEntry("intended", turn, at, role="user", content=content))
 

@@ -115,9 +115,9 @@ def line_of(note: Annotation) -> str:
 
 
 def read_lines(path: Path) -> Iterator[Annotation | Skipped]:
-    """Yield the notes of a file of lines, and what of it was left out; it never raises on what the file holds.
+    """Yield the notes of a file of lines, and what of it was left out; it never raises on what the file has.
 
-    A line that is no note is `skipped`, a part of it that does not fit a `defect`. Annotations of embedeval are
+    A line that is not a note is `skipped`, a part of it that does not fit a `defect`. Annotations of embedeval are
     notes as well.
     """
     broken: list[BrokenInput] = []
@@ -148,18 +148,18 @@ def read_line(data: bytes) -> tuple[Annotation, list[str]]:
 
 
 def is_annotation(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record names the schema of notes, in whichever version."""
+    """Return whether a record names the schema of notes, in whichever version."""
     schema = record.get("schema")
     return isinstance(schema, str) and schema.startswith(f"{FAMILY}/")
 
 
 def is_of_embedeval(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record is an annotation of embedeval."""
+    """Return whether a record is an annotation of embedeval."""
     return "schema" not in record and "traceId" in record and "annotator" in record and record.get("label") in VERDICTS
 
 
 def refusal(record: Mapping[str, Any]) -> str | None:
-    """Return why a record is no note that can be read, `None` if it can: any minor version is fine."""
+    """Return why a record is not a note that can be read, `None` if it can: any minor version is fine."""
     if not is_annotation(record):
         return f"line is not a note: its schema is not {SCHEMA}"
     schema = str(record["schema"])

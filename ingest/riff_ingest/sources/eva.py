@@ -40,7 +40,7 @@ def find_run_inputs(directory: Path, given: RunInputs | None) -> RunInputs:
 
 
 def digest(directory: Path) -> tuple[str, int]:
-    """Return what stands for everything that is read of a conversation, and its size in bytes; raise `BrokenInput`."""
+    """Return what represents everything that is read of a conversation, and its size in bytes; raise `BrokenInput`."""
     path = Path(os.path.abspath(directory))
     try:
         names = sorted(os.listdir(path), key=os.fsencode)
@@ -64,7 +64,7 @@ def digest(directory: Path) -> tuple[str, int]:
 def read(directory: Path, context: ReadContext) -> Iterator[Conversation | JudgedScore | Skipped]:
     """Yield the conversation of a directory, what was wrong with its files, and the verdicts of judges on it.
 
-    Never raises on what they hold: a conversation of which nothing else is known is one all the same.
+    Never raises on what they have: a conversation of which nothing else is known is one all the same.
     """
     path = Path(os.path.abspath(directory))
     if not path.is_dir():

@@ -43,9 +43,9 @@ _REQUIRED = (*_NAMES, "score")
 
 
 def read_some(path: Path, context: ReadContext, lines: Lines, _: Contracts) -> Iterator[JudgedScore | Skipped]:
-    """Yield the verdicts on some lines of a file, and what had to be left out; never raises on what they hold.
+    """Yield the verdicts on some lines of a file, and what had to be left out; never raises on what they have.
 
-    A score that is no number from 0 to 10 skips its line, for to store it as unscored would hide it.
+    A score that is not a number from 0 to 10 skips its line, for to store it as unscored would hide it.
     """
     run = run_of(path)
     for number, data in lines:

@@ -28,7 +28,7 @@ _OF_REPORTS = frozenset({"sdk_version", "sdkVersion", "job_id", "jobId"})
 
 
 class History(NamedTuple):
-    """Hold the items of a history, and the object that it stands in."""
+    """Describe the items of a history, and the object that it is in."""
 
     items: list[dict[str, Any]]
     wrapper: Mapping[str, Any]

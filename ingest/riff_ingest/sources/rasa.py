@@ -41,7 +41,7 @@ _NAMES_A_NUMBER = re.compile(r"phone|mobile|number", re.IGNORECASE)
 
 
 def is_tracker(value: Any) -> bool:
-    """Tell whether a value is the tracker of a conversation."""
+    """Return whether a value is the tracker of a conversation."""
     tracker = object_of(value)
     events = objects_of(tracker.get("events"))
     return text_of(tracker.get("sender_id")) is not None and any(
@@ -107,7 +107,7 @@ def _sessions(events: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 
 
 def _said(event: Mapping[str, Any]) -> str | None:
-    """Return what was said in an event, `None` where nothing was."""
+    """Return what was said in an event, `None` if nothing was."""
     text = text_of(event.get("text")) if event.get("event") in ("user", "bot") else None
     return text if text is not None and text.strip() and not text.startswith(_PAYLOAD) else None
 
@@ -146,7 +146,7 @@ def _moment(event: Mapping[str, Any]) -> float | None:
 
 
 def _is_handed_over(events: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether a human took over: Rasa fell silent, or the flow or an action for that was run and not refused."""
+    """Return whether a human took over: Rasa fell silent, or the flow or an action for that was run and not refused."""
     found = False
     for event in events:
         kind, name = text_of(event.get("event")), text_of(event.get("name")) or ""

@@ -32,7 +32,7 @@ UNKNOWN = "unknown"
 
 
 class Registry(NamedTuple):
-    """Hold the sources in the order in which they are asked, and a sentence on each plug-in that is left out."""
+    """Describe the sources in the order in which they are asked, and a sentence on each plug-in that is left out."""
 
     sources: tuple[Source, ...]
     problems: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ def sources() -> tuple[Source, ...]:
 
 
 def source_of(kind: str) -> Source | None:
-    """Return the source of a kind, `None` where there is none."""
+    """Return the source of a kind, `None` if there is none."""
     return next((source for source in sources() if source.kind == kind), None)
 
 
@@ -132,7 +132,7 @@ LONGEST_KEY = 30
 
 
 class Detected(NamedTuple):
-    """Hold the kind of an input, `None` if it is none that can be read, and why."""
+    """Describe the kind of an input, `None` if it is none that can be read, and why."""
 
     kind: str | None
     reason: str
@@ -166,7 +166,7 @@ def detect(path: Path) -> Detected:
 
 
 def _in_envelopes(head: FileHead) -> Detected | None:
-    """Return what lies in the envelopes of a file that nothing takes as it is, or why they cannot be opened."""
+    """Return what is in the envelopes of a file that nothing takes as it is, or why they cannot be opened."""
     listed = head.value[:HEAD_LINES] if isinstance(head.value, list) else [head.document]
     listed = [each for each in [*head.records, *listed] if each]
     for source in sources():
@@ -281,7 +281,7 @@ def named_kind(name: str) -> str | None:
 
 
 def may_be_known(path: Path) -> bool:
-    """Tell whether the words of some kind stand in a YAML file, which takes long to read."""
+    """Return whether the words of some kind are in a YAML file, which takes long to read."""
     marks = [source.yaml_words for source in sources() if source.yaml_words]
     try:
         text = read_whole(path, "yaml_mib")
@@ -303,16 +303,16 @@ def set_aside(directory: Path) -> str | None:
 
 
 def is_companion(path: Path) -> bool:
-    """Say whether a file was written beside inputs and is none itself."""
+    """Return whether a file was written beside inputs and is none itself."""
     return any(source.is_companion(path) for source in sources())
 
 
 def accompanies(path: Path) -> bool:
-    """Say whether a file is read with the directories beside it that are inputs."""
+    """Return whether a file is read with the directories beside it that are inputs."""
     return any(source.directory.accompanies(path) for source in sources() if source.directory)
 
 
-# Find the files that a user's paths stand for, in one order whatever the order of the paths.
+# Find the files that a user's paths represent, in one order whatever the order of the paths.
 _LINES = (".jsonl", ".jsonl.gz")
 _STORES = (".db", ".db-wal", ".db-shm")
 _DOCUMENTS = (".json", ".json.gz", ".toml")
@@ -338,11 +338,10 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
 
     A directory that is one input as a whole is not looked into, one that was put aside is passed over.
 
-    A file that is named is an input whatever it holds. A directory is walked, hidden entries left
-    out: known names are inputs, other JSON, TOML and YAML files where their content is known. Passed over are
-    links below it, special files, unknown or broken `.jsonl`, `.json` and `.toml` files (but not valid
-    JSON and TOML of other programs, and no YAML that names none of what is known) and what cannot be read.
-    A file reached twice is one input.
+    A file that is named is an input whatever it has. A directory is walked, hidden entries left out: known names are
+    inputs, other JSON, TOML and YAML files where their content is known. Passed over are links below it, special files,
+    unknown or broken `.jsonl`, `.json` and `.toml` files (but not valid JSON and TOML of other programs, and no YAML
+    that names none of what is known) and what cannot be read. A file reached twice is one input.
     """
     search = _Search()
     for path in paths:
@@ -389,7 +388,7 @@ class _Search:
                     self._pass(path, unreadable(error).reason)
 
     def _entry(self, entry: os.DirEntry[str], path: Path) -> list[Path]:
-        """Take what lies in a directory or pass it over; a directory that has to be walked comes back."""
+        """Take what is in a directory or pass it over; a directory that has to be walked comes back."""
         if entry.is_symlink():
             self._pass(path, "a link below the directory is not followed")
         elif entry.is_dir(follow_symlinks=False):

@@ -12,7 +12,7 @@ _KEYS = ("task_id", "reward", "info", "traj")
 
 
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
-    """Yield the calls of a file, and what had to be left out; never raises on what they hold."""
+    """Yield the calls of a file, and what had to be left out; never raises on what they have."""
     from riff_ingest.sources.tau.trajectories import read_trajectories
 
     return read_trajectories(path, context.tool_segments, _is_result)
@@ -38,7 +38,7 @@ def _recognises(head: FileHead) -> str | None:
 
 
 def _is_start(start: bytes) -> bool:
-    """Tell whether a file begins with a trajectory, as far as its first call has a task."""
+    """Return whether a file begins with a trajectory, as far as its first call has a task."""
     return all(f'"{key}"'.encode() in start for key in (*_KEYS, "role", "actions", "kwargs"))
 
 

@@ -19,14 +19,14 @@ def read(path: Path, context: ReadContext) -> Iterator[JudgedScore | Skipped]:
 
 
 def judged_calls(path: Path) -> set[str]:
-    """Return the names of the calls that a summary judges, none where it is none."""
+    """Return the names of the calls that a summary judges, none if it is none."""
     from riff_ingest.sources.tau.judged import judged_calls
 
     return judged_calls(path)
 
 
 def digest(path: Path) -> tuple[str, int]:
-    """Return what stands for a summary and the run that it is of, and its size in bytes; raise `BrokenInput`."""
+    """Return what represents a summary and the run that it is of, and its size in bytes; raise `BrokenInput`."""
     from riff_ingest.sources.tau.judged import digest_of_summary
 
     return digest_of_summary(path)
@@ -36,7 +36,7 @@ RAW = "raw answers of a judge; the verdicts are in …summary_….json"
 
 
 def _is_raw_answer(record: Mapping[str, Any]) -> bool:
-    """Tell whether a line is what a judge answered on a simulation, before anything was made of it."""
+    """Return whether a line is what a judge answered on a simulation, before anything was made of it."""
     return "simulation_id" in record and any(key.startswith(("judge", "raw")) for key in record)
 
 

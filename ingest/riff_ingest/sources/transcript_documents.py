@@ -28,7 +28,7 @@ _object_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def has_documents(path: Path) -> bool:
-    """Tell whether a file has documents in place of lines: what it begins with is a list, or goes on over lines."""
+    """Return whether a file has documents in place of lines: what it begins with is a list, or goes on over lines."""
     start = read_start(path).lstrip()
     if not start.startswith((b"[", b"{")) or b"conversation_id" not in start:
         return False
@@ -50,7 +50,7 @@ def has_documents(path: Path) -> bool:
 
 
 def are_transcripts(path: Path) -> bool:
-    """Tell whether the documents of a file are native transcripts, by the first of them."""
+    """Return whether the documents of a file are native transcripts, by the first of them."""
     try:
         return has_documents(path) and any(
             _begins_transcripts(each) for each in islice(documents(read_whole(path, "calls_mib")), _LOOKED_AT)
@@ -67,7 +67,7 @@ def _begins_transcripts(document: bytes | BrokenInput) -> bool:
 
 
 def is_transcript(value: Any) -> bool:
-    """Tell whether a value is a conversation, by the two texts that each has."""
+    """Return whether a value is a conversation, by the two texts that each has."""
     if not isinstance(value, dict) or "judge" in value:
         return False
     return isinstance(value.get("conversation_id"), str) and isinstance(value.get("flow"), str)

@@ -112,7 +112,7 @@ LINE: Any = msgspec.defstruct(
 
 @dataclass(slots=True)
 class Salvage:
-    """Hold what could be taken of a `LINE`; `contract` is `None` where none was given."""
+    """Describe what could be taken of a `LINE`; `contract` is `None` if none was given."""
 
     line: Any
     contract: Contract | None = None
@@ -281,9 +281,9 @@ def read_some(
 ) -> Iterator[tuple[int, Conversation] | Skipped]:
     """Yield the conversations on some lines of a file with their numbers, and what had to be left out.
 
-    A line without a contract has that of an earlier line of its run and flow, else that of the flow
-    in the context. Never raises on what a file holds: a line that is no conversation is `skipped`,
-    a field that does not fit is a `defect`, what is left out of lists is counted in `defects`.
+    A line without a contract has that of an earlier line of its run and flow, else that of the flow in the context.
+    Never raises on what a file has: a line that is no conversation is `skipped`, a field that does not fit is a
+    `defect`, what is left out of lists is counted in `defects`.
     """
     reader = _TranscriptReader(run_of(path), context.contracts, contracts)
     for number, data in lines:
@@ -407,7 +407,7 @@ def _by_roles(done: list[_Done]) -> list[_Done]:
 
 
 def _is_doubtful(call: Conversation) -> bool:
-    """Tell whether a value fits its type and still must not pass, because it is nested too deeply."""
+    """Return whether a value fits its type and still must not pass, because it is nested too deeply."""
     boxes: list[Any] = []
     for event in call.events:
         if type(event) is SlotFilled:
@@ -448,7 +448,7 @@ def _is_record(value: Any) -> bool:
 
 
 def _is_of_a_run(path: Path) -> bool:
-    """Tell whether a file says how a run is made, or where it stands (docs/runner.md, Files of a run)."""
+    """Return whether a file shows how a run is made, or where it is (docs/runner.md, Files of a run)."""
     if path.name not in (RUN_FILE, PROGRESS_FILE):
         return False
     try:

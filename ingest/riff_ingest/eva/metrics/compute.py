@@ -49,8 +49,8 @@ def compute_metrics(
 ) -> dict[str, MetricScore]:
     """Return the score of every metric that applies to the call's pipeline, and of one's `own`; none of them raises.
 
-    One that needs a log which says nothing is null with an error. Where one side has no turn at all, each of them has
-    an error and is 0.0, as in EVA (10.0), but null where the simulator's log is what is missing.
+    One that needs a log which shows nothing is null with an error. If one side has no turn at all, each of them has an
+    error and is 0.0, as in EVA (10.0), but null where the simulator's log is what is missing.
     """
     names = [name for name in COMPUTED if applies(name, context.pipeline_type)]
     compute = _computed if context.num_assistant_turns and context.num_user_turns else _silent
@@ -59,7 +59,7 @@ def compute_metrics(
 
 
 def _lacking(name: str, context: MetricContext) -> MetricScore | None:
-    """Return the score of a metric that needs a log which says nothing, `None` where all that it needs is there."""
+    """Return the score of a metric that needs a log which shows nothing, `None` where all that it needs is there."""
     missing = [log for log in METRICS[name].needs if not context.may_have(log)]
     return unmeasured(name, f"it needs {' and '.join(map(_LOGS.__getitem__, missing))}") if missing else None
 
@@ -101,7 +101,7 @@ def composites(scores: Mapping[str, MetricScore], metrics_version: str | None = 
 
 
 def passed(scores: Mapping[str, MetricScore], names: Iterable[str], metrics_version: str | None = None) -> float | None:
-    """Return 1.0 where every metric reaches its threshold, else 0.0; `None` where one is missing or has an error.
+    """Return 1.0 if every metric reaches its threshold, else 0.0; `None` where one is missing or has an error.
 
     Skipped metrics are left out; where all are, the answer is `None`.
     """
@@ -119,14 +119,14 @@ def passed(scores: Mapping[str, MetricScore], names: Iterable[str], metrics_vers
 
 
 def mean(scores: Mapping[str, MetricScore], names: Iterable[str]) -> float | None:
-    """Return the mean of the values that there are, `None` where there is none."""
+    """Return the mean of the values that there are, `None` if there is none."""
     found = [score.value for name in names if (score := scores.get(name)) is not None]
     values = [value for value in found if value is not None]
     return sum(values) / len(values) if values else None
 
 
 def reaches(value: float, limit: float) -> bool:
-    """Tell whether a value is at least as high as a threshold, but for how numbers are written."""
+    """Return whether a value is at least as high as a threshold, but for how numbers are written."""
     return value >= limit - TOLERANCE
 
 
@@ -160,7 +160,7 @@ def verdicts(name: str, scores: Iterable[MetricScore], metrics_version: str | No
 
 
 def composite_verdicts(values: Sequence[float | None], k: int) -> list[bool] | None:
-    """Return which trials of a record passed a composite; `None` where there are fewer than k or one is not known."""
+    """Return which trials of a record passed a composite; `None` if there are fewer than k or one is not known."""
     if len(values) < k:
         return None
     found = [value >= 1.0 for value in values if value is not None]
@@ -170,7 +170,7 @@ def composite_verdicts(values: Sequence[float | None], k: int) -> list[bool] | N
 def pass_rates(passes: Sequence[bool], k: int) -> tuple[float, float, float] | None:
     """Return pass@k, pass^k and its theoretical value for the trials of a record.
 
-    `None` where there are fewer than k.
+    `None` if there are fewer than k.
     """
     trials, passing = len(passes), sum(passes)
     if not trials or trials < k:
@@ -183,5 +183,5 @@ def pass_rates(passes: Sequence[bool], k: int) -> tuple[float, float, float] | N
 
 
 def counts_in_trials(name: str) -> bool:
-    """Tell whether pass@k is formed of a metric at all."""
+    """Return whether pass@k is formed of a metric at all."""
     return name not in METRICS or METRICS[name].in_trials

@@ -18,7 +18,7 @@ INACTIVITY = "inactivity_timeout"
 
 
 def last_audio_speaker(context: MetricContext) -> Literal["user", "assistant"] | None:
-    """Return the side whose audio ended last, the assistant where both ended at once; `None` where nobody was heard."""
+    """Return the side whose audio ended last, the assistant where both ended at once; `None` if nobody was heard."""
     user = last_end(context.audio_timestamps_user_turns)
     assistant = last_end(context.audio_timestamps_assistant_turns)
     if user is None:
@@ -27,12 +27,12 @@ def last_audio_speaker(context: MetricContext) -> Literal["user", "assistant"] |
 
 
 def agent_timed_out(context: MetricContext) -> bool:
-    """Tell whether the call ended of inactivity after the caller had spoken (9.2)."""
+    """Return whether the call ended of inactivity after the caller had spoken (9.2)."""
     return context.conversation_ended_reason == INACTIVITY and last_audio_speaker(context) == "user"
 
 
 def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -> MetricScore:
-    """Return 0.0 where the call was ended because it took too long, else 1.0 (10.9)."""
+    """Return 0.0 if the call was ended because it took too long, else 1.0 (10.9)."""
     ended = context.conversation_ended_reason
     late = ended == "time_limit_exceeded"
     value = 0.0 if late else 1.0
@@ -40,7 +40,7 @@ def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -
 
 
 def conversation_correctly_finished(context: MetricContext, files: RecordFiles) -> MetricScore:
-    """Return 0.0 where the call ended of inactivity after the caller had spoken, else 1.0 (10.8).
+    """Return 0.0 if the call ended of inactivity after the caller had spoken, else 1.0 (10.8).
 
     Who was heard last before the inactivity is known from the simulator's log alone.
     """
@@ -58,7 +58,7 @@ def conversation_correctly_finished(context: MetricContext, files: RecordFiles) 
 
 
 def conversation_valid_end(context: MetricContext, files: RecordFiles) -> MetricScore:
-    """Return 1.0 where the simulator's log ends with a goodbye, or where the agent left the caller waiting (10.7).
+    """Return 1.0 if the simulator's log ends with a goodbye, or where the agent left the caller waiting (10.7).
 
     A log whose last line cannot be read is an error, for then nobody knows how the call ended; without a log the score
     is null.

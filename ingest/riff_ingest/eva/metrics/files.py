@@ -19,7 +19,7 @@ AGENT_CALLS = "agent_perf_stats.csv"
 
 @dataclass(frozen=True, slots=True)
 class RecordFiles:
-    """Hold the files of a record as far as they are not in its context.
+    """Describe the files of a record as far as they are not in its context.
 
     `simulator_log` is where the simulator's log is or would be, `simulator_end` its last line with the line's end,
     `None` where it cannot be read. `audit_entries` are those of the audit log. `output_tokens` and `reasoning_tokens`
@@ -35,7 +35,7 @@ class RecordFiles:
 
 
 def read_files(directory: Path) -> RecordFiles:
-    """Return what the files in a record's directory say; a file that is missing or cannot be read says nothing."""
+    """Return what the files in a record's directory say; a file that is missing or cannot be read shows nothing."""
     log = simulator_log(directory)
     calls = list(_rows(directory))
     return RecordFiles(

@@ -69,7 +69,7 @@ METRICS: MappingProxyType[str, EvaMetric] = MappingProxyType({metric.name: metri
 
 
 def applies(name: str, pipeline_type: PipelineType) -> bool:
-    """Tell whether a metric is measured of calls with such a pipeline; one that is unknown may be."""
+    """Return whether a metric is measured of calls with such a pipeline; one that is unknown may be."""
     known = METRICS.get(current_name(name))
     return known is None or pipeline_type in known.pipelines
 
@@ -99,7 +99,7 @@ def higher_is_better(name: str) -> bool:
 
 
 def is_before(version: str | None, other: tuple[int, ...]) -> bool:
-    """Tell whether a version as text is older than another; one that is missing or odd is not."""
+    """Return whether a version as text is older than another; one that is missing or odd is not."""
     try:
         return tuple(int(digits) for digits in (version or "").split(".")) < other
     except ValueError:
@@ -123,7 +123,7 @@ def registered() -> Mapping[str, OwnMetric]:
 def named(paths: Iterable[str], taken: Iterable[str]) -> dict[str, OwnMetric]:
     """Return functions by their names from `module:function`; modules in the current directory are found as well.
 
-    Raises `UsageError` where one is not there, is no function, or has a name that is `taken`.
+    Raises `UsageError` where one is not there, is not a function, or has a name that is `taken`.
     """
     found: dict[str, OwnMetric] = {}
     names = set(taken)
@@ -138,7 +138,7 @@ def named(paths: Iterable[str], taken: Iterable[str]) -> dict[str, OwnMetric]:
 
 
 def own_score(name: str, function: OwnMetric, context: MetricContext) -> MetricScore:
-    """Return what a function says of a call, under its name; never raises whatever that does or returns."""
+    """Return what a function reports of a call, under its name; never raises whatever that does or returns."""
     try:
         given = function(context)
         if isinstance(given, MetricScore):

@@ -18,10 +18,10 @@ AUTHENTICATION = "authentication_success"
 
 
 def task_completion(context: MetricContext, files: RecordFiles) -> MetricScore:
-    """Return 1.0 where the session and the whole final database are as expected, else 0.0 with how they differ (10.1).
+    """Return 1.0 if the session and the whole final database are as expected, else 0.0 with how they differ (10.1).
 
-    Today's hash is computed of both databases, for a hash in result.json may be of an older form; which one it is
-    stands in the details (`stored_hash`, `stored_hash_form`: current, plain or other).
+    Today's hash is computed of both databases, for a hash in result.json may be of an older form; which one it is is in
+    the details (`stored_hash`, `stored_hash_form`: current, plain or other).
     """
     expected, final = context.expected_scenario_db, context.final_scenario_db
     if expected is None:
@@ -47,7 +47,7 @@ def task_completion(context: MetricContext, files: RecordFiles) -> MetricScore:
 
 
 def session_mismatches(expected: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the session should hold and does not, by key; text is compared in lower case (10.1, step 1)."""
+    """Return what the session should contain and does not, by key; text is compared in lower case (10.1, step 1)."""
     wanted, found = session_of(expected), session_of(final)
     return {
         key: {"expected": value, "actual": found.get(key)}
@@ -57,7 +57,7 @@ def session_mismatches(expected: Mapping[str, Any], final: Mapping[str, Any]) ->
 
 
 def session_of(database: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the session of a database, empty where it has none."""
+    """Return the session of a database, empty if it has none."""
     session = (database or {}).get(SESSION)
     return session if isinstance(session, dict) else {}
 
@@ -103,9 +103,9 @@ def _hints(diff: Mapping[str, Any]) -> list[str]:
 
 
 def authentication_success(context: MetricContext, files: RecordFiles) -> MetricScore:
-    """Return 1.0 where the final session has all that is expected, else 0.0.
+    """Return 1.0 if the final session has all that is expected, else 0.0.
 
-    Skipped where nothing is expected (10.2).
+    Skipped if nothing is expected (10.2).
     """
     expected, final = context.expected_scenario_db, context.final_scenario_db
     if expected is None:

@@ -17,11 +17,11 @@ _OLD_NAMES = {"conversation_finished": "conversation_valid_end"}
 
 @dataclass(frozen=True, slots=True)
 class MetricScore:
-    """Hold what a metric says of a call, or what a part of it (`sub_metrics`) says.
+    """Describe what a metric reports of a call, or what a part of it (`sub_metrics`) says.
 
-    `score` has the metric's own unit, `normalized_score` goes from 0 to 1; both are `None` where nothing was measured.
-    `error` says why it could not be, `skipped` that it does not apply to this call. `version` and `prompt_hash`
-    are those of stored scores; what is computed here has none.
+    `score` has the metric's own unit, `normalized_score` goes from 0 to 1; both are `None` if nothing was measured.
+    `error` shows why it could not be, `skipped` that it does not apply to this call. `version` and `prompt_hash` are
+    those of stored scores; what is computed here has none.
     """
 
     name: str
@@ -38,7 +38,7 @@ class MetricScore:
     def value(self) -> float | None:
         """Return what may be compared and averaged: the normalised score, else the score.
 
-        `None` where there was an error.
+        `None` if there was an error.
         """
         if self.error is not None:
             return None

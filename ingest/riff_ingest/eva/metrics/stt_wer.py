@@ -34,7 +34,7 @@ _ORDINAL = re.compile(r"(?<=\d)\s+(?=(?:st|nd|rd|th)\b)")
 
 @dataclass(frozen=True, slots=True)
 class TurnErrors:
-    """Hold what was transcribed wrong in a turn: runs of words replaced, left out or added, and how many words."""
+    """Describe what was transcribed wrong in a turn: runs of words replaced, left out or added, and how many words."""
 
     substitutions: list[tuple[str, str]]
     deletions: list[str]
@@ -111,7 +111,7 @@ def _compared(context: MetricContext) -> dict[int, tuple[str, str]]:
 
 
 def _unmarked(text: str | None) -> str:
-    """Return a text without what stands in square brackets, up to the first that closes."""
+    """Return a text without what is in square brackets, up to the first that closes."""
     text, kept, at = text or "", [], 0
     while (opened := text.find("[", at)) >= 0 and (closed := text.find("]", opened)) >= 0:
         kept.append(text[at:opened])

@@ -31,7 +31,7 @@ Evidence: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Hold how well a turn was timed, by which rule, and the figures that the rule used."""
+    """Describe how well a turn was timed, by which rule, and the figures that the rule used."""
 
     value: float
     reason: Reason
@@ -41,7 +41,7 @@ class Timing:
 def turn_taking(context: MetricContext, files: RecordFiles, rules: TimingRules = TODAY) -> MetricScore:
     """Return the mean of the turns in which both sides were heard.
 
-    0.0 where the agent left the caller waiting (10.3).
+    0.0 if the agent left the caller waiting (10.3).
     """
     audible = audible_turns(context)
     timings = _timings(context, audible, rules)

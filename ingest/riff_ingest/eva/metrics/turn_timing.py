@@ -19,7 +19,7 @@ _LONGEST_OVERLAP_MS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Hold the limits in milliseconds: full value up to `sweet`, none from `late` on, and what the rates count."""
+    """Describe the limits in milliseconds: full value up to `sweet`, none from `late` on, and what the rates count."""
 
     sweet: float
     late: float
@@ -37,7 +37,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TimingRules:
-    """Hold the limits of turns without tools and of those with."""
+    """Describe the limits of turns without tools and of those with."""
 
     plain: Limits = Limits(2000, 3500, 2750)
     tool: Limits = Limits(3000, 5000, 4000)
@@ -67,7 +67,7 @@ def rules_of(version: str | None) -> TimingRules | None:
 
 @dataclass(frozen=True, slots=True)
 class TurnAudio:
-    """Hold the segments of both sides in a turn, in seconds in the order of the log, neither empty."""
+    """Describe the segments of both sides in a turn, in seconds in the order of the log, neither empty."""
 
     user: Sequence[tuple[float, float]]
     assistant: Sequence[tuple[float, float]]
@@ -148,7 +148,7 @@ LONGEST_SECONDS = 1000
 
 
 def response_speed(context: MetricContext, files: RecordFiles) -> MetricScore:
-    """Return the mean of the latencies above zero, in seconds; skipped where there is none (10.4).
+    """Return the mean of the latencies above zero, in seconds; skipped if there is none (10.4).
 
     Parts are the same of turns with and without tools, and the mean latencies of the models from result.json.
     """

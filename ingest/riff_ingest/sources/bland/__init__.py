@@ -19,21 +19,21 @@ _EVENT_KINDS = frozenset({"conversation", "node", "webhook", "operation"})
 
 
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
-    """Yield the calls of a file, and what had to be left out; never raises on what they hold."""
+    """Yield the calls of a file, and what had to be left out; never raises on what they have."""
     from riff_ingest.sources.bland.to_conversation import read_bland_calls
 
     return read_bland_calls(path, context)
 
 
 def digest(path: Path) -> tuple[str, int]:
-    """Return what stands for a file and what is read with it, and its size in bytes; raise `BrokenInput`."""
+    """Return what represents a file and what is read with it, and its size in bytes; raise `BrokenInput`."""
     from riff_ingest.sources.bland.pathway_events import digest_with_company
 
     return digest_with_company(path)
 
 
 def is_call(value: Any) -> bool:
-    """Tell whether a value is the record of a call."""
+    """Return whether a value is the record of a call."""
     record = object_of(value)
     return (
         isinstance(record.get("call_id"), str)
@@ -43,7 +43,7 @@ def is_call(value: Any) -> bool:
 
 
 def is_event(value: Any) -> bool:
-    """Tell whether a value is an event of a pathway."""
+    """Return whether a value is an event of a pathway."""
     record = object_of(value)
     kind = record.get("event_type")
     return (

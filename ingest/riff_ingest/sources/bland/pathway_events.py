@@ -32,7 +32,7 @@ _ADDRESSED = frozenset({"headers", "url", "node_id", "node_name"})
 
 
 class Happening(NamedTuple):
-    """Hold one thing that happened: words of a side (`agent`, `caller`, another), a `node`, `tool` or `error`."""
+    """Describe one thing that happened: words of a side (`agent`, `caller`, another), a `node`, `tool` or `error`."""
 
     kind: str
     name: str
@@ -53,7 +53,7 @@ def seconds_of(value: Any) -> float | None:
 
 
 class Node(NamedTuple):
-    """Hold the id of a node with its name, where that is told."""
+    """Describe the id of a node with its name, where that is told."""
 
     id: str
     name: str | None = None
@@ -65,7 +65,7 @@ def nodes_entered(happenings: Sequence[Timed]) -> list[str]:
 
 
 def read_events(path: Path, report: Callable[[Skipped], object] = lambda left: None) -> dict[str, list[dict[str, Any]]]:
-    """Return the events that a file has, by their calls in the order of their numbers; none where it has none.
+    """Return the events that a file has, by their calls in the order of their numbers; none if it has none.
 
     What could not be read goes to `report`; raises `BrokenInput` where that is the whole file.
     """
@@ -159,7 +159,7 @@ def _first(payload: Mapping[str, Any], keys: Sequence[str]) -> str | None:
 
 # Find the other half of a call in its folder: what was said, or what its pathway logged.
 class Company(NamedTuple):
-    """Hold by names of calls which file of a folder has their events, of which calls each file has records, and any."""
+    """Keep by names of calls which file of a folder has their events, of which calls each file has records, and any."""
 
     events: Mapping[str, Path]
     records: Mapping[Path, frozenset[str]]
@@ -167,7 +167,7 @@ class Company(NamedTuple):
 
 
 def company_of(path: Path) -> Company:
-    """Return what lies in the folder of a file; each folder is looked through once, and again when files come or go."""
+    """Return what is in the folder of a file; each folder is looked through once, and again when files come or go."""
     try:
         changed = path.parent.stat().st_mtime_ns
     except OSError:
@@ -200,7 +200,7 @@ def _record_names(path: Path) -> frozenset[str]:
 
 
 def digest_with_company(path: Path) -> tuple[str, int]:
-    """Return what stands for a file and for what its folder adds to it, and its size in bytes; raise `BrokenInput`."""
+    """Return what represents a file and for what its folder adds to it, and its size in bytes; raise `BrokenInput`."""
     own, size = digest(path)
     company = company_of(path)
     beside = {company.events[name] for name in company.records.get(path, ()) if name in company.events}

@@ -67,7 +67,7 @@ _NODE_NAMES = ("chosen_node_name", "current_node_name", "node_name")
 
 
 def read_bland_calls(path: Path, context: ReadContext) -> Iterator[ReadItem]:
-    """Yield the calls of a file; never raises on what they hold."""
+    """Yield the calls of a file; never raises on what they have."""
     flows, company = FlowNodes(context.contracts), company_of(path)
     left: list[Skipped] = []
     if own := read_events(path, left.append):
@@ -213,7 +213,7 @@ def _spoken(side: str, text: str) -> Happening:
 def _with_logs(given: Mapping[str, Any], said: list[Timed]) -> list[Timed]:
     """Return what was said with the nodes that the log of the pathway names.
 
-    Where not all of it has a time, the log's own words stand with its nodes in its order, if it has as many of them.
+    Where not all of it has a time, the log's own words are with its nodes in its order, if it has as many of them.
     """
     logged = list(_logged(given))
     nodes = [each for each in logged if each[1].kind == "node"]

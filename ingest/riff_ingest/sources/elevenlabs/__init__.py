@@ -18,7 +18,7 @@ _OF_RECORDS = tuple(f"{name}.json{packed}" for name in ("audit_log", "result") f
 
 
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
-    """Yield the calls of a file with the verdicts on them; never raises on what they hold."""
+    """Yield the calls of a file with the verdicts on them; never raises on what they have."""
     from riff_ingest.sources.elevenlabs.to_conversation import read_elevenlabs_calls
 
     return read_elevenlabs_calls(path, context, _is_record)

@@ -55,7 +55,7 @@ _NAMES_A_NUMBER = re.compile(r"phone|tel|mobile|number", re.IGNORECASE)
 
 
 class _Told(NamedTuple):
-    """Hold a call with the verdicts on it, their time, and what the caller thought of turns."""
+    """Describe a call with the verdicts on it, their time, and what the caller thought of turns."""
 
     call: Conversation
     verdicts: list[PlatformVerdict]
@@ -65,7 +65,7 @@ class _Told(NamedTuple):
 
 @dataclass
 class _File:
-    """Hold what calls of a file share."""
+    """Describe what calls of a file share."""
 
     path: Path
     context: ReadContext
@@ -198,7 +198,7 @@ def _conversation(given: Mapping[str, Any], call: Mapping[str, Any], record: Cal
 
 
 def _ended(name: str, flow: str, found: ReadTranscript, ending: CallEnding, contract: Contract | None) -> Conversation:
-    """Return a call with its end: no end tells that it was not completed, for agents hang up in any node."""
+    """Return a call with its end: no end shows that it was not completed, for agents hang up in any node."""
     call = ended_call(name, flow, found.states, ending, contract)
     if call.completed is False:
         call.completed = None
@@ -318,7 +318,7 @@ def _stop(words: str | None) -> str | None:
     return TIMEOUT if _LIMITS.search(words) else None
 
 
-# Take what ElevenLabs' own model said of a call as verdicts of a judge, and what it collected as slots.
+# Take what ElevenLabs' own model said about a call as verdicts of a judge, and what it collected as slots.
 def _verdicts(analysis: Mapping[str, Any], private: PrivateValues) -> Iterator[PlatformVerdict]:
     if (word := text_of(analysis.get("call_successful"))) is not None:
         yield PlatformVerdict(
@@ -342,7 +342,7 @@ def _slots(analysis: Mapping[str, Any], private: PrivateValues) -> dict[str, Any
 
 
 def _by_id(analysis: Mapping[str, Any], key: str, id_key: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is told by id, which stands in an object, in a list, or in both alike."""
+    """Yield what is told by id, which is in an object, in a list, or in both alike."""
     given = object_of(analysis.get(key))
     if given:
         yield from ((name, object_of(each)) for name, each in given.items() if name)
@@ -386,7 +386,7 @@ def _named(values: Any) -> list[Any]:
 
 
 def _numbers(record: Mapping[str, Any], room: int) -> Iterator[Any]:
-    """Yield the numbers and ids of lines that a record holds, those of objects in it as well."""
+    """Yield the numbers and ids of lines that a record has, those of objects in it as well."""
     for key, value in record.items():
         if isinstance(value, dict) and room:
             yield from _numbers(value, room - 1)

@@ -35,7 +35,7 @@ Item = Mapping[str, Any]
 
 @dataclass
 class ReadTranscript:
-    """Hold a call as it went, the words for its ends that tools gave, and what the caller thought of turns.
+    """Describe a call as it went, the words for its ends that tools gave, and what the caller thought of turns.
 
     `feedback` has turns from 1 with what was thought of them.
     """
@@ -78,9 +78,9 @@ def read_transcript(
     first_agent: str | None = None,
     is_text: bool = False,
 ) -> ReadTranscript:
-    """Return what the items of a transcript tell: by nodes, else by agents where there are several, else by tools.
+    """Return what the items of a transcript tell: by nodes, else by agents if there are several, else by tools.
 
-    `names` are those of nodes and agents by id, `exits` say when nodes are left, by both nodes and the edge's id;
+    `names` are those of nodes and agents by id, `exits` show when nodes are left, by both nodes and the edge's id;
     `first_agent` is the one that took the call.
     """
     nodes, agents = nodes_of(items), agents_of(items)
@@ -192,7 +192,7 @@ class _Reader:
             self.found.ends.append(kind)
 
     def _leads_within(self, call: Item, result: Item | None) -> bool:
-        """Tell whether a hand-over leads to a node of the workflow that the call is in."""
+        """Return whether a hand-over leads to a node of the workflow that the call is in."""
         told = [object_of((result or {}).get("result")), object_of(value_in(call.get("params_as_json")))]
         ends = [each.get(key) for each in told for key in ("to_node", "to_agent", "node_id", "agent_id")]
         return any(isinstance(end, str) and end in self._nodes for end in ends)

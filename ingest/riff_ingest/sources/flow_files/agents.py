@@ -17,9 +17,9 @@ _Object = Mapping[str, Any]
 
 
 class _Part(NamedTuple):
-    """Hold a state as its agent describes it: what it is called, what it is told, and where it leads, and when.
+    """Describe a state as its agent describes it: what it is called, what it is told, and where it leads, and when.
 
-    The first of `keys` is its name, by all of them others lead to it. `leaves` says that a call may end or go on
+    The first of `keys` is its name, by all of them others lead to it. `leaves` shows that a call may end or go on
     elsewhere from it, `is_reached` that it may begin without any edge, `unknown` why nobody can say where it leads.
     """
 
@@ -34,7 +34,7 @@ class _Part(NamedTuple):
 
 
 class _Flow(NamedTuple):
-    """Hold the parts of an agent, what its document has, its names, and what one of its parts is called in notes."""
+    """Keep the parts of an agent, what its document has, its names, and what one of its parts is called in notes."""
 
     form: str
     part: str
@@ -123,7 +123,7 @@ def _words(*given: Any) -> str:
 
 
 def _required(schema: Any, *, or_all: bool) -> list[str]:
-    """Return the names that a schema requires, all of its names where it says nothing of that."""
+    """Return the names that a schema requires, all of its names where it shows nothing of that."""
     given = object_of(schema)
     required = given.get("required")
     return _texts(*(required if isinstance(required, list) else object_of(given.get("properties")) if or_all else ()))

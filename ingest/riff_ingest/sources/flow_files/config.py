@@ -26,7 +26,7 @@ _NODE_ENDS: tuple[NodeEnd, ...] = ("success", "escalation", "end")
 class Way:
     """Describe where a function leads: always where `field` is `None`, else for these values of its result's field.
 
-    `()` stands for every other value.
+    `()` represents every other value.
     """
 
     to: str
@@ -50,9 +50,9 @@ class NodeFunction:
 class FlowNode:
     """Describe a node: what the model is told in it, what it may do, and whether the call ends there.
 
-    It does after an action that says so, and where nothing is left to do, but not where it begins. `mark` is what
-    `riff` of the node or of one of its actions says: `terminal`, `segment`, `required_slots`, `completion_slots`,
-    `tool`, `required_tools`, `tools`.
+    It does after an action that says so, and if nothing is left to do, but not where it begins. `mark` is what `riff`
+    of the node or of one of its actions says: `terminal`, `segment`, `required_slots`, `completion_slots`, `tool`,
+    `required_tools`, `tools`.
     """
 
     name: str
@@ -70,7 +70,7 @@ class FlowNode:
 
 @dataclass(slots=True)
 class FlowConfig:
-    """Hold a flow of pipecat; `problems` says in sentences what of it does not fit and is left out."""
+    """Describe a flow of pipecat; `problems` says in sentences what of it does not fit and is left out."""
 
     initial: str = ""
     nodes: dict[str, FlowNode] = field(default_factory=dict)
@@ -95,11 +95,11 @@ class FlowConfig:
 
 
 class PlatformFlow(NamedTuple):
-    """Hold the flow of a platform's agent, and what its document has that tells its form.
+    """Describe the flow of a platform's agent, and what its document has that tells its form.
 
-    It is called by the first of `names`; calls may know any of them. `ids` are those of nodes by name. `exits` say when
-    a node is left, by its name, that of the next one and the id of the edge. `remarks` tell what is odd in a flow that
-    can be run all the same.
+    It is called by the first of `names`; calls may know any of them. `ids` are those of nodes by name. `exits` show
+    when a node is left, by its name, that of the next one and the id of the edge. `remarks` show what is odd in a flow
+    that can be run all the same.
     """
 
     form: str
@@ -129,7 +129,7 @@ def by_choice(led: Iterable[tuple[str, str]]) -> Iterator[NodeFunction]:
 
 
 def is_flow_config(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a flow of pipecat, in the form of today or the older one."""
+    """Return whether a document is a flow of pipecat, in the form of today or the older one."""
     nodes = document.get("nodes")
     return isinstance(document.get("initial_node"), str) and isinstance(nodes, dict)
 
@@ -291,7 +291,7 @@ def _declared(functions: Any) -> list[dict[str, Any]]:
 
 
 def _parameters(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a function's arguments, empty where there is none; the flow editor keeps it in pieces."""
+    """Return the schema of a function's arguments, empty if there is none; the flow editor keeps it in pieces."""
     whole = _table(about.get("parameters")) or _table(about.get("input_schema"))
     properties = _table(about.get("properties"))
     return whole or ({"type": "object", "properties": properties} if properties else {})

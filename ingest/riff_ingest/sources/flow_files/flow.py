@@ -49,7 +49,7 @@ _AGENT_PARTS = frozenset({"general_prompt", "members", "model", "nodes", "retell
 
 @dataclass(slots=True)
 class FlowFile:
-    """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit.
+    """Describe a flow as its file describes it, the contract that it promises, and what of the file did not fit.
 
     `config` has the nodes of a flow of others; it is `None` for a native one. `remarks` are what is odd in a flow that
     can be run all the same, `unknown` the keys that nobody reads.
@@ -144,7 +144,7 @@ def _named(states: Mapping[str, Any], part: str) -> dict[str, str]:
 
 
 def _tool_kinds(tools: Any) -> dict[str, Any]:
-    """Return the parts of a contract that a table of `changing` and `reading` tools stands for."""
+    """Return the parts of a contract that a table of `changing` and `reading` tools represents."""
     given = object_of(tools)
     return {f"{kind}_tools": given[kind] for kind in ("changing", "reading") if kind in given}
 
@@ -202,7 +202,7 @@ def _flow_file(
     misfits: list[str],
     besides: Mapping[str, Iterable[str]] = MappingProxyType({}),
 ) -> FlowFile:
-    """Return a flow; what it names `besides` its contract stands in the same JSON."""
+    """Return a flow; what it names `besides` its contract is in the same JSON."""
     outcomes = dict.fromkeys(contract.successes(), "success") | dict.fromkeys(contract.escalations(), "escalation")
     named = [*contract.states, *(state for edge in edges for state in edge)]
     named += [*(contract.success_terminals or ()), *(contract.escalation_terminals or ())]
@@ -251,7 +251,7 @@ _EDITOR_DATA = frozenset({"functions", "riff", "role_messages", "task_messages"}
 
 
 def is_editor_document(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is what pipecat's flow editor writes, and not what others draw with nodes and edges."""
+    """Return whether a document is what pipecat's flow editor writes, and not what others draw with nodes and edges."""
     if "connections" in document:
         return False
     for node in objects_of(document.get("nodes")):
@@ -347,7 +347,7 @@ _COMPONENT = "component"
 
 
 def is_retell_flow(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a conversation flow of Retell, or an agent that was exported with one."""
+    """Return whether a document is a conversation flow of Retell, or an agent that was exported with one."""
     flow = _flow(document)
     nodes = flow.get("nodes")
     return isinstance(nodes, list) and ("conversation_flow_id" in flow or "start_node_id" in flow)
@@ -434,7 +434,7 @@ class _Reader:
         )
 
     def _is_dead_end(self, given: Mapping[str, Any], node: FlowNode) -> bool:
-        """Tell whether a call cannot go on from a node, in which it does not end either, for want of any edge."""
+        """Return whether a call cannot go on from a node, in which it does not end either, for want of any edge."""
         leaves = node.ends or given.get("type") in _LEAVING or isinstance(given.get("global_node_setting"), dict)
         return not leaves and not any(True for _ in self._targets(given))
 

@@ -96,7 +96,7 @@ class ToolKinds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Form(NamedTuple):
-    """Hold the keys that an object may have, each with the form of its value, of which `None` says nothing.
+    """Describe the keys that an object may have, each with the form of its value, of which `None` shows nothing.
 
     With `is_each` it is the form of every value of a list or a table. An open one has keys of others as well, so that a
     key is odd there only where it is all but one that is missing.
@@ -108,7 +108,7 @@ class Form(NamedTuple):
 
 
 class UnknownKey(NamedTuple):
-    """Name a key that nobody reads, where it stands, and the key that was most likely meant."""
+    """Name a key that nobody reads, where it is, and the key that was most likely meant."""
 
     place: tuple[str | int, ...]
     near: str | None = None
@@ -125,7 +125,7 @@ ALIKE = 0.82
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return the known name that is most like another one, `None` where none is as like as that (1: the same)."""
+    """Return the known name that is most like another one, `None` if none is as like as that (1: the same)."""
     return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=likeness)), None)
 
 
@@ -173,7 +173,7 @@ def _of(kind: type[msgspec.Struct]) -> Form:
 
 
 def _in(kind: Any) -> Form | None:
-    """Return the form of what a field holds: a structure, or a list or a table of some."""
+    """Return the form of what a field has: a structure, or a list or a table of some."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return _of(kind)
     forms = [form for part in get_args(kind) if (form := _in(part)) is not None]
@@ -281,5 +281,5 @@ _PLATFORMS: tuple[tuple[str, Form], ...] = (
 
 
 def platform_form(document: Mapping[str, Any]) -> Form:
-    """Return the form of an agent's document, by the keys that tell what it is."""
+    """Return the form of an agent's document, by the keys that show what it is."""
     return next((form for key, form in _PLATFORMS if key in document), Form(MappingProxyType({}), is_open=True))

@@ -42,7 +42,7 @@ _NOT_A_ZIP = (
     OverflowError,
 )
 
-# Read what a log says of its run as a whole: which task, which model, from which commit.
+# Read what a log reports of its run as a whole: which task, which model, from which commit.
 _COMPARES_TEXT = frozenset({"match", "includes", "pattern", "answer", "exact", "f1", "choice", "math"})
 """Scorers of Inspect AI that ask no model."""
 _OF_NUMBERS = frozenset({"accuracy", "mean", "stderr", "std", "var", "bootstrap_stderr", "grouped"})
@@ -52,9 +52,10 @@ _DIRTY = "-dirty"
 
 
 class Archive:
-    """Read a zip file by the names of its members; of several of one name the last holds.
+    """Read a zip file by the names of its members; of several of one name the last counts.
 
-    Raises `BrokenInput` where the file cannot be opened, is no zip file, or was cut off before the list of its members.
+    Raises `BrokenInput` where the file cannot be opened, is not a zip file, or was cut off before the list of its
+    members.
     """
 
     def __init__(self, path: Path) -> None:
@@ -85,7 +86,7 @@ class Archive:
         self._file.close()
 
     def read(self, name: str) -> bytes:
-        """Return what a member holds; raise `BrokenInput` with the reason where that cannot be had."""
+        """Return what a member has; raise `BrokenInput` with the reason where that cannot be had."""
         info = self._members[name]
         if info.flag_bits & _ENCRYPTED:
             raise BrokenInput("the member is encrypted")
@@ -113,7 +114,7 @@ class Archive:
             raise BrokenInput(f"the members of the file unpack to more than {limits().told('expansion')}")
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
-        """Return the bytes of a member as they lie in the file, behind its own header."""
+        """Return the bytes of a member as they are in the file, behind its own header."""
         self._file.seek(info.header_offset)
         header = self._file.read(_HEADER)
         if len(header) < _HEADER or not header.startswith(START):
@@ -155,7 +156,7 @@ def _members(file: _CappedFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _unpack(packed: bytes, info: zipfile.ZipInfo) -> bytes:
-    """Return what a member holds, one byte more than its size at most."""
+    """Return what a member has, one byte more than its size at most."""
     most = info.file_size + 1
     try:
         if info.compress_type == STORED:
@@ -196,7 +197,7 @@ Survey: TypeAlias = Callable[[bytes], None]
 
 
 class SamplePart(NamedTuple):
-    """Hold a sample as it lies in a log; `key` is what the log calls it without a look inside."""
+    """Describe a sample as it is in a log; `key` is what the log calls it without a look inside."""
 
     key: Key | None
     data: bytes = b""
@@ -206,8 +207,8 @@ class SamplePart(NamedTuple):
 class Log(Protocol):
     """Describe an open log: its parts but for the samples, and what is wrong with it.
 
-    `samples` yields them one by one, after a survey of them all when the log is opened; `listed` returns those of
-    which the log says that it has them.
+    `samples` yields them one by one, after a survey of them all when the log is opened; `listed` returns those of which
+    the log shows that it has them.
     """
 
     header: dict[str, Any]
@@ -282,7 +283,7 @@ def _header_in(archive: Archive, notes: list[str]) -> dict[str, Any]:
 
 
 def header_at(path: Path) -> dict[str, Any]:
-    """Return what a log says of its run before its samples are looked at; raise `BrokenInput`."""
+    """Return what a log reports of its run before its samples are looked at; raise `BrokenInput`."""
     if read_start(path).lstrip().startswith(START):
         with Archive(path) as archive:
             return _header_in(archive, [])
@@ -316,7 +317,7 @@ class DocumentLog:
         return []
 
     def _header(self, survey: Survey) -> dict[str, Any]:
-        """Return the parts that say what the run was; raise `BrokenInput` where the first cannot be reached."""
+        """Return the parts that show what the run was; raise `BrokenInput` where the first cannot be reached."""
         found: dict[str, Any] = {}
         try:
             for member in read_members(self._path, PARTS, (SAMPLES,)):
@@ -356,7 +357,7 @@ class _Places:
 
 
 class Headline(NamedTuple):
-    """Name the score that stands for the whole: its scorer, and the key of it where its value has several."""
+    """Name the score that represents the whole: its scorer, and the key of it where its value has several."""
 
     scorer: str
     score: str
@@ -364,7 +365,7 @@ class Headline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Hold the parts of a log that are the same for all its samples."""
+    """Describe the parts of a log that are the same for all its samples."""
 
     run: str | None
     created: str | None
@@ -384,7 +385,7 @@ class Header:
         return given is None or not names.isdisjoint(_OF_NUMBERS)
 
     def grader(self, scorer: str) -> str | None:
-        """Return the model that a scorer asks, `None` for one that asks none and where nothing says so."""
+        """Return the model that a scorer asks, `None` for one that asks none and if nothing shows so."""
         if scorer in _COMPARES_TEXT:
             return None
         options = object_of(self.scorers.get(scorer, {}).get("options"))
@@ -395,7 +396,7 @@ class Header:
 
 
 def header_of(log: Mapping[str, Any]) -> Header:
-    """Return what a log says of its run, from its parts but for the samples; never raises on what they hold."""
+    """Return what a log reports of its run, from its parts but for the samples; never raises on what they have."""
     spec, results = object_of(log.get("eval")), object_of(log.get("results"))
     task, metadata = text_of(spec.get("task")), object_of(spec.get("metadata"))
     run = next((name for key in ("run_id", "eval_id", "task_id") if (name := text_of(spec.get(key)))), None)
@@ -416,9 +417,9 @@ def header_of(log: Mapping[str, Any]) -> Header:
 
 
 def _headline(results: Mapping[str, Any], spec: Mapping[str, Any]) -> Headline | None:
-    """Return the score that stands for the whole: the one that the log names, else its first.
+    """Return the score that represents the whole: the one that the log names, else its first.
 
-    A name that none of the scores has says nothing. A run without results has only the names of its scorers.
+    A name that none of the scores has shows nothing. A run without results has only the names of its scorers.
     """
     named = object_of(results.get("headline")) or object_of(spec.get("headline_metric"))
     scores = objects_of(results.get("scores"))

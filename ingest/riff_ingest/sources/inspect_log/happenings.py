@@ -61,7 +61,7 @@ _CALLER = ROLES["user"]
 
 
 class Happening(NamedTuple):
-    """Hold an event that tells of a message or of a call of a tool, at its `place` among all events.
+    """Describe an event that tells of a message or of a call of a tool, at its `place` among all events.
 
     Times are microseconds since the epoch, the latency milliseconds.
     """
@@ -75,7 +75,7 @@ class Happening(NamedTuple):
 
 
 class AgentAtWork(NamedTuple):
-    """Say which agent was at work from an event on."""
+    """Describe which agent was at work from an event on."""
 
     place: int
     name: str
@@ -84,7 +84,7 @@ class AgentAtWork(NamedTuple):
 
 @dataclass
 class Happenings:
-    """Hold what the events of a sample tell.
+    """Describe what the events of a sample tell.
 
     `answers` are those of models by the id of their message, `nameless` those that no id tells apart, `tools` the
     calls of tools, `scored` when each scorer gave its score, `first` and `last` when the first and the last
@@ -102,7 +102,7 @@ class Happenings:
 
     @property
     def has_agents(self) -> bool:
-        """Tell whether the agents say more than the tools do: there was more than one, or could have been."""
+        """Return whether the agents say more than the tools do: there was more than one, or could have been."""
         return bool(self.agents) and (self.hands_over or len({agent.name for agent in self.agents}) > 1)
 
     def answer(
@@ -137,7 +137,7 @@ def happenings_of(sample: Sample) -> Happenings:
 
 
 def answered(event: SampleEvent) -> dict[str, Any]:
-    """Return the message that a model answered with, an empty one where there is none."""
+    """Return the message that a model answered with, an empty one if there is none."""
     choices = objects_of(object_of(event.output).get("choices"))
     return object_of(choices[0].get("message")) if choices else {}
 
@@ -148,7 +148,7 @@ def time_of(value: Any) -> int | None:
 
 
 class _Spans:
-    """Hold the spans that were begun, each with the one that it lies in."""
+    """Keep the spans that were begun, each with the one that it is in."""
 
     def __init__(self) -> None:
         self._spans: dict[str, SampleEvent] = {}
@@ -189,7 +189,7 @@ def _take(found: Happenings, spans: _Spans, sides: dict[str, str], place: int, e
         message = answered(event)
         happening = Happening(place, event, by, began, ended, latency)
         key = text_of(message.get("id"))
-        if key is None or by == _CALLER:  # what a caller's model answered stands in the call under another id
+        if key is None or by == _CALLER:  # what a caller's model answered is in the call under another id
             found.nameless.append(happening)
         else:
             found.answers.setdefault(key, []).append(happening)
@@ -218,7 +218,7 @@ def _between(began: int | None, ended: int | None) -> float | None:
 
 
 class ToolResults(NamedTuple):
-    """Hold the messages that answer calls of tools by the identity of the calls, and the calls by that of these."""
+    """Describe the messages that answer calls of tools by the identity of the calls, and the calls by that of these."""
 
     answers: dict[int, dict[str, Any]]
     calls: dict[int, dict[str, Any]]
@@ -284,9 +284,9 @@ class Part(NamedTuple):
 class Scales:
     """Know on which scale the values of each part of the scores are, as all samples of the log tell.
 
-    Numbers lie from 0 to 1: a part with one that does not has another scale. The letters are those of Inspect AI: a
-    part with another text has letters of its own, such as grades from A to E. Where a `C` is the only text, a
-    scorer of which `header` says that its letters never become numbers gives grades as well.
+    Numbers are from 0 to 1: a part with one that does not has another scale. The letters are those of Inspect AI: a
+    part with another text has letters of its own, such as grades from A to E. If a `C` is the only text, a scorer of
+    which `header` shows that its letters never become numbers gives grades as well.
     """
 
     def __init__(self) -> None:
@@ -309,7 +309,7 @@ class Scales:
                         self._graded.add(part)
 
     def graded(self, part: Part) -> bool:
-        """Tell whether the letters of a part are none of Inspect AI's."""
+        """Return whether the letters of a part are none of Inspect AI's."""
         if part in self._graded:
             return True
         is_lone = self._letters.get(part) == {_CORRECT}
@@ -320,7 +320,7 @@ class Scales:
         return [part for part in self._letters if self.graded(part)]
 
     def share(self, part: Part, value: Any) -> float | None:
-        """Return a value from 0 to 1, `None` where it is none or where nobody knows what its scale is."""
+        """Return a value from 0 to 1, `None` where it is none or if nobody knows what its scale is."""
         number = _number(value)
         if number is not None:
             return None if part in self._others or not 0 <= number <= 1 else number
@@ -332,7 +332,7 @@ class Scales:
         return known.get(value, _WORDS.get(value.strip().lower()))
 
     def unscored(self, part: Part, value: Any) -> str:
-        """Return why a value is no score."""
+        """Return why a value is not a score."""
         if value is None or (isinstance(value, float) and not math.isfinite(value)):
             return "It has no value"
         if _number(value) is not None:
@@ -354,9 +354,9 @@ def parts_of(name: str, value: Any) -> list[tuple[Part, Any]]:
 def verdicts(
     scores: Any, call: Conversation, header: Header, scales: Scales, scored: Mapping[str, int], lines: Iterator[int]
 ) -> Iterator[JudgedScore]:
-    """Yield the verdicts on a call, each under the next of `lines`; `scored` says when a scorer gave its score.
+    """Yield the verdicts on a call, each under the next of `lines`; `scored` shows when a scorer gave its score.
 
-    What is no value from 0 to 1 is unscored, with the reason.
+    What is not a value from 0 to 1 is unscored, with the reason.
     """
     for name, given in object_of(scores).items():
         score = object_of(given)

@@ -21,7 +21,7 @@ class OfferedTool(msgspec.Struct):
 
 
 class SampleEvent(msgspec.Struct):
-    """Hold what is read of an event of a sample; which fields it has depends on its kind, `event`."""
+    """Describe what is read of an event of a sample; which fields it has depends on its kind, `event`."""
 
     event: Any = None
     id: Any = None
@@ -44,7 +44,7 @@ class SampleEvent(msgspec.Struct):
 
 
 class Sample(msgspec.Struct):
-    """Hold what is read of a sample: one run of the task's dialogue, of one epoch."""
+    """Describe what is read of a sample: one run of the task's dialogue, of one epoch."""
 
     id: Any = None
     epoch: Any = None
@@ -64,7 +64,7 @@ class Sample(msgspec.Struct):
 
 
 class SampleHead(msgspec.Struct):
-    """Hold what tells a sample from others, and a copy of it from one that was made again."""
+    """Describe what tells a sample from others, and a copy of it from one that was made again."""
 
     id: Any = None
     epoch: Any = None
@@ -74,7 +74,7 @@ class SampleHead(msgspec.Struct):
 
 
 class ScoresOnly(msgspec.Struct):
-    """Hold the scores of a sample alone."""
+    """Describe the scores of a sample alone."""
 
     scores: Any = None
 
@@ -86,7 +86,7 @@ _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 def decode_sample(data: bytes, defects: Counter[str]) -> Sample:
-    """Return a sample; what plain JSON cannot hold is counted in `defects`. Raises `BrokenInput` for what is none."""
+    """Return a sample; what plain JSON cannot have is counted in `defects`. Raises `BrokenInput` for what is none."""
     try:
         return _samples.decode(data)
     except _MISREAD:

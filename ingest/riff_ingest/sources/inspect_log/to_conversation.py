@@ -161,7 +161,7 @@ def _contract(told: ToolStates) -> Contract | None:
 
 
 def _passed(sample: Sample, header: Header, scales: Scales) -> bool | None:
-    """Tell whether the task was done by the score that stands for the whole, unless that is a model's opinion."""
+    """Return whether the task was done by the score that represents the whole, unless that is a model's opinion."""
     share = _share(sample, header, scales)
     return None if share is None else share >= 1
 
@@ -178,7 +178,7 @@ def _share(sample: Sample, header: Header, scales: Scales) -> float | None:
 
 
 def _headline(sample: Sample, header: Header, scales: Scales) -> dict[str, float]:
-    """Return the score that stands for the whole where it is in part met, which a yes or no does not tell."""
+    """Return the score that represents the whole where it is in part met, which a yes or no does not tell."""
     share = _share(sample, header, scales)
     return {header.headline.score: share} if header.headline and share is not None and 0 < share < 1 else {}
 
@@ -385,7 +385,7 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
 
 
 def _open(path: Path, opened: ExitStack, scales: Scales) -> Log:
-    """Open a log, and look at all its scores before the first is taken: a 1 is the best only where none is above it."""
+    """Open a log, and look at all its scores before the first is taken: a 1 is the best only if none is above it."""
 
     def survey(sample: bytes) -> None:
         with suppress(BrokenInput):  # reading the sample says so
@@ -409,7 +409,7 @@ def _sample(data: bytes) -> tuple[Sample, Counter[str]]:
 
 
 class Retries:
-    """Know which samples of a log stand again in later attempts at its task.
+    """Know which samples of a log are again in later attempts at its task.
 
     A retry copies those that ended well, whole, and plays the others again.
     """
@@ -429,7 +429,7 @@ class Retries:
             self._again[key] = log
 
     def superseding(self, sample: Sample, key: Key) -> str | None:
-        """Return why another attempt's sample stands for this one, `None` where none does."""
+        """Return why another attempt's sample represents this one, `None` if none does."""
         for same in _same(sample, key):
             if same in self._copies:
                 return f"copied into the retry {self._copies[same]}, where it counts"

@@ -40,7 +40,7 @@ _STOPS = {
 def conversation_of(
     report: Report, path: Path, contracts: Mapping[str, Contract], segments: ToolSegments
 ) -> Conversation:
-    """Return the call of a report; `path` is where it lies, `contracts` are by flow."""
+    """Return the call of a report; `path` is where it is, `contracts` are by flow."""
     first, by_agent = _agents(report)
     states = ToolStates(segments, first or OPENING)
     for item in _with_outputs(report.items):
@@ -131,7 +131,7 @@ def _agents(report: Report) -> tuple[str | None, bool]:
 
 
 def _with_outputs(items: list[Item]) -> Iterator[tuple[Item, Item | None]]:
-    """Yield items with what came back of those that call a tool; an answer to no call stands for its call."""
+    """Yield items with what came back of those that call a tool; an answer to no call represents its call."""
     called = {item.call_id for item in items if item.kind == "function_call"}
     steps = ((item.call_id if item.kind in _OF_TOOLS else None, item.kind == _OUTPUT) for item in items)
     outputs = answers_in_order(steps)
@@ -192,7 +192,7 @@ def _name(report: Report, path: Path) -> str:
 
 
 def _run(report: Report, path: Path) -> str:
-    """Return the run: the directory of the reports, the day where that is the SDK's own, which holds all days."""
+    """Return the run: the directory of the reports, the day where that is the SDK's own, which has all days."""
     directory = path.absolute().parent
     if directory.parent.name == CONSOLE or text_of(directory.name) in (report.job, *report.rooms):
         directory = directory.parent
@@ -252,7 +252,7 @@ class _Turns:
             yield TraceEntry("tool_response", self._now, t, tool=item.name, value=answer)
 
     def turn(self, number: int) -> VoiceTurn:
-        """Return what is known of a turn; what was said in it stands in the trace."""
+        """Return what is known of a turn; what was said in it is in the trace."""
         return VoiceTurn(
             number,
             latency=self._latency.get(number),

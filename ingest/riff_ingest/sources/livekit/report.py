@@ -23,7 +23,7 @@ _MOST_ERRORS, _MOST_PARTS = 100, 20
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Hold an item of the history; `at` and the times of speech are seconds since the epoch.
+    """Describe an item of the history; `at` and the times of speech are seconds since the epoch.
 
     `details` are the latencies of its parts (`llm_node_ttft`, `transcription_delay`), `latency` that of the answer as
     it was heard, all in seconds.
@@ -48,13 +48,13 @@ class Item:
 
     @property
     def is_said(self) -> bool:
-        """Tell whether one of the two sides said it."""
+        """Return whether one of the two sides said it."""
         return self.kind == "message" and self.role in ("user", "assistant") and bool(self.text.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Hold what is taken of a session report; `models` are in their order.
+    """Describe what is taken of a session report; `models` are in their order.
 
     `written_at` and `begins_at`, when the first item came, are in seconds since the epoch.
     """
@@ -78,7 +78,7 @@ class Report:
 
 
 def is_report(value: Any) -> bool:
-    """Tell whether a JSON value is a session report."""
+    """Return whether a JSON value is a session report."""
     top = _snake(value)
     history = _snake(top.get("chat_history"))
     return isinstance(history.get("items"), list) and ("sdk_version" in top or "job_id" in top)

@@ -18,7 +18,7 @@ CANCELLED = "cancelled, because the caller interrupted"
 
 @dataclass(slots=True)
 class Messages:
-    """Hold what was said and called in a conversation; `answers` are the places of the bot's turns, from 1.
+    """Describe what was said and called in a conversation; `answers` are the places of the bot's turns, from 1.
 
     `odd` counts what is no message.
     """
@@ -36,7 +36,7 @@ class Messages:
 
 
 def is_messages(value: Any) -> bool:
-    """Tell whether a value is the list of messages of a conversation."""
+    """Return whether a value is the list of messages of a conversation."""
     return isinstance(value, list) and bool(value) and all(_is_message(each) for each in value)
 
 

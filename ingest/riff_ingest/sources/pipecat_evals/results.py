@@ -1,4 +1,4 @@
-"""Read the calls of pipecat's evals, and what pipecat says of them as verdicts."""
+"""Read the calls of pipecat's evals, and what pipecat reports of them as verdicts."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def _without_secrets(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_record(value: Any) -> bool:
-    """Tell whether a value is a result or a list of messages."""
+    """Return whether a value is a result or a list of messages."""
     return is_messages(value) or (isinstance(value, dict) and is_result(value))
 
 
 def _name(path: Path) -> str:
-    """Return what a conversation is called that a file holds by itself."""
+    """Return what a conversation is called that a file has by itself."""
     name = name_of(path.name)
     for ending in ENDINGS:
         name = name.removesuffix(ending) or name
@@ -134,7 +134,7 @@ def _kept_beside(path: Path, record: dict[str, Any]) -> tuple[Any, str]:
 
 
 def _is_kept_in(place: Path, name: str, *, linked: bool) -> bool:
-    """Tell whether a file lies in a place; neither is a link, but for a place that may be `linked`."""
+    """Return whether a file is in a place; neither is a link, but for a place that may be `linked`."""
     file = place / name
     return file.is_file() and not file.is_symlink() and (linked or not place.is_symlink())
 
@@ -151,7 +151,7 @@ def _started_at(path: Path) -> str | None:
 
 
 def is_companion(path: Path) -> bool:
-    """Tell whether a conversation is one of those that a run's results beside it, or above it, tell of."""
+    """Return whether a conversation is one of those that a run's results beside it, or above it, tell of."""
     if not path.name.endswith(ENDINGS):
         return False
     directories = path.parent, path.absolute().parent.parent
@@ -195,7 +195,7 @@ def _file_of(record: dict[str, Any]) -> str | None:
     return path.replace("\\", "/").rpartition("/")[2] or None if path else None
 
 
-# Turn a line of `results.jsonl` into a call, and what pipecat says of it into verdicts.
+# Turn a line of `results.jsonl` into a call, and what pipecat reports of it into verdicts.
 JUDGE = "pipecat"
 SCRIPT, SIMULATION = "script", "simulation"
 PASSED, SUCCESS = "passed", "success"
@@ -208,7 +208,7 @@ _OF_PROGRAMS = (".py", ".yaml", ".yml", ".json", ".toml")
 
 
 def is_result(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record is a line of such a file."""
+    """Return whether a record is a line of such a file."""
     return record.get("kind") in (SCRIPT, SIMULATION) and "bot" in record and "passed" in record
 
 
@@ -250,7 +250,7 @@ def call_of(record: Mapping[str, Any], messages: Messages, *, run: str, started_
 
 
 def verdicts_of(record: Mapping[str, Any], call: Conversation, messages: Messages) -> Iterator[JudgedScore]:
-    """Yield what pipecat says of a call: whether it passed, whether it succeeded, and each metric."""
+    """Yield what pipecat reports of a call: whether it passed, whether it succeeded, and each metric."""
     metrics = objects_of(record.get("metrics"))
     passed = flag_of(record.get("passed"))
     if call.errored or (passed is False and any(_is_unjudged(metric) for metric in metrics)):

@@ -18,7 +18,7 @@ _OF_EVERY_CALL = frozenset({"agent_id", "call_status"})
 
 
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
-    """Yield the calls of a file with the verdicts on them; never raises on what they hold."""
+    """Yield the calls of a file with the verdicts on them; never raises on what they have."""
     from riff_ingest.sources.retell.to_conversation import read_retell_calls
 
     return read_retell_calls(path, context, _is_call)

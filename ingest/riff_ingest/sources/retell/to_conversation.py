@@ -119,7 +119,7 @@ def read_retell_calls(path: Path, context: ReadContext, is_call: Callable[[Any],
 
 
 def with_flow_notes(items: Iterable[ReadItem], note: str) -> Iterator[ReadItem]:
-    """Yield what a file holds, then a note on each flow of which it has several calls, and no flow file their ends."""
+    """Yield what a file has, then a note on each flow of which it has several calls, and no flow file their ends."""
     unended: Counter[str] = Counter()
     for item in items:
         if isinstance(item, tuple):
@@ -351,7 +351,7 @@ def reason_of(call: Mapping[str, Any], private: PrivateValues) -> str | None:
     return None if reason is None else private.text(reason)
 
 
-# Take what Retell's own model said of a call as verdicts of a judge (docs/formats/retell.md).
+# Take what Retell's own model said about a call as verdicts of a judge (docs/formats/retell.md).
 JUDGE = "retell"
 
 _SENTIMENTS = {"positive": 10.0, "neutral": 5.0, "negative": 0.0}
@@ -364,7 +364,7 @@ def analysis_verdicts(
 ) -> Iterator[PlatformVerdict]:
     """Yield the verdicts in a call's analysis: its success, the caller's sentiment, and own data that is yes or no.
 
-    The summary tells what the call was about, so of a call whose text `is_scrubbed` it goes along only where it was
+    The summary shows what the call was about, so of a call whose text `is_scrubbed` it goes along only where it was
     scrubbed as well.
     """
     given, is_clean = preferred(call, "call_analysis")

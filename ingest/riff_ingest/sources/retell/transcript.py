@@ -37,7 +37,7 @@ Item: TypeAlias = dict[str, Any]
 
 @dataclass
 class RetellTranscript:
-    """Hold a call as it went; `handing_over` is the node that is a transfer, as its invocation has its name."""
+    """Describe a call as it went; `handing_over` is the node that is a transfer, as its invocation has its name."""
 
     states: ToolStates
     handing_over: str | None = None
@@ -47,7 +47,7 @@ class RetellTranscript:
 def places_of(items: Sequence[Item]) -> set[frozenset[str]]:
     """Return the ids of the nodes, or the names of the states, that a call came through.
 
-    Where nothing else tells of states, the tools that lead to them do.
+    If nothing else tells of states, the tools that lead to them do.
     """
     found: set[str] = set()
     for item in items:
@@ -76,7 +76,7 @@ def read_transcript(
     """Return what the items of a transcript tell; without transitions the states are the tools that were called.
 
     `names` are those of nodes by id, `reply_latencies` what Retell measured of the agent's answers, in milliseconds:
-    they count where no word has a time, and where there is one for each answer.
+    they count where no word has a time, and if there is one for each answer.
     """
     is_told = any(item.get("role") in _TRANSITIONS for item in items)
     has_states = is_told or any(_leads_to(item) in names for item in items)
@@ -130,7 +130,7 @@ class _Reader:
         return self._read
 
     def _begin(self) -> None:
-        """Enter the node that the first transition leaves, unless that only says that the call begins."""
+        """Enter the node that the first transition leaves, unless that only shows that the call begins."""
         first = next((each for each in self._ordered if each[1].get("role") in _TRANSITIONS), None)
         if first is None or not isinstance(self._states, ObservedStates):
             return
@@ -140,7 +140,7 @@ class _Reader:
             self._states.enter(former, None if t is None else 0.0)
 
     def _is_no_node(self, item: Item) -> bool:
-        """Tell whether what a transition leaves stands for the time before the first node."""
+        """Return whether what a transition leaves represents the time before the first node."""
         former, _ = self._ends(item)
         if former is None:
             return True
@@ -233,7 +233,7 @@ class _Reader:
 
 
 class Spoken(NamedTuple):
-    """Hold the items of a transcript, whether Retell took personal data out of it, and why not all was taken."""
+    """Describe the items of a transcript, whether Retell took personal data out of it, and why not all was taken."""
 
     items: list[Item]
     is_scrubbed: bool = False
@@ -323,7 +323,7 @@ def reply_latencies(call: Mapping[str, Any]) -> list[float | None]:
     return [number_of(value) for value in values] if isinstance(values, list) else []
 
 
-# Prefer what Retell keeps without personal data to what it stands for: `scrubbed_` and the name of the other.
+# Prefer what Retell keeps without personal data to what it represents: `scrubbed_` and the name of the other.
 _SCRUBBED = "scrubbed_"
 
 

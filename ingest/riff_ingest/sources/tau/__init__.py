@@ -26,7 +26,7 @@ _OF_INFO = (b'"agent_info"', b'"user_info"', b'"environment_info"')
 
 
 def read(path: Path, context: ReadContext) -> Iterator[Conversation | JudgedScore | Skipped]:
-    """Yield the calls of a run, what judges said of them, and what was left out.
+    """Yield the calls of a run, what judges said about them, and what was left out.
 
     Raises `BrokenInput` where the file cannot be read any further, after all before it.
     """
@@ -39,7 +39,7 @@ def read(path: Path, context: ReadContext) -> Iterator[Conversation | JudgedScor
 
 
 def digest(path: Path) -> tuple[str, int]:
-    """Return what stands for everything that is read of a run, and its size in bytes; raise `BrokenInput`."""
+    """Return what represents everything that is read of a run, and its size in bytes; raise `BrokenInput`."""
     if path.name.startswith("results.json"):
         from riff_ingest.sources.tau.results import digest_of_results
 
@@ -60,7 +60,7 @@ def _recognises(head: FileHead) -> str | None:
 
 
 def _holds_simulations(head: FileHead, start: bytes) -> bool:
-    """Tell whether a file is one simulation, a list of them, or one a line."""
+    """Return whether a file is one simulation, a list of them, or one a line."""
     if start.startswith(b"["):
         listed = head.value
         return isinstance(listed, list) and any(isinstance(each, dict) and _is_one(each) for each in listed[:1])
@@ -80,7 +80,7 @@ def _is_one(record: Mapping[str, Any]) -> bool:
 
 
 def _is_of_a_run(path: Path) -> bool:
-    """Tell whether a file has what a run was, and a list of its tasks or simulations."""
+    """Return whether a file has what a run was, and a list of its tasks or simulations."""
     from riff_ingest.json_members import Member, read_members
 
     has_info = has_list = False
@@ -101,7 +101,7 @@ def _is_company(path: Path) -> bool:
     name = path.name.removesuffix(".gz")
     if name.endswith(_COPY) and path.with_name(name.removesuffix(_COPY) + "_note.json").exists():
         return True  # the copy of a simulation that was written beside a note on it
-    # Where no folder around a file is named like those of a run, nothing has to be loaded that knows more of them.
+    # If no folder around a file is named like those of a run, nothing has to be loaded that knows more of them.
     if _FOLDERS.isdisjoint(Path(os.path.abspath(path)).parts):
         return False
     from riff_ingest.sources.tau.results import is_of_a_run

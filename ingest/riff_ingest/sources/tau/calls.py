@@ -52,7 +52,7 @@ _TICKS, _NO_TICKS = re.compile(rb"\s*\[\s*[^\]\s]"), re.compile(rb"\s*(?:null|\[
 
 @dataclass(slots=True)
 class ReadCall:
-    """Hold a conversation, where its turns stand, and what did not fit together in its record."""
+    """Describe a conversation, where its turns stand, and what did not fit together in its record."""
 
     conversation: Conversation
     spoken: list[Spoken]
@@ -129,7 +129,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
 
 
 def judged(read: ReadCall, simulation: Simulation, lines: Iterable[int]) -> Iterator[JudgedScore]:
-    """Yield what judges said of a simulation, each under the next number of `lines`."""
+    """Yield what judges said about a simulation, each under the next number of `lines`."""
     given: Mapping[str, Any] = {name: getattr(simulation, name) for name in ("mode", *_JUDGED)} | {
         "reward_info": {"nl_assertions": simulation.reward_info.nl_assertions} if simulation.reward_info else None
     }
@@ -149,7 +149,7 @@ def _walk(run: Run, simulation: Simulation, references: list[Reference], segment
 
 
 def has_ticks(simulation: Simulation) -> bool:
-    """Tell whether a simulation is one of voice."""
+    """Return whether a simulation is one of voice."""
     return _TICKS.match(simulation.ticks) is not None
 
 
@@ -184,7 +184,7 @@ def _measured(simulation: Simulation) -> dict[str, float]:
 
 
 def _agent_cost(simulation: Simulation) -> float | None:
-    """Return what the agent cost, in USD; 0 stands for a price that nobody knew, unless it was told apart."""
+    """Return what the agent cost, in USD; 0 represents a price that nobody knew, unless it was distinguished."""
     if simulation.agent_usage is not None:
         cost = simulation.agent_usage.cost
     elif simulation.agent_cost is None and simulation.messages:
@@ -201,7 +201,7 @@ def _filled(run: Run, simulation: Simulation) -> int:
 
 
 def _seconds(duration: float | None) -> float | None:
-    """Return a duration that was measured; 0 stands for none."""
+    """Return a duration that was measured; 0 represents none."""
     return duration if duration is not None and 0 < duration <= LONGEST else None
 
 
@@ -210,7 +210,7 @@ NO_WRITE, SEVERAL = "no-write", "multi"
 
 
 class Reference(NamedTuple):
-    """Hold a reference action of the task that a call was to do.
+    """Describe a reference action of the task that a call was to do.
 
     `matched` and `kind` (of its tool) are as the call's checks say, `None` without checks.
     """
@@ -248,7 +248,7 @@ def actions_of(task: Task | None) -> list[Action]:
 
 
 def is_of_another_task(references: Sequence[Reference], task: Task | None) -> bool:
-    """Tell whether a call was checked by other actions than those of the task that it names."""
+    """Return whether a call was checked by other actions than those of the task that it names."""
     named = [(action.name, action.arguments) for action in actions_of(task)]
     return task is not None and [(each.action.name, each.action.arguments) for each in references] != named
 
@@ -266,8 +266,8 @@ def family_of(task_id: str | None, references: Sequence[Reference]) -> str:
 def steps_of(references: Sequence[Reference], calls: Sequence[ToolCall], *, solo: bool) -> list[ReferenceStep]:
     """Return which reference actions were called, by whom, and whether the arguments were those.
 
-    A step is of the side that it asks for, but of the other one where only that called the tool, and of the agent
-    where there was nobody else.
+    A step is of the side that it asks for, but of the other one where only that called the tool, and of the agent if
+    there was nobody else.
     """
     called = {(call.name, call.by) for call in calls}
     called |= {(tool_of(call.name, call.arguments), call.by) for call in calls if call.name == DISCOVERED}
@@ -301,7 +301,7 @@ def answers_of(simulation: Simulation, task: Task | None) -> list[ExpectedAnswer
 
 
 def matches(action: Action, call: ToolCall) -> bool:
-    """Tell whether a call is a reference action, as the benchmark compares them.
+    """Return whether a call is a reference action, as the benchmark compares them.
 
     The arguments are compared that the action names, else those that the call gives: one that it leaves out differs
     in nothing, and a call without any is the action.

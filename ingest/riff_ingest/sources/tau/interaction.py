@@ -1,4 +1,4 @@
-"""Tell how the two sides of a voice call shared the line, event by event (tau3-bench's panel, version 1.0).
+"""Describe how the two sides of a voice call shared the line, event by event (tau3-bench's panel, version 1.0).
 
 What looks accidental in some rules is the benchmark's own, and kept: figures have to be its figures.
 """
@@ -29,7 +29,7 @@ UNRESPONSIVE = 3
 class InteractionEvent(msgspec.Struct, frozen=True, gc=False):
     """Describe one event: `t` and `latency` in seconds, `tick` its position, `sound` that of the caller's first sound.
 
-    `kind` is `response`, `yield`, `backchannel`, `vocal_tic` or `non_directed`; `error` tells that the agent did wrong.
+    `kind` is `response`, `yield`, `backchannel`, `vocal_tic` or `non_directed`; `error` shows that the agent did wrong.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Responsiveness(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def unresponsive(self) -> bool:
-        """Tell whether the agent did not answer for a while."""
+        """Return whether the agent did not answer for a while."""
         return self.longest_unanswered >= UNRESPONSIVE
 
 
@@ -97,7 +97,7 @@ def interaction_of(events: Iterable[InteractionEvent], interruptions: int) -> In
 
 
 def over_kind(stretch: Stretch) -> str:
-    """Return what a caller's stretch over the agent is: the first of the kinds that holds (T8.4)."""
+    """Return what a caller's stretch over the agent is: the first of the kinds that applies (T8.4)."""
     if stretch.backchannel:
         return BACKCHANNEL
     if stretch.tic:

@@ -1,4 +1,4 @@
-"""Read what people and judges said of the calls of a run in files of their own: notes, and summaries of verdicts."""
+"""Read what people and judges said about the calls of a run in files of their own: notes, and summaries of verdicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Note(msgspec.Struct):
 
 
 def read_note(path: Path) -> Iterator[Annotation | Skipped]:
-    """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` where it holds none."""
+    """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` where it has none."""
     document = load_document(path)
     if not isinstance(document, Mapping):
         raise BrokenInput("file is not a note: it is not a JSON object")
@@ -101,7 +101,7 @@ def read_verdicts(path: Path, runs: Runs) -> Iterator[JudgedScore | Skipped]:
 
 
 def judged_calls(path: Path) -> set[str]:
-    """Return the names of the calls that a summary judges, none where it is none."""
+    """Return the names of the calls that a summary judges, none if it is none."""
     try:
         entries = _entries(path)
     except BrokenInput:
@@ -119,7 +119,7 @@ def _entries(path: Path) -> list[Any]:
 
 
 class Judged(NamedTuple):
-    """Hold the run that a verdict is of, as far as that is known, and in how many its call stands otherwise."""
+    """Describe the run that a verdict is of, as far as that is known, and in how many its call stands otherwise."""
 
     run: str
     several: int = 0
@@ -145,7 +145,7 @@ def run_of_entry(call: str, label: str | None, file: str | None, beside: str, ru
 
 
 def run_judged(path: Path) -> str:
-    """Return the run whose results lie beside a summary under the same name, else that name."""
+    """Return the run whose results are beside a summary under the same name, else that name."""
     name = text_of(path.name).removesuffix(".gz").removesuffix(".json")
     stem, mark, _ = name.partition(_MARK)
     beside = [path.with_name(f"{stem}.json"), path.parent / stem / "results.json"] if mark else []
@@ -157,13 +157,13 @@ def run_judged(path: Path) -> str:
 
 
 def digest_of_summary(path: Path) -> tuple[str, int]:
-    """Return what stands for a summary and the run that it is of, and its size in bytes; raise `BrokenInput`."""
+    """Return what represents a summary and the run that it is of, and its size in bytes; raise `BrokenInput`."""
     content, size = digest_of_file(path)
     return hashlib.sha256(f"{content} {run_judged(path)}".encode(errors="replace")).hexdigest(), size
 
 
 def score_of(verdict: str) -> float | None:
-    """Return the score that a word of a judge stands for, `None` for one that is not known."""
+    """Return the score that a word of a judge represents, `None` for one that is not known."""
     return _SCORES.get(_BETWEEN.sub(" ", verdict).strip().casefold())
 
 

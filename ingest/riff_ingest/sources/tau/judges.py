@@ -27,7 +27,7 @@ _STATUSES = {"succeeded": _BEST, "failed": _WORST}
 
 
 class Spoken(NamedTuple):
-    """Say which positions a turn takes: those of messages or of ticks, from `start` to before `end`."""
+    """Describe which positions a turn takes: those of messages or of ticks, from `start` to before `end`."""
 
     start: int
     end: int
@@ -56,9 +56,9 @@ class _Error(NamedTuple):
 def verdicts(
     simulation: Mapping[str, Any], call: Conversation, spoken: Sequence[Spoken], lines: Iterable[int]
 ) -> Iterator[JudgedScore]:
-    """Yield what judges said of a simulation, each under the next number of `lines`; never raises on what it holds.
+    """Yield what judges said about a simulation, each under the next number of `lines`; never raises on what it has.
 
-    `spoken` says where each turn of the call stands. What cannot be read is unscored, with the reason.
+    `spoken` shows where each turn of the call stands. What cannot be read is unscored, with the reason.
     """
     for line, found in zip(lines, _found(simulation, spoken), strict=False):
         yield JudgedScore(
@@ -130,7 +130,7 @@ def _reviewed(verdict: _Verdict, review: Any, source: str | None, spoken: Sequen
 
 
 def _errors(review: Any) -> list[_Error] | None:
-    """Return the errors that a review lists, `None` where it cannot be told which they are."""
+    """Return the errors that a review lists, `None` where it cannot be shown which they are."""
     if not isinstance(review, Mapping):
         return None
     listed = review.get("errors")
@@ -154,7 +154,7 @@ def _error(given: Mapping[str, Any]) -> _Error:
 
 
 def _is_misread(errors: Sequence[_Error], has_errors: bool) -> bool:
-    """Tell whether the answer of the judge could not be read, which its one error then says."""
+    """Return whether the answer of the judge could not be read, which its one error then says."""
     if len(errors) != 1 or not (errors[0].reasoning or "").startswith(_MISREAD):
         return False
     return not has_errors or errors[0].source not in _SIDES or errors[0].position == -1
@@ -223,7 +223,7 @@ CALLER_FAILED = "user_error"
 
 
 class Ending(NamedTuple):
-    """Say how a call ended, in the terms of every source."""
+    """Describe how a call ended, in the terms of every source."""
 
     completed: bool | None
     errored: bool
@@ -245,7 +245,7 @@ _ENDINGS = {
 
 
 def ending_of(reason: str | None) -> Ending:
-    """Return what the reason for which a simulation ended means; one that is not known says nothing, and stays."""
+    """Return what the reason for which a simulation ended means; one that is not known shows nothing, and stays."""
     return _ENDINGS.get(reason or "") or Ending(None, False, reason)
 
 

@@ -41,7 +41,7 @@ def marks_of(
     events: Iterable[InteractionEvent],
     timeline: Any = None,
 ) -> list[Mark]:
-    """Return the marks of a call in the order of time; `timeline` is what the simulation says of its effects."""
+    """Return the marks of a call in the order of time; `timeline` is what the simulation reports of its effects."""
     verdicts = {(event.sound, event.kind): event for event in events}
     marks = [
         *_of_stretches(spoken, turns, verdicts),
@@ -138,7 +138,7 @@ def _silences(ticks: Sequence[Tick], spoken: SpokenTicks) -> Iterator[Mark]:
 
 
 def _noises(ticks: Sequence[Tick], spoken: SpokenTicks, timeline: Any) -> Iterator[Mark]:
-    """Return what the timeline tells of the line; of what it tells nothing, what the ticks do."""
+    """Return what the timeline tells of the line; of what it shows nothing, what the ticks do."""
     told = list(_timeline(timeline, len(ticks) * spoken.seconds))
     yield from told
     kinds = {mark.kind for mark in told}
@@ -238,7 +238,7 @@ def _file_of(params: Any) -> str | None:
 
 # Put the stretches of a voice call into turns: the caller's, and what the agent answered.
 class SpokenTurn(msgspec.Struct, gc=False):
-    """Hold the stretches of a turn; turn 0 is what comes before the caller's first (T5.1).
+    """Describe the stretches of a turn; turn 0 is what comes before the caller's first (T5.1).
 
     `heard` are the caller's stretches that ask for an answer, `backchannels` those that do not.
     """
@@ -255,16 +255,16 @@ class SpokenTurn(msgspec.Struct, gc=False):
 
     @property
     def agent_interrupted(self) -> bool:
-        """Tell whether the agent began to speak while the caller did (T5.3)."""
+        """Return whether the agent began to speak while the caller did (T5.3)."""
         return any(stretch.over for stretch in self.agent)
 
     @property
     def caller_interrupted(self) -> bool:
-        """Tell whether the caller began to speak while the agent did, with more than a backchannel (T5.3)."""
+        """Return whether the caller began to speak while the agent did, with more than a backchannel (T5.3)."""
         return any(stretch.over for stretch in self.heard)
 
     def latency(self, ticks: SpokenTicks) -> float | None:
-        """Return the seconds from the caller's last sound to the agent's first, below zero where it broke in (T5.2)."""
+        """Return the seconds from the caller's last sound to the agent's first, below zero if it broke in (T5.2)."""
         if not self.heard or not self.agent:
             return None
         answer = self.agent[0]

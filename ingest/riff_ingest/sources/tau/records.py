@@ -209,7 +209,7 @@ _ORDINARY = frozenset({"llm_agent", "discrete_time_audio_native_agent"})
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """Hold what the calls of a run have in common; `tick` is in seconds, `None` where the run does not say.
+    """Describe what the calls of a run have in common; `tick` is in seconds, `None` where the run does not say.
 
     `is_solo`: the agent has the caller's tools too, and nobody else takes part. `is_rescored`: these are its results
     after they were scored again.

@@ -31,7 +31,7 @@ _ENOUGH = 64
 
 
 class Durations:
-    """Hold calls back until one of them tells whether the durations of their file were measured."""
+    """Keep calls back until one of them shows whether the durations of their file were measured."""
 
     def __init__(self) -> None:
         self._held: list[Item] = []
@@ -39,7 +39,7 @@ class Durations:
         self._measured: bool | None = None
 
     def take(self, items: list[Item], measured: bool | None) -> Iterator[Item]:
-        """Yield what a simulation became, or what is held back; `measured` tells of its duration, where it has one."""
+        """Yield what a simulation became, or what is withheld; `measured` tells of its duration, where it has one."""
         self._held += items
         if self._measured is None:
             self._waiting += measured is not None
@@ -52,13 +52,13 @@ class Durations:
         yield from self.rest()
 
     def rest(self) -> Iterator[Item]:
-        """Yield what is held back."""
+        """Yield what is withheld."""
         held, self._held = self._held, []
         yield from held if self._measured else map(_without_duration, held)
 
 
 def is_measured(simulation: Simulation) -> bool:
-    """Tell whether the duration of a simulation cannot be one that stands for none."""
+    """Return whether the duration of a simulation cannot be one that represents none."""
     return has_ticks(simulation) or simulation.duration not in (None, 0.0, _NOT_MEASURED)
 
 
@@ -121,7 +121,7 @@ class _Reader:
         return self._run
 
     def items(self) -> Iterator[Item]:
-        """Yield everything; durations that stand for none are taken out."""
+        """Yield everything; durations that represent none are taken out."""
         durations = Durations()
         try:
             for items, measured in self._simulations():
@@ -173,7 +173,7 @@ class _Reader:
             yield from self._files()
 
     def _look_ahead(self) -> None:
-        """Take what results say beside their simulations, where that stands after them."""
+        """Take what results say beside their simulations, where that is after them."""
         notes = self._notes
         self._notes = []  # what is wrong is noted when it is come to
         with suppress(BrokenInput):
@@ -234,7 +234,7 @@ class _Reader:
         return notes
 
 
-# Find what belongs to the results of a run beside the file itself, and what lies there and is no part of them.
+# Find what belongs to the results of a run beside the file itself, and what is there and is not a part of them.
 SIMULATIONS, ARTIFACTS, DISCARDED = "simulations", "artifacts", "hallucination_discarded"
 
 _RESULTS = ("results.json", "results.json.gz")
@@ -244,7 +244,7 @@ _DEEPEST = 5
 
 
 def simulation_files(results: Path) -> list[Path]:
-    """Return the files beside results that hold a simulation each, by name; none where results hold them themselves."""
+    """Return the files beside results that have a simulation each, by name; none if results hold them themselves."""
     folder = results.parent / SIMULATIONS
     if results.name not in _RESULTS or folder.is_symlink() or not folder.is_dir() or lists_simulations(results):
         return []
@@ -257,7 +257,7 @@ def simulation_files(results: Path) -> list[Path]:
 
 
 def lists_simulations(results: Path) -> bool:
-    """Tell whether results hold at least one simulation themselves."""
+    """Return whether results hold at least one simulation themselves."""
     try:
         found = next(read_members(results, lists=(SIMULATIONS,)), None)
     except BrokenInput:
@@ -266,7 +266,7 @@ def lists_simulations(results: Path) -> bool:
 
 
 def digest_of_results(results: Path) -> tuple[str, int]:
-    """Return what stands for results with the files of their simulations, and the bytes of all of them.
+    """Return what represents results with the files of their simulations, and the bytes of all of them.
 
     Raises `BrokenInput` where the results cannot be read.
     """
@@ -286,7 +286,7 @@ def digest_of_results(results: Path) -> tuple[str, int]:
 
 
 def is_of_a_run(path: Path) -> bool:
-    """Tell whether a file lies where a run keeps its simulations, or what was recorded of them."""
+    """Return whether a file lies where a run keeps its simulations, or what was recorded of them."""
     parents = [Path(os.path.abspath(path)).parent]
     while len(parents) < _DEEPEST:
         parents.append(parents[-1].parent)

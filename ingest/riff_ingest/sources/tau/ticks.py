@@ -27,7 +27,7 @@ _MARKUP = re.compile(r"</?(?:message|chunk)\b[^<>]*>")
 class Stretch(msgspec.Struct, frozen=True, gc=False):
     """Describe an unbroken run of ticks in which a side speaks, from `start` up to and without `end` (T4.6, T4.8).
 
-    `over` says that the other side speaks in its first tick, `followed` that it does in the tick after the last.
+    `over` shows that the other side speaks in its first tick, `followed` that it does in the tick after the last.
     `action`, `tic` and `non_directed` are the caller's alone; `utterances` are the ids of what was said in it.
     """
 
@@ -43,7 +43,7 @@ class Stretch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def backchannel(self) -> bool:
-        """Tell whether the caller only showed that he listens."""
+        """Return whether the caller only showed that he listens."""
         return self.action == BACKCHANNEL
 
 
@@ -57,12 +57,12 @@ class LoneInsert(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def tic(self) -> bool:
-        """Tell whether it is a cough or its like, and not a word to somebody else."""
+        """Return whether it is a cough or its like, and not a word to somebody else."""
         return self.type == VOCAL_TIC
 
 
 class SpokenTicks(msgspec.Struct, frozen=True, gc=False):
-    """Hold who spoke when in a call, in positions of ticks of `seconds` each.
+    """Describe who spoke when in a call, in positions of ticks of `seconds` each.
 
     `agent_speaks` has a byte for each tick.
     """
@@ -152,7 +152,7 @@ def script_of(chunks: Iterable[Chunk | None]) -> str:
 
 
 def _script(utterance: Iterable[Chunk]) -> str:
-    # Every tick of an utterance may hold the whole of it.
+    # Every tick of an utterance may contain the whole of it.
     parts = dict.fromkeys(chunk.audio_script_gold for chunk in utterance if chunk.audio_script_gold)
     return _MARKUP.sub("", "".join(parts)).strip()
 
@@ -213,47 +213,47 @@ NO_TICKS = "ticks are not a list"
 
 
 class Insert(msgspec.Struct, frozen=True, gc=False):
-    """Hold a sound that is laid into the caller's audio: a cough, or a word to somebody else."""
+    """Describe a sound that is laid into the caller's audio: a cough, or a word to somebody else."""
 
     text: str | None = None
     type: str | None = None
 
 
 class SpeechEffects(msgspec.Struct, frozen=True, gc=False):
-    """Hold what was done to the caller's voice."""
+    """Describe what was done to the caller's voice."""
 
     dynamic_muffling_enabled: bool | None = None
     speech_insert: Insert | None = None
 
 
 class SourceEffects(msgspec.Struct, frozen=True, gc=False):
-    """Hold what was heard beside the caller's voice; a noise is named by its file."""
+    """Describe what was heard beside the caller's voice; a noise is named by its file."""
 
     burst_noise_file: str | None = None
     speech_insert: Insert | None = None
 
 
 class ChannelEffects(msgspec.Struct, frozen=True, gc=False):
-    """Hold what the line did to the caller's audio; so many milliseconds of it were dropped."""
+    """Describe what the line did to the caller's audio; so many milliseconds of it were dropped."""
 
     frame_drops_enabled: bool | None = None
     frame_drop_ms: float | None = None
 
 
 class TurnTakingAction(msgspec.Struct, frozen=True, gc=False):
-    """Hold what the caller decided to do: begin a turn, go on, give way, wait or give a backchannel."""
+    """Describe what the caller decided to do: begin a turn, go on, give way, wait or give a backchannel."""
 
     action: str | None = None
 
 
 class ProviderData(msgspec.Struct, frozen=True, gc=False):
-    """Hold what the agent's provider told of its audio."""
+    """Describe what the agent's provider told of its audio."""
 
     was_truncated: bool | None = None
 
 
 class Chunk(msgspec.Struct, frozen=True, gc=False):
-    """Hold a side's part of a tick; one that does not say whether it has speech in it has (T4.2)."""
+    """Describe a side's part of a tick; one that does not say whether it has speech in it has (T4.2)."""
 
     contains_speech: bool | None = True
     content: str | None = None
@@ -267,7 +267,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def action(self) -> str:
-        """Return what the caller decided, nothing where it is not told."""
+        """Return what the caller decided, nothing if it is not told."""
         return (self.turn_taking_action.action if self.turn_taking_action else None) or ""
 
     @property
@@ -278,9 +278,9 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tick(msgspec.Struct, frozen=True, gc=False):
-    """Hold a slice of a call; its place in the list is its time. A chunk that is not there is silence.
+    """Describe a slice of a call; its place in the list is its time. A chunk that is not there is silence.
 
-    What a tool answered stands in the tick of its call; the side that called hears it one tick later.
+    What a tool answered is in the tick of its call; the side that called hears it one tick later.
     """
 
     agent_chunk: Chunk | None = None
@@ -293,12 +293,12 @@ class Tick(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def agent_speaks(self) -> bool:
-        """Tell whether the agent's chunk has speech in it."""
+        """Return whether the agent's chunk has speech in it."""
         return self.agent_chunk is not None and self.agent_chunk.contains_speech is True
 
     @property
     def caller_speaks(self) -> bool:
-        """Tell whether the caller's chunk has speech in it."""
+        """Return whether the caller's chunk has speech in it."""
         return self.user_chunk is not None and self.user_chunk.contains_speech is True
 
 

@@ -39,9 +39,9 @@ LONGEST_ERROR = 1000
 
 @dataclass(slots=True)
 class Walked:
-    """Hold what happened in a call: what was said and called as `states`, and what only voice has.
+    """Describe what happened in a call: what was said and called as `states`, and what only voice has.
 
-    `kinds` are those of the tools that checks tell of, by name; `spoken` says where each turn stands, `last_words` are
+    `kinds` are those of the tools that checks tell of, by name; `spoken` shows where each turn stands, `last_words` are
     the caller's last, with what steers the simulation. `duration_s` is the length of the call in seconds where its
     record has a clock of its own.
     """
@@ -83,7 +83,7 @@ class Walked:
 
 
 def answers_to(calls: Sequence[Call], answers: Sequence[Message]) -> Sequence[Message | None]:
-    """Return the answer to each call: the one with its id, where none has it the next that is nobody else's."""
+    """Return the answer to each call: the one with its id, if none has it the next that is nobody else's."""
     if len(calls) == len(answers) == 1:
         return answers
     steps = [*((call.id, False) for call in calls), *((answer.id, True) for answer in answers)]
@@ -128,7 +128,7 @@ def tool_of(name: str, arguments: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def writes(tool: str, kind: str | None = None) -> bool:
-    """Tell whether a tool changes something: by the kind that a check gives it, else by its name."""
+    """Return whether a tool changes something: by the kind that a check gives it, else by its name."""
     if kind is not None:
         return kind == WRITE
     return first_word(tool) not in _READING_WORDS and not any(fnmatchcase(tool, pattern) for pattern in _NO_WRITES)
@@ -161,7 +161,7 @@ _CASCADES = frozenset({"livekit"})
 
 
 class _Said(NamedTuple):
-    """Hold what was said without a pause of its own, in positions of ticks; `opens` the agent's part of its turn."""
+    """Keep what was said without a pause of its own, in positions of ticks; `opens` the agent's part of its turn."""
 
     start: int
     end: int

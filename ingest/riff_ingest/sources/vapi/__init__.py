@@ -23,14 +23,14 @@ _TYPES = ("inboundPhoneCall", "outboundPhoneCall", "webCall", "vapi.websocketCal
 
 
 def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
-    """Yield the calls of a file with the verdicts on them; never raises on what they hold."""
+    """Yield the calls of a file with the verdicts on them; never raises on what they have."""
     from riff_ingest.sources.vapi.to_conversation import read_vapi_calls
 
     return read_vapi_calls(path, context)
 
 
 def is_call(value: Any) -> bool:
-    """Tell whether a value is the record of a call, or an event of one."""
+    """Return whether a value is the record of a call, or an event of one."""
     record = object_of(value)
     message = object_of(record.get("message"))
     if message:

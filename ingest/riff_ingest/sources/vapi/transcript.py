@@ -22,7 +22,7 @@ Message: TypeAlias = dict[str, Any]
 
 
 class Words(NamedTuple):
-    """Hold the messages of a call, whether they have times of their own, and why not all that was said is in them."""
+    """Keep the messages of a call, whether they have times of their own, and why not all that was said is in them."""
 
     messages: list[Message]
     is_timed: bool = True
@@ -128,8 +128,8 @@ def _measured(call: Mapping[str, Any]) -> list[float | None]:
 def _latencies(messages: Sequence[Message], measured: Sequence[float | None]) -> dict[int, float | None]:
     """Return the latencies of the agent's turns by the identity of their messages, in milliseconds.
 
-    They are those that Vapi measured: for every turn, or for every answer where there are as many as answers.
-    Without any they are from the end of what the caller said to the agent's begin.
+    They are those that Vapi measured: for every turn, or for every answer if there are as many as answers. Without any
+    they are from the end of what the caller said to the agent's begin.
     """
     turns, answers = [], []
     heard: Message | None = None
@@ -153,7 +153,7 @@ def _between(until: float | None, start: float | None) -> float | None:
 
 
 def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """Return the call that a record holds, and the kind of the message that brought it, if one did.
+    """Return the call that a record has, and the kind of the message that brought it, if one did.
 
     A report tells most of a call beside the call and not in it.
     """
@@ -228,7 +228,7 @@ def _from_openai(given: Any) -> list[Message]:
 
 
 def _labels(call: Mapping[str, Any]) -> dict[str, str]:
-    """Return which side each label of a transcript stands for: names that the call's assistant sets, else Vapi's."""
+    """Return which side each label of a transcript represents: names that the call's assistant sets, else Vapi's."""
     plans = (
         object_of(object_of(object_of(call.get(key)).get("artifactPlan")).get("transcriptPlan"))
         for key in ("assistantOverrides", "assistant")
