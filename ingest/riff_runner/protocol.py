@@ -1,7 +1,7 @@
 """Define what agents and callers are to the runner, and the ways in which a call can fail.
 
 Three faults are kept apart: the agent's (`AgentStopped`: the call counts), the caller's (`CallerFailed`: the call is
-kept and in no mean) and that of what lies between (`Unavailable`: the call is made again).
+kept and in no mean) and that of what is between (`Unavailable`: the call is made again).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Agent(Protocol):
         """Begin a call; raises as `AgentSession.reply` does."""
 
     async def close(self) -> None:
-        """Give back what the agent holds."""
+        """Release what the agent uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ class CallerTurn:
 
 @dataclass(frozen=True, slots=True)
 class CallView:
-    """Describe what a caller may be told of the call at its turn: the state of the agent where known, and public slots.
+    """Keep what a caller may be shown of the call at its turn: the state of the agent where known, and public slots.
 
     `collected` are the slots of which the agent holds a value, public or not, and `entered` counts the states that it
-    came into, so that one which left a state and came back is told from one which stayed. `again` says that the caller
+    came into, so that one which left a state and came back is told from one which stayed. `again` shows that the caller
     is asked once more at the same place, because what it said made no sense.
     """
 
@@ -110,7 +110,7 @@ class CallerSession(Protocol):
     """Represent the caller of one call."""
 
     async def say(self, heard: str, view: CallView) -> CallerTurn:
-        """Return what the caller says to what it heard, `""` where nobody has spoken or the agent stays silent.
+        """Return what the caller says to what it heard, `""` if nobody has spoken or the agent stays silent.
 
         Raises `CallerFailed`, `Unavailable`, `CallRefused` and `EndpointRefused`.
         """
@@ -136,7 +136,7 @@ class Caller(Protocol):
         """Begin a call; raises as `CallerSession.say` does."""
 
     async def close(self) -> None:
-        """Give back what the caller holds."""
+        """Release what the caller uses."""
 
 
 class InProcess:
@@ -153,7 +153,7 @@ class InProcess:
 class CallerNotes:
     """Take what a caller tells of its own work: requests that were tried again, and what each one took.
 
-    `retried` is told why and the seconds that it lost, `request` the details of one (docs/runner.md).
+    `retried` is shown why and the seconds that it lost, `request` the details of one (docs/runner.md).
     """
 
     retried: Callable[[str, float], None]

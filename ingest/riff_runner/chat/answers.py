@@ -263,7 +263,7 @@ def chunk_of(data: bytes) -> Chunk | None:
         found = object_of(data)
         try:
             document = _converted(found)
-        except UnicodeEncodeError:  # half a character where a name stands
+        except UnicodeEncodeError:  # half a character where a name is
             document = _converted(clean(found, Counter()))
     if isinstance(document, list) and document:  # an error of Gemini comes in a list
         document = document[0]
@@ -279,7 +279,7 @@ def _converted(found: Any) -> _Document:
 
 
 def object_of(data: bytes) -> Any:
-    """Return what the bytes spell as it stands, the first one of a list; `None` where that is no JSON.
+    """Return what the bytes spell as it is, the first one of a list; `None` where that is no JSON.
 
     It takes half a character too, which the quicker decoder does not.
     """
@@ -295,9 +295,9 @@ _CLOSES = "</think>"
 
 
 class SpokenText:
-    """Join the words of a model and leave out what stands in `<think>` blocks.
+    """Join the words of a model and leave out what is in `<think>` blocks.
 
-    A block that is never opened but closed began before the answer did: what stands before it was thought too.
+    A block that is never opened but closed began before the answer did: what is before it was thought too.
     """
 
     def __init__(self) -> None:
@@ -379,7 +379,7 @@ class _JoinedCall:
 
 
 class ToolCalls:
-    """Join calls by their index; servers that give every call the same index tell them apart by id, or not at all."""
+    """Join calls by their index; servers that give every call the same index distinguish them by id, or not at all."""
 
     def __init__(self) -> None:
         self._calls: list[_JoinedCall] = []
@@ -388,7 +388,7 @@ class ToolCalls:
         return bool(self._calls)
 
     def feed(self, pieces: Any, *, whole: bool = False) -> None:
-        """Take the next pieces, or `whole` calls, as they stand in `tool_calls`; what is none is passed over."""
+        """Take the next pieces, or `whole` calls, as they are in `tool_calls`; what is none is passed over."""
         for piece in pieces if isinstance(pieces, list) else ():
             if isinstance(piece, CallPiece):
                 self._join(piece, whole)

@@ -69,7 +69,7 @@ class ChatClient:
     ) -> ChatReply:
         """Return the answer to a chat.
 
-        Before another try `on_wait` is told why there is one, and `on_retry` also the seconds that the last one took.
+        Before another try `on_wait` is shown why there is one, and `on_retry` also the seconds that the last one took.
         Raises `EndpointDown`, `EndpointGone`, `RequestWrong` and `ContextFull`.
         """
         pace = self._pace = self._pace or pace_of(self._endpoint.base_url)
@@ -101,7 +101,7 @@ class ChatClient:
         await self._http.close()
 
     def _pause(self, fault: TryFailed, failed: int) -> float:
-        """Return the seconds before the next try; raises `EndpointDown` where there is none."""
+        """Return the seconds before the next try; raises `EndpointDown` if there is none."""
         pause = self._retries.pause(failed, fault.after, self._chance) if fault.again else None
         if pause is not None:
             return pause

@@ -1,4 +1,4 @@
-"""Describe where a model is reached, and read what an endpoint says when it does not answer."""
+"""Describe where a model is reached, and read what an endpoint shows when it does not answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEY = re.compile(r"[!-~]+")
 
 
 class BadAddress(UsageError):
-    """Refuse an address or a key that cannot be used; the message says why."""
+    """Refuse an address or a key that cannot be used; the message shows why."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Endpoint:
             raise BadAddress("base_url has to be https, or the key would be sent unencrypted")
 
     def complaint(self, body: Any) -> str:
-        """Return what the endpoint says is wrong, in one short line without the key; `""` where it says nothing."""
+        """Return what the endpoint says is wrong, in one short line without the key; `""` where it shows nothing."""
         message = _words(body)
         if not message.strip():
             return ""

@@ -21,13 +21,13 @@ LAST_PIECE_S = 0.05
 
 
 class ClientMissing(UsageError):
-    """Report that the package is not installed; the hint says how to."""
+    """Report that the package is not installed; the hint shows how to."""
 
 
 class HttpFault(RiffError):
     """Report that a request brought no whole answer.
 
-    `reached` says whether there was a server at all, `is_late` whether there was no time left, and `again` whether
+    `reached` shows whether there was a server at all, `is_late` whether there was no time left, and `again` whether
     another try may bring one.
     """
 
@@ -51,7 +51,7 @@ class HttpAnswer:
         self._size = 0
 
     async def piece(self) -> bytes:
-        """Return the next bytes of the body, `b""` at its end; raises `HttpFault`, also where there are too many."""
+        """Return the next bytes of the body, `b""` at its end; raises `HttpFault`, also if there are too many."""
         try:
             piece: bytes = await self._content.readany()
         except self._faults.kinds as error:

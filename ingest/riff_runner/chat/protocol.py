@@ -63,7 +63,7 @@ class ChatReply(NamedTuple):
 
     @property
     def details(self) -> dict[str, Any]:
-        """Return what the line of a call says of the request."""
+        """Return what the line of a call reports of the request."""
         found: dict[str, Any] = {"ms": self.ms, "ttft_ms": self.ttft_ms, **self.usage._asdict()}
         if self.dropped:
             found["dropped"] = list(self.dropped)

@@ -34,7 +34,7 @@ class RetryPolicy:
     longest_wait_s: float = 120.0
 
     def pause(self, failed: int, asked: float | None, chance: Random) -> float | None:
-        """Return the seconds before the next try, `None` where there is none.
+        """Return the seconds before the next try, `None` if there is none.
 
         `failed` counts the tries so far, `asked` is the wait that the endpoint asks for.
         """
@@ -69,8 +69,8 @@ _OF_KIND = {
 class TryFailed(RiffError):
     """Report a try that brought no answer, through no fault of the request.
 
-    `again` says whether another one makes sense, `after` how many seconds the endpoint wants to be left alone, and
-    `is_crowded` whether it says that there are too many requests.
+    `again` shows whether another one makes sense, `after` how many seconds the endpoint wants to be left alone, and
+    `is_crowded` whether it shows that there are too many requests.
     """
 
     def __init__(
@@ -168,8 +168,8 @@ MOST_NAMED = 5
 async def preflight(http: HttpClient, endpoint: Endpoint, timeout: float) -> str | None:
     """Return a hint where the endpoint lists models and not the one that is meant.
 
-    Raises `EndpointGone` where there is no server or it refuses the key. An endpoint that lists nothing, or is busy,
-    may answer all the same.
+    Raises `EndpointGone` if there is no server or it refuses the key. An endpoint that lists nothing, or is busy, may
+    answer all the same.
     """
     try:
         async with http.request("GET", "models", min(timeout, LONGEST_S)) as answer:
@@ -177,7 +177,7 @@ async def preflight(http: HttpClient, endpoint: Endpoint, timeout: float) -> str
     except HttpFault as fault:
         if fault.reached:
             return None
-        shown = urlsplit(endpoint.base_url)._replace(query="", fragment="").geturl()  # either may hold a secret
+        shown = urlsplit(endpoint.base_url)._replace(query="", fragment="").geturl()  # either may contain a secret
         hint = "see that the server runs and that the address after @ is right"
         raise EndpointGone(f"{fault.reason}: {shown}", hint) from None
     if 200 <= status < 300:

@@ -94,7 +94,7 @@ async def _read_last(stream: asyncio.StreamReader | None) -> bytes:
 async def _end(process: Process) -> None:
     """Leave nothing of the group behind, whatever it started."""
     signal_group(process.pid, signal.SIGKILL)
-    with contextlib.suppress(TimeoutError):  # one that left the group may still hold the pipes
+    with contextlib.suppress(TimeoutError):  # one that left the group may still have the pipes open
         async with asyncio.timeout(ENDING_SECONDS):
             await _read_last(process.stdout)
             await _read_last(process.stderr)

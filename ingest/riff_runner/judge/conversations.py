@@ -96,7 +96,7 @@ def _read(path: Path) -> Iterator[tuple[int, Conversation] | Skipped]:
 
 
 def _source(path: Path) -> Source | None:
-    """Return the source of a file that holds what was said in calls, `None` for any other input."""
+    """Return the source of a file that has what was said in calls, `None` for any other input."""
     try:
         source = source_of(detect(path).kind or "")
     except BrokenInput:

@@ -28,7 +28,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class Unkeepable(OutputError):
-    """Report a file that verdicts cannot be kept in; the message says why."""
+    """Report a file that verdicts cannot be kept in; the message shows why."""
 
 
 class _LedgerLine(msgspec.Struct):
@@ -48,14 +48,14 @@ _decoder = msgspec.json.Decoder(_LedgerLine)
 
 @dataclass(slots=True)
 class Known:
-    """Describe what one judge has said already, of calls by as much of their names as stands there."""
+    """Describe what one judge has said already, of calls by as much of their names as is there."""
 
     scored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
     unscored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
 
 
 class Ledger:
-    """Keep the verdicts of one judge; `place` says which file holds a run."""
+    """Keep the verdicts of one judge; `place` shows which file has a run."""
 
     def __init__(self, judge: str, place: Callable[[str], Path]) -> None:
         self._judge = judge
@@ -64,7 +64,7 @@ class Ledger:
         self._syncing: ThreadPoolExecutor | None = None
 
     def known(self, runs: Iterable[str]) -> Known:
-        """Return what stands in the files of these runs; nothing is made or changed. Raises `Unkeepable`."""
+        """Return what is in the files of these runs; nothing is made or changed. Raises `Unkeepable`."""
         found = Known()
         for path in sorted({self._place(run) for run in runs}):
             for line in _split(_content(path)):
@@ -169,7 +169,7 @@ class _File:
 
 
 def _locked(path: Path) -> int:
-    """Open a file that no other process is judging into; one that was replaced in between is opened anew."""
+    """Open a file that no other process is judging into; one that was replaced in between is opened again."""
     while True:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | _NO_LINK, 0o600)

@@ -80,7 +80,7 @@ def _proxy(base_url: str) -> str | None:
 
 
 def _error_in(body: bytes) -> Any:
-    """Return what a body says of an error: the object of that name, else all of it."""
+    """Return what a body reports of an error: the object of that name, else all of it."""
     text = body.decode(errors="replace")
     try:
         document = json.loads(text)

@@ -72,7 +72,7 @@ class JudgePrompt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """Describe the criteria with the rules about evidence and answer, which hold whatever the criteria are."""
+    """Describe the criteria with the rules about evidence and answer, which have whatever the criteria are."""
 
     criteria: str = CRITERIA
 
@@ -164,16 +164,16 @@ class Judge(Protocol):
     """Answer prompts; a judge knows neither files nor retries."""
 
     async def ask(self, question: Question) -> Answer:
-        """Try once to answer; raises `Unanswered` where there was no answer and `Refused` where there will be none."""
+        """Try once to answer; raises `Unanswered` if there was no answer and `Refused` where there will be none."""
 
     async def close(self) -> None:
-        """Give back what the judge holds."""
+        """Release what the judge uses."""
 
 
 class Unanswered(RiffError):
     """Report a try that brought no answer.
 
-    `again` says whether another one may, `after` how many seconds to wait first.
+    `again` shows whether another one may, `after` how many seconds to wait first.
     """
 
     def __init__(self, reason: str, *, again: bool = True, after: float | None = None) -> None:
@@ -184,8 +184,8 @@ class Unanswered(RiffError):
 
 
 class Refused(RiffError):
-    """Report that the judge cannot be asked at all, for this call or any other; the message says what to do."""
+    """Report that the judge cannot be asked at all, for this call or any other; the message shows what to do."""
 
 
 class Misconfigured(UsageError):
-    """Refuse settings of a judge that make no sense; the message says which."""
+    """Refuse settings of a judge that make no sense; the message shows which."""

@@ -22,7 +22,7 @@ _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNO
 
 
 class Malformed(RiffError):
-    """Refuse an answer that is no verdict; the message says why, without words of the answer."""
+    """Refuse an answer that is not a verdict; the message shows why, without words of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class RunStopped(RiffError):
 class Retry:
     """Ask one judge; `spent` grows with every answer, and `asking` counts questions that wait for theirs.
 
-    A question takes one of the `turns` while it is asked, not while it waits to be asked again. A refusal that says
+    A question takes one of the `turns` while it is asked, not while it waits to be asked again. A refusal that shows
     when to come back holds up its own question alone as long as others are answered; where the next one is refused as
     well nobody asks before `paused_until`.
     """

@@ -210,7 +210,7 @@ class Session:
         report: Report | None = None,
         stopped: Report | None = None,
     ) -> RunEnd:
-        """Ask, and keep each outcome as it comes; the ledger has to hold the files of `runs`.
+        """Ask, and keep each outcome as it comes; the ledger has to have locked the files of `runs`.
 
         Raises `Misconfigured`.
         """

@@ -1,4 +1,4 @@
-"""Treat programs of others with care: what they get to see, how they are ended, and what is told of their end."""
+"""Treat programs of others with care: what they get to see, how they are ended, and what is shown of their end."""
 
 from __future__ import annotations
 

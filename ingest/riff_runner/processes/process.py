@@ -141,7 +141,7 @@ class LineProcess:
                 raise cancelled
 
     def kill(self) -> None:
-        """Kill all of the group at once, and let go of the pipes, which one that left the group may still hold."""
+        """Kill all of the group at once, and let go of the pipes, which one that left the group may still contain."""
         signal_group(self._pid, signal.SIGKILL)
         reaper().ended(self._pid)
         self._transport.close()

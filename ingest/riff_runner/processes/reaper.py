@@ -42,7 +42,7 @@ class Reaper:
         return cls(process)
 
     def mark(self) -> dict[str, str]:
-        """Return what the environment of a new program has to hold besides."""
+        """Return what the environment of a new program has to contain besides."""
         return {VARIABLE: f"{self._token}.{next(self._numbers)}"}
 
     def started(self, pid: int, environment: Mapping[str, str]) -> None:
@@ -50,7 +50,7 @@ class Reaper:
         self._tell(f"+ {pid} {environment[VARIABLE]}\n")
 
     def ended(self, pid: int) -> None:
-        """Tell that the group of a program was ended."""
+        """Report that the group of a program was ended."""
         self._tell(f"- {pid}\n")
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ CLOSING_S = 5.0
 
 
 class Wire:
-    """Represent the line to a program; `note` is told of errors that it reports and survives."""
+    """Represent the line to a program; `note` is shown of errors that it reports and survives."""
 
     def __init__(
         self, side: Side, process: LineProcess, turn_timeout_s: float, note: Callable[[str, str], None]
@@ -111,7 +111,7 @@ class Wire:
         return self._process.has_message
 
     async def message_within(self, seconds: float) -> dict[str, Any] | None:
-        """Return the next message, `None` where there is none for so long."""
+        """Return the next message, `None` if there is none for so long."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 return await self.receive()
@@ -120,7 +120,7 @@ class Wire:
     async def close(
         self, end: Mapping[str, Any], take: Callable[[dict[str, Any]], Awaitable[bool]] | None = None
     ) -> None:
-        """Say that the call is over, hand what comes to `take` until it returns true, and end the program.
+        """Report that the call is over, hand what comes to `take` until it returns true, and end the program.
 
         Raises nothing; a program that did not answer before is not waited for.
         """

@@ -41,7 +41,7 @@ class AgentCall:
     """Represent a call to the agent that is in it.
 
     An agent that leaves the flow to the runner moves `machine`; one with a machine of its own tells its events with
-    `emit`. The call's clock `t` is made of measured latencies and of how long it takes to say what was said.
+    `emit`. The call's clock `t` is made of measured latencies and of how long it takes to show what was said.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class AgentCall:
     def speaks(self, ago: float = 0.0) -> None:
         """Note that the agent's first word of this turn is there, which ends what the caller has to wait for.
 
-        `ago` says how many seconds it has been there already.
+        `ago` shows how many seconds it has been there already.
         """
         if self._latency is None and self._asked_at is not None:
             now = self._clock.seconds()
@@ -194,7 +194,7 @@ class AgentCall:
         )
 
     def mistake(self, name: str, arguments: Any, error: str, *, fits: bool | None = None) -> None:
-        """Note a tool call that makes no sense; raises `AgentStopped` where there were too many of them.
+        """Note a tool call that makes no sense; raises `AgentStopped` if there were too many of them.
 
         `fits` is false where it makes none for its arguments.
         """
@@ -256,14 +256,14 @@ class AgentCall:
         self._now += speaking_s(text)
 
     def finish(self, **facts: Unpack[SessionFacts]) -> Conversation:
-        """Return the conversation as it was recorded; slots hold what they hold at the end."""
+        """Return the conversation as it was recorded; slots have what they have at the end."""
         if self._machine is not None:
             for slot, value in self._machine.slots.items():
                 self.driver.slot(slot, value)
         return self.driver.finish(self.case.conversation_id, self.flow.name, **facts)
 
     def tell(self, status: CallStatus, why: str | None = None) -> None:
-        """Report where the call stands to those who watch the run."""
+        """Report where the call is to those who watch the run."""
         self._report(CallProgress(self.case.conversation_id, self.flow.name, status, self.state, self.turns, why))
 
     def _taken(self) -> float:

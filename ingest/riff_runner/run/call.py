@@ -368,7 +368,7 @@ class FactsGiven:
         self._digits.update(_all_digits(text))
 
     def says(self, text: str) -> str | None:
-        """Return what a line gives away that the caller cannot know, `None` where there is nothing of that kind."""
+        """Return what a line gives away that the caller cannot know, `None` if there is nothing of that kind."""
         self._said.append((_plain(text), len(self._known)))
         for groups in spoken_numbers(text):
             if self._is_invented(groups):
@@ -379,7 +379,7 @@ class FactsGiven:
         return None
 
     def belies(self, collected: Mapping[str, Any]) -> str | None:
-        """Return of which slot the caller said something else than its case, `None` where there is none."""
+        """Return of which slot the caller said something else than its case, `None` if there is none."""
         for slot, value in collected.items():
             fact = self._facts.get(slot)
             if fact is not None and not isinstance(value, bool) and self._differs(str(value), fact):
@@ -411,7 +411,7 @@ class FactsGiven:
         return any(digits in known or (len(known) >= LONG_NUMBER and digits.endswith(known)) for known in self._digits)
 
     def _differs(self, value: str, fact: SpokenFact) -> bool:
-        """Return whether a caller said a value that the fact does not hold, before anybody else did."""
+        """Return whether a caller said a value that the fact does not contain, before anybody else did."""
         told = f"{fact.value} {fact.say}"
         digits = "".join(re.findall(r"[0-9]", value))
         if len(digits) >= SHARED and re.search(r"[0-9]{3}", told):

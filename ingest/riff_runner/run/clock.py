@@ -18,7 +18,7 @@ class RunClock(Protocol):
         """Return the time of day, RFC 3339."""
 
     def seconds(self) -> float | None:
-        """Return seconds of a clock that never goes back; `None` where nothing is to be measured."""
+        """Return seconds of a clock that never goes back; `None` if nothing is to be measured."""
 
 
 class SystemClock:

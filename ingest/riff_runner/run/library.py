@@ -47,14 +47,14 @@ def run_flows(
     resume: bool = False,
     force: bool = False,
 ) -> RunEnd:
-    """Have an agent called about flows, by a scripted caller where none is given.
+    """Have an agent called about flows, by a scripted caller if none is given.
 
-    `flows` are names of built-in flows or paths, or one of them; `agent` is an `Agent`, or what docs/protocol.md
-    calls an agent in Python. With `out` the calls are in the files of that directory, without it in `conversations`
-    of what is returned. With `clock`, a time, nothing is measured, and the same answers give the same bytes.
-    Returns when every call was made; `error` of what is returned says what ended the run early. Raises `UsageError`
-    for what makes no sense, `EndpointRefused` where agent or caller cannot be reached, `OSError` where files cannot
-    be written. A signal such as that of Ctrl-C is raised again once what is complete is kept.
+    `flows` are names of built-in flows or paths, or one of them; `agent` is an `Agent`, or what docs/protocol.md calls
+    an agent in Python. With `out` the calls are in the files of that directory, without it in `conversations` of what
+    is returned. With `clock`, a time, nothing is measured, and the same answers give the same bytes. Returns when every
+    call was made; `error` of what is returned shows what ended the run early. Raises `UsageError` for what makes no
+    sense, `EndpointRefused` where agent or caller cannot be reached, `OSError` where files cannot be written. A signal
+    such as that of Ctrl-C is raised again once what is complete is kept.
     """
     from riff_runner.run.agents.python import as_agent
     from riff_runner.run.callers.scripted import ScriptedCaller
@@ -109,7 +109,7 @@ def scenario_names(choice: ScenarioChoice) -> tuple[str, ...]:
 
 
 def persona_names(choice: PersonaChoice) -> tuple[str, ...]:
-    """Return the names of the personas that were asked for, or `all`; none where each scenario has its own."""
+    """Return the names of the personas that were asked for, or `all`; none if each scenario has its own."""
     if choice is None or choice == "all":
         return () if choice is None else ("all",)
     return tuple(choice)

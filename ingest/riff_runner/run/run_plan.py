@@ -1,4 +1,4 @@
-"""Decide what of a run is still to be done, from what its directory holds already."""
+"""Decide what of a run is still to be done, from what its directory has already."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RunPlan:
 def plan_run(request: RunRequest) -> RunPlan:
     """Return what is to be done; nothing is written.
 
-    Raises `UsageError` where the directory holds something that this run may not be mixed with.
+    Raises `UsageError` where the directory has something that this run may not be mixed with.
     """
     known = read_run(request.out) if request.out is not None else None
     _refuse_foreign(request, known)
@@ -114,7 +114,7 @@ def _refuse_foreign(request: RunRequest, known: RunDocument | None) -> None:
 def _changed_sides(asked: RunSettings, known: RunSettings) -> list[str]:
     """Return the sides that are others than those of the run, with what of them has changed.
 
-    What was not kept of a run, as of one that an earlier version began, is no difference.
+    What was not kept of a run, as of one that an earlier version began, is not a difference.
     """
     found = []
     for side in _SIDES:

@@ -101,7 +101,7 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
 
 
 class _Kept:
-    """Keep the calls of a run: in files of its directory, which say where each call is, else for whoever made it."""
+    """Keep the calls of a run: in files of its directory, which show where each call is, else for whoever made it."""
 
     def __init__(self, directory: Path | None, *, sync: bool) -> None:
         self.conversations: list[Conversation] = []
@@ -308,7 +308,7 @@ class PlanOrder:
         await self._room.wait()
 
     def take(self, place: int, made: MadeCall | None) -> None:
-        """Take the call of a place in the plan, `None` where nothing came of it, and hand on what is due."""
+        """Take the call of a place in the plan, `None` if nothing came of it, and hand on what is due."""
         if self._bound is None:
             self._hand_on(made)
             return

@@ -153,7 +153,7 @@ def parse_target(text: str, part: Side) -> Target:
     kind = next((known for known in _KINDS[part] if known == word), None)
     if kind is None or bool(colon) != (":" in _FORMS[kind]):
         forms = "; ".join(_FORMS[known] for known in _KINDS[part])
-        # of what has a colon only the first word is shown, for the rest may hold a key
+        # of what has a colon only the first word is shown, for the rest may contain a key
         raise UsageError(f"--{part}: {word!r} is an unknown form of target", f"give one of {forms}")
     if kind == "openai":
         return _at_endpoint(rest, part)
@@ -206,7 +206,7 @@ def _wrong(part: str, kind: str, what: str) -> UsageError:
 def import_object(module: str, attribute: str) -> Any:
     """Return what a module of the search path or of the working directory, or a file, calls by this name.
 
-    Raises `UsageError` where there is none, or where the module cannot be imported.
+    Raises `UsageError` if there is none, or where the module cannot be imported.
     """
     found: Any = _from_file(Path(module)) if module.endswith(".py") else _from_path(module)
     for name in attribute.split("."):
@@ -232,7 +232,7 @@ def _from_path(module: str) -> ModuleType:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Import a file as Python runs one: what lies beside it can be imported by it."""
+    """Import a file as Python runs one: what is beside it can be imported by it."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}", "give the path of a Python file, or the name of a module")
     _search(str(path.resolve().parent))

@@ -14,7 +14,7 @@ from riff_store.errors import RiffError
 
 
 class ToolFailed(RiffError):
-    """Report that a tool has no result; the agent is told why."""
+    """Report that a tool has no result; the agent is shown why."""
 
 
 class ToolSession(Protocol):
@@ -41,7 +41,7 @@ class Tools(Protocol):
 
 
 class StubbedTools(InProcess):
-    """Answer with what the flow file says that a tool returns, picked by the case."""
+    """Answer with what the flow file shows that a tool returns, picked by the case."""
 
     async def begin(self, case: CallCase) -> ToolSession:
         """Begin a call."""

@@ -54,7 +54,7 @@ class Case:
 
 @lru_cache(maxsize=64)
 def stage_of(name: str) -> Stage:
-    """Return a built-in flow's stage; raise `UsageError` where there is no such flow."""
+    """Return a built-in flow's stage; raise `UsageError` if there is no such flow."""
     flow = load_flow(name)
     words = pools()
     required = {state: tuple(promise.required_slots) for state, promise in flow.states.items()}
@@ -130,7 +130,7 @@ class _Voice:
 class CallerVoice(_Voice):
     """Speak for a caller of one persona, who knows a value or thinks of one when its slot comes up.
 
-    `openings` are ways to say why one calls, `pools` the words for each slot, `facts` the values that it said last.
+    `openings` are ways to show why one calls, `pools` the words for each slot, `facts` the values that it said last.
     """
 
     def __init__(self, persona: CallerPersona, openings: Sequence[str], pools: Mapping[str, Pool], rng: Random) -> None:
@@ -162,7 +162,7 @@ class CallerVoice(_Voice):
         return text + self._habit(self._persona.after)
 
     def answers(self, slots: Sequence[str]) -> str:
-        """Return words for what these slots hold."""
+        """Return words for what these slots have."""
         before = self._habit(self._persona.before)
         if self._persona.brief:
             first, *others = (self._said[slot] for slot in slots)
@@ -219,5 +219,5 @@ class AgentVoice(_Voice):
         return self.says(self._phrases.recaps, listed([self._notes[slot] for slot in slots]))
 
     def says(self, options: Sequence[str], about: str = "") -> str:
-        """Return one of these, about what stands in its gap."""
+        """Return one of these, about what is in its gap."""
         return self.pick(options).replace("{}", about)

@@ -61,7 +61,7 @@ class SimulatedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _load(name: str, shape: type[T]) -> tuple[T, ...]:
-    """Return the one list that a file holds."""
+    """Return the one list that a file has."""
     content = resources.files(__package__).joinpath(name).read_bytes()
     (found,) = msgspec.toml.decode(content, type=dict[str, list[shape]]).values()  # type: ignore[valid-type]
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Read the flow files of the simulator: native ones with a part that says how callers and agents talk.
+"""Read the flow files of the simulator: native ones with a part that shows how callers and agents talk.
 
 Whoever leaves out the keys `simulate` and `planted` has a plain flow file (docs/flow-file.md).
 """
@@ -17,7 +17,7 @@ from riff_store.errors import UsageError
 
 
 class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe a flow file as it stands."""
+    """Describe a flow file as it is."""
 
     flow: str
     archetype: str
@@ -74,7 +74,7 @@ def flow_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def load_flow(name: str) -> SimulatedFlow:
-    """Return a built-in flow; raise `UsageError` where there is none of that name."""
+    """Return a built-in flow; raise `UsageError` if there is none of that name."""
     if name not in flow_names():
         raise UsageError(f"no built-in flow {name!r}; there are {', '.join(flow_names())}")
     return read_flow(resources.files(__package__).joinpath("flows", f"{name}.toml").read_bytes())

@@ -1,4 +1,4 @@
-"""Read the words of simulated calls: what a slot can hold and how it is said, and phrases that every flow shares."""
+"""Read the words of simulated calls: what a slot can contain and how it is said, and phrases that every flow shares."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SpokenValue(msgspec.Struct, frozen=True):
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """Describe what a slot can hold, how callers say it in passing, and how an agent asks for it alone."""
+    """Describe what a slot can contain, how callers say it in passing, and how an agent asks for it alone."""
 
     values: list[SpokenValue]
     clauses: list[str]
@@ -30,7 +30,7 @@ class Pool(msgspec.Struct, frozen=True):
 
 
 class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe what anybody says in any flow; `{}` stands for what is asked or known."""
+    """Describe what anybody says in any flow; `{}` represents what is asked or known."""
 
     greetings: list[str]
     yes: list[str]

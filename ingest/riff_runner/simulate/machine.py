@@ -60,8 +60,8 @@ class Machine:
     def commit_transition(self, to_state: str, reason: str | None = None) -> None:
         """Make public what was collected, leave the state and enter the next.
 
-        A slot that was public before takes its new value without a second event. Raises
-        `NoSuchTransition` and changes nothing where the flow has no such edge.
+        A slot that was public before takes its new value without a second event. Raises `NoSuchTransition` and changes
+        nothing if the flow has no such edge.
         """
         state, now = self.state, self._clock()
         if to_state not in self._edges.get(state, ()):

@@ -32,8 +32,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 class Suite:
     """Describe a simulation: `conversations` calls over these flows, the same for the same seed.
 
-    The calls are dealt out so that any number of them is spread evenly, and so that every run
-    holds the same scenarios of the same trial, to be compared pair by pair.
+    The calls are dealt out so that any number of them is spread evenly, and so that every run has the same scenarios of
+    the same trial, to be compared pair by pair.
     """
 
     flows: tuple[str, ...]
@@ -105,10 +105,9 @@ def _rfc3339(run: SimulatedRun, later: timedelta) -> str:
 def custom_run(name: str, seed: int = 0, weaken: Mapping[str, float] | None = None) -> SimulatedRun:
     """Return one run, as many nights after the ten of the demo as its seed says.
 
-    `weaken` gives, by flow, the share of its calls that get stuck on top of what the flow loses
-    anyway. Calls are dealt out as in every other run, so two runs with the same number of calls
-    hold the same pairs of agent, persona, scenario and trial. Raises `UsageError` for an id that
-    is no plain file name, an unknown flow, or a share that is none.
+    `weaken` gives, by flow, the share of its calls that get stuck on top of what the flow loses anyway. Calls are dealt
+    out as in every other run, so two runs with the same number of calls have the same pairs of agent, persona, scenario
+    and trial. Raises `UsageError` for an id that is no plain file name, an unknown flow, or a share that is none.
     """
     if not _PLAIN_NAME.fullmatch(name):
         raise UsageError(f"run {name!r}: an id has up to 80 letters, digits, dots, dashes and underscores")
@@ -156,10 +155,9 @@ def simulate(
 ) -> SimulationSummary:
     """Write `RUN/flow-transcripts-FLOW.jsonl` and `RUN/humanness-JUDGE.jsonl` below `out`.
 
-    The same arguments give the same bytes. With `run` there is that one instead of the ten of the
-    demo. `progress` is told how many conversations are done, and
-    of how many. Raises `UsageError` for an unknown flow, `OSError` where a file cannot be written,
-    `OutputError` where a run's directory is a link.
+    The same arguments give the same bytes. With `run` there is that one instead of the ten of the demo. `progress` is
+    shown how many conversations are done, and of how many. Raises `UsageError` for an unknown flow, `OSError` where a
+    file cannot be written, `OutputError` where a run's directory is a link.
     """
     suite = plan(flows, conversations, seed, run)
     done = 0
@@ -247,7 +245,7 @@ JUDGES = (
 
 
 def verdicts(conversation: Conversation, seed: int, judged_at: str) -> list[VerdictLine]:
-    """Yield what each simulated judge says of a call, from what was said and how long it took."""
+    """Yield what each simulated judge says about a call, from what was said and how long it took."""
     rng = Random(f"{seed}/judges/{conversation.run_id}/{conversation.conversation_id}")
     merit, remark = _impression(conversation)
     return [_verdict(judge, conversation, rng, merit, remark, judged_at) for judge in JUDGES]

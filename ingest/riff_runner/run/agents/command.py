@@ -212,7 +212,7 @@ class Speech:
         return bool(piece.strip())
 
     def taken(self) -> str:
-        """Return what was said, and begin anew."""
+        """Return what was said, and begin again."""
         text, self._text = self._text.strip(), ""
         return text
 

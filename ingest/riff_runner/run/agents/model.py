@@ -20,7 +20,7 @@ from riff_runner.run.flows.flow import FlowState, RunnableFlow
 class ModelAgent:
     """Answer calls with the model of an endpoint.
 
-    `timeout` is how many seconds one answer of the model may take, `stream` asks for it word by word, which tells when
+    `timeout` is how many seconds one answer of the model may take, `stream` asks for it word by word, which shows when
     the first word was there, and `advance` offers one tool for all ways out of a state, which small models take better.
     """
 
@@ -72,7 +72,7 @@ _BLANK = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}|\{([A-Za-z_]\w*)\}")
 
 
 def system_message(flow: RunnableFlow, state: FlowState, known: Mapping[str, Any]) -> str:
-    """Return the instruction for a state; `known` are the values that slots hold."""
+    """Return the instruction for a state; `known` are the values that slots have."""
     rules = [*_RULES]
     if state.outcome is None:
         rules += [_NOTES] if flow.slots else []
@@ -173,7 +173,7 @@ class ModelSession:
         self._system: Message = {"role": "system", "content": system_message(flow, state, machine.heard)}
 
     def _hear(self, text: str) -> None:
-        """Add the caller's words to the chat, to the last ones where nobody answered, for roles have to alternate."""
+        """Add the caller's words to the chat, to the last ones if nobody answered, for roles have to alternate."""
         words = text.strip() or SILENCE
         last = self._messages[-1] if self._messages else None
         if last is not None and last["role"] == "user":
@@ -229,7 +229,7 @@ class ModelSession:
 
 
 def _sendable(made: ChatToolCall) -> dict[str, Any]:
-    """Return a call as it stands in the chat: servers read its arguments anew and refuse chats in which they cannot."""
+    """Return a call as it is in the chat: servers read its arguments again and refuse chats in which they cannot."""
     try:
         is_object = isinstance(json.loads(made.arguments_text), dict)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Take part in calls with an object of Python: a function, a class made anew for each call, or an `Agent`."""
+"""Take part in calls with an object of Python: a function, a class regenerated for each call, or an `Agent`."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class PythonSession:
     async def reply(self, text: str) -> AgentReply:
         """Return what the object answers: text, nothing, or an `AgentReply`.
 
-        One that does not catch that a tool has no result says nothing in this turn: that is its own doing.
+        One that does not catch that a tool has no result shows nothing in this turn: that is its own doing.
         """
         try:
             reply = _reply(await self._asked(self._part.reply, text))

@@ -27,7 +27,7 @@ class ToolUse:
         self.status: str | None = None
 
     async def result(self, made: ChatToolCall) -> Any:
-        """Return what the model is told of a call; raises `AgentStopped` where it made too many mistakes."""
+        """Return what the model is shown of a call; raises `AgentStopped` where it made too many mistakes."""
         tool = self._offered.get(made.name)
         if tool is None:
             return self._not_offered(made)
@@ -71,7 +71,7 @@ class ToolUse:
         return {"ok": False, "error": blocked} if blocked else {"ok": True, "state": to_state}
 
     async def _flow_tool(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Ask a tool of the flow; what it is told of slots that hold nothing is noted, and its answer may lead on."""
+        """Ask a tool of the flow; what it is shown of slots that have nothing is noted, and its answer may lead on."""
         slots = noted_slots(self._call.flow, self._state)
         try:
             result = await self._call.use_tool(name, arguments)
@@ -151,7 +151,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """Describe a tool to a model; `target` is the state or the tool of the flow that it stands for."""
+    """Describe a tool to a model; `target` is the state or the tool of the flow that it represents."""
 
     name: str
     kind: ToolKind

@@ -51,7 +51,7 @@ class Agenda:
         return not self.has_tasks or slot in self.due or slot in self.stage
 
     def known(self, slots: Iterable[str]) -> list[str]:
-        """Return those of some slots of which the caller knows what they hold."""
+        """Return those of some slots of which the caller knows what they have."""
         return [slot for slot in slots if slot in self._case.facts]
 
     def asked_for(self, heard: Utterance) -> list[str]:
@@ -99,7 +99,7 @@ def word_pools(case: CallCase) -> dict[str, Pool]:
 
 
 def openings(case: CallCase) -> Sequence[str]:
-    """Return what the caller may say to tell why it calls."""
+    """Return what the caller may say to show why it calls."""
     return case.scenario.says or (f"I'm calling about {case.flow.name.replace('_', ' ')}.",)
 
 

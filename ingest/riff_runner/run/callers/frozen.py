@@ -39,7 +39,7 @@ class FrozenSession:
         self._said = 0
 
     async def say(self, heard: str, view: CallView) -> CallerTurn:
-        """Return the next line; raises `CallerFailed` where there is none, or none for this state."""
+        """Return the next line; raises `CallerFailed` if there is none, or none for this state."""
         script = self._scenario.script
         if not script:
             raise CallerFailed(f"the scenario {self._scenario.name} has no recorded lines; play it with another caller")

@@ -33,8 +33,8 @@ class ScriptedCaller(InProcess):
 class ScriptedSession:
     """Speak for the caller of one case.
 
-    Where the agent's state is known it says what the state asks for. Else it goes by the agent's words: what they
-    plainly ask for, all that is not said yet, a yes, and goodbye once there is nothing left.
+    If the agent's state is known it shows what the state asks for. Else it goes by the agent's words: what they plainly
+    ask for, all that is not said yet, a yes, and goodbye once there is nothing left.
     """
 
     def __init__(self, case: CallCase) -> None:
@@ -127,7 +127,7 @@ class ScriptedSession:
         return missing
 
     def _answer(self, slots: Sequence[str]) -> str:
-        """Return words for what slots hold: the first one, and each of the others as it is this caller's way."""
+        """Return words for what slots have: the first one, and each of the others as it is this caller's way."""
         everything = self._mood.annoyance > 0 or all(self._agenda.told[slot] for slot in slots)
         self._has_just_named = False
         share = self._case.persona.full_answer
@@ -136,7 +136,7 @@ class ScriptedSession:
         self._agenda.told.update(given)
         return self._voice.answers(given)
 
-    # what is said where nothing is asked for
+    # what is said if nothing is asked for
 
     def _in_state(self, heard: Utterance, view: CallView, state: FlowState) -> CallerTurn:
         if state.hub:
@@ -183,7 +183,7 @@ class ScriptedSession:
         return CallerTurn(self._small_talk(heard))
 
     def _clarification(self, heard: Utterance) -> str:
-        """Return what more there is to say of the reason for the call, `""` where there is nothing."""
+        """Return what more there is to say of the reason for the call, `""` if there is nothing."""
         if self._case.scenario.clarifies and not heard.offers_help:
             return self._voice.replies(self._case.scenario.clarifies)
         return self._new(openings(self._case)) if heard.offers_help and not self._agenda.told else ""
@@ -212,14 +212,14 @@ class ScriptedSession:
         if not misheard or self._mood.annoyance or heard.farewell or self._misheard == MISHEARD:
             return False
         self._misheard += 1
-        self._told_more = True  # that the agent says it again is no fault of the agent
+        self._told_more = True  # that the agent says it again is not a fault of the agent
         return True
 
     def _new(self, options: Sequence[str]) -> str:
         return self._voice.pick(self._fresh(options))
 
     def _fresh(self, options: Sequence[str]) -> Sequence[str]:
-        """Return those of some lines that were not said just before, or all where there is no other."""
+        """Return those of some lines that were not said just before, or all if there is no other."""
         last = " ".join(self._lines[-2:])
         return [option for option in options if option not in last] or options
 

@@ -35,7 +35,7 @@ class CallCase:
 
     @property
     def conversation_id(self) -> str:
-        """Return a name that says which call of the run it is, the same for every agent and caller."""
+        """Return a name that shows which call of the run it is, the same for every agent and caller."""
         return f"{self.flow.name}-{self.scenario.name}-{self.persona.name}-{self.trial}"
 
     def random(self, purpose: str) -> Random:

@@ -63,7 +63,7 @@ class CaseLine(_Part, frozen=True):
 class CaseFile(_Part, frozen=True, kw_only=True, rename={"origin": "from", "case_schema": "schema"}):
     """Describe a case as its file does.
 
-    `says` are ways to open the call, the first line where there are none. `tasks` are what the caller wants, in order,
+    `says` are ways to open the call, the first line if there are none. `tasks` are what the caller wants, in order,
     where the flow turns on that; else they are those of the scenario that the call had. `path` are the states up to the
     last one that was left well.
     """

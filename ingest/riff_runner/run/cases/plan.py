@@ -25,10 +25,10 @@ def plan_cases(
 ) -> list[CallCase]:
     """Return the calls of a run, the first try of all of them before the second of any.
 
-    A name of a scenario stands for those of every flow that has it; a `RunScenario` is played in its flow, in every one
+    A name of a scenario represents those of every flow that has it; a `RunScenario` is played in its flow, in every one
     where it names none. Without `personas` each scenario has one, dealt in order over those of its flow, so that every
     try repeats the same case; a scenario's own counts before both. Raises `UsageError` for a name that is unknown, and
-    where nothing is left.
+    if nothing is left.
     """
     if trials < 1:
         raise UsageError("there has to be at least one trial")

@@ -24,7 +24,7 @@ _RETRY_SECONDS = 5.0
 
 
 class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
-    """Describe where a call stands at `t`; of several lines of a conversation the last one counts.
+    """Describe where a call is at `t`; of several lines of a conversation the last one counts.
 
     Times are RFC 3339 with milliseconds; `since` is when the call got into this status and state.
     """
@@ -73,7 +73,7 @@ class ProgressFile:
             self._calls.pop(progress.conversation_id, None)
 
     def flush(self) -> None:
-        """Write what was held back long enough."""
+        """Write what was withheld long enough."""
         due = self._clock() - SECONDS_BETWEEN
         for standing in self._calls.values():
             if standing.pending and standing.written <= due:
@@ -105,7 +105,7 @@ class ProgressFile:
             self._begin()
 
     def _begin(self) -> None:
-        """Write the file anew with the calls that are under way, in one step."""
+        """Write the file again with the calls that are under way, in one step."""
         draft = self._path.with_name(f".{PROGRESS_FILE}.{secrets.token_hex(6)}.part")
         now = _rfc3339(self._now())
         lines = [msgspec.json.encode(standing.line(now)) + b"\n" for standing in self._calls.values()]
@@ -149,7 +149,7 @@ class _Standing:
         return before.status != progress.status
 
     def line(self, now: str) -> ProgressLine:
-        """Return the line that says where the call stands."""
+        """Return the line that shows where the call is."""
         conversation_id, flow, status, state, turn, why = self.progress
         return ProgressLine(
             t=now,

@@ -1,4 +1,4 @@
-"""Describe what a run directory says of its run in `run.json`, and read and write that file."""
+"""Describe what a run directory reports of its run in `run.json`, and read and write that file."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ _decoder = msgspec.json.Decoder(RunDocument)
 
 
 def read_run(directory: Path) -> RunDocument | None:
-    """Return what `run.json` of a directory says, `None` where there is none; raises `UsageError` for another file."""
+    """Return what `run.json` of a directory says, `None` if there is none; raises `UsageError` for another file."""
     path = directory / RUN_FILE
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -48,7 +48,7 @@ _decoder = msgspec.json.Decoder(_KeptLine)
 
 
 def transcript_name(flow: str) -> str:
-    """Return the name of the file that holds the calls of a flow: the flow's own where that is fit for a file."""
+    """Return the name of the file that has the calls of a flow: the flow's own where that is fit for a file."""
     if _PLAIN.fullmatch(flow):
         return PATTERN.replace("*", flow)
     digest = hashlib.sha256(flow.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -73,14 +73,14 @@ def kept_calls(directory: Path) -> dict[CaseKey, bool]:
 
 
 def transcripts(directory: Path) -> list[Path]:
-    """Return the files of transcripts that a directory holds, in the order of their names."""
+    """Return the files of transcripts that a directory has, in the order of their names."""
     return sorted(directory.glob(PATTERN)) if directory.is_dir() else []
 
 
 class RunFiles:
     """Keep the directory of a run for this process alone, and add calls to it.
 
-    `cut` says how many bytes of an unfinished line were cut off which file, since a process ended while it wrote it.
+    `cut` shows how many bytes of an unfinished line were cut off which file, since a process ended while it wrote it.
     With `sync` each line is forced to the disk before the next call is kept. Raises `UsageError` where another process
     holds the directory, `OutputError` and `OSError` where it cannot be written.
     """

@@ -44,9 +44,9 @@ _ENTRY = re.compile(rf"\s*({_DOTTED})\s*=")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Say what is wrong with a flow file, or odd: `name` is what is meant, `near` the right name that is most like it.
+    """Keep what is wrong with a flow file, or odd: `name` is what is meant, `near` the right name that is most like it.
 
-    `line` is where it stands, counted from 1, `None` where nothing tells.
+    `line` is where it is, counted from 1, `None` if nothing shows.
     """
 
     level: Level
@@ -59,7 +59,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """Hold what was found in a file; `flow` and `form` are `None` where it describes none."""
+    """Describe what was found in a file; `flow` and `form` are `None` where it describes none."""
 
     path: str
     flow: str | None = None
@@ -93,7 +93,7 @@ class _Lines:
 
     @cached_property
     def _entries(self) -> dict[tuple[str, ...], int]:
-        """Return the line of each key of a TOML file, by the tables that it stands in."""
+        """Return the line of each key of a TOML file, by the tables that it is in."""
         found: dict[tuple[str, ...], int] = {}
         counts: dict[tuple[str, ...], int] = {}
         table: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class _Lines:
         return found
 
     def of_keys(self, keys: Sequence[UnknownKey]) -> list[int | None]:
-        """Return the line of each key, `None` where it stands in several and nothing tells which."""
+        """Return the line of each key, `None` where it is in several and nothing shows which."""
         found: list[int | None] = []
         for key in keys:
             name = str(key.place[-1])
@@ -148,7 +148,7 @@ def _names(dotted: str) -> tuple[str, ...]:
 
 @dataclass
 class _Graph:
-    """Hold the states of a flow and what leads where; what was misspelt is changed into what was meant as it is found.
+    """Keep the states of a flow and what leads where; what was misspelt is changed into what was meant as it is found.
 
     `declared` are the states that the file describes, `mishaps` those in which the simulator lets calls get stuck.
     """
@@ -205,7 +205,7 @@ class _Check:
         self._file = file
         self._lines = lines
         self._path = path
-        # What follows from a misspelt key is no finding of its own.
+        # What follows from a misspelt key is not a finding of its own.
         self._meant = without_unknown(document, file.form, [])
         self._mended = flow_of(self._meant, path) if file.unknown else file
 
@@ -394,7 +394,7 @@ class _Check:
                 yield Finding("error", "tool-not-declared", message, tool, near, line)
 
     def _refusal(self, graph: _Graph) -> Iterator[Finding]:
-        """Yield why a run would refuse the file, where nothing else that was found says so."""
+        """Yield why a run would refuse the file if nothing else that was found says so."""
         edges = [list(edge) for edge in graph.edges]
         meant = {**self._meant, "edges": edges}
         try:

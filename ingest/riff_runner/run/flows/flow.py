@@ -48,7 +48,7 @@ class FlowEdge:
     """Describe a way out of a state.
 
     It is taken by the agent's choice, or by the result of `tool` where one is named: always where `field` is `None`,
-    else where the result's `field` reads like one of `cases` (`()` stands for every other value).
+    else where the result's `field` reads like one of `cases` (`()` represents every other value).
     """
 
     to_state: str
@@ -62,10 +62,10 @@ class FlowEdge:
 class FlowState:
     """Describe a state: what the agent is to do in it, what it has to learn, and where it may go.
 
-    `instruction` is for the agent, `replies` and `hub` for a scripted caller: what is said where nothing is asked for,
-    and whether the caller names the next task here. `guard` names the condition that every required slot is known,
-    which is evaluated before the state is left. `tools` are those of the state alone. `forward` is the way of a call
-    that goes well, by task where it depends on one.
+    `instruction` is for the agent, `replies` and `hub` for a scripted caller: what is said if nothing is asked for, and
+    whether the caller names the next task here. `guard` names the condition that every required slot is known, which is
+    evaluated before the state is left. `tools` are those of the state alone. `forward` is the way of a call that goes
+    well, by task where it depends on one.
     """
 
     name: str
@@ -143,7 +143,7 @@ class RunnableFlow:
         return tuple(dict.fromkeys([*named, *sorted(self.contract.wanted_slots())]))
 
     def scenario_like(self, name: str | None) -> RunScenario:
-        """Return the scenario that a call of that name had, an empty one where none is known.
+        """Return the scenario that a call of that name had, an empty one if none is known.
 
         Simulated calls add to its name that of the persona.
         """
@@ -201,7 +201,7 @@ def outcomes_of(states: Iterable[str], contract: Contract, ends: Collection[str]
 
 
 def ways_to_the_goal(edges: Collection[tuple[str, str]], outcomes: Mapping[str, StateOutcome]) -> dict[str, str]:
-    """Return the next state on the shortest way to a success, where there is none to an end that is no escalation."""
+    """Return the next state on the shortest way to a success, if there is none to an end that is no escalation."""
     into: dict[str, list[str]] = {}
     for source, target in edges:
         into.setdefault(target, []).append(source)

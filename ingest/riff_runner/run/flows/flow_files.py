@@ -55,7 +55,7 @@ def load_flows(values: Sequence[str]) -> list[RunnableFlow]:
 def load_flow(name_or_path: str) -> RunnableFlow:
     """Return the built-in flow of a name, or the flow in a file, ready to be run.
 
-    Raises `UsageError` where there is none, and where its file cannot be run: with the file, the place and what to do.
+    Raises `UsageError` if there is none, and where its file cannot be run: with the file, the place and what to do.
     """
     if name_or_path in flow_names():
         with resources.as_file(resources.files(simulate).joinpath("flows", f"{name_or_path}.toml")) as path:
@@ -341,7 +341,7 @@ def _leading_on(function: NodeFunction, goal: str) -> dict[str, Any]:
 def _roles(config: FlowConfig) -> dict[str | None, str]:
     """Return who the agent is in each node: what the node says, else what was said last on the shortest way to it.
 
-    That of the first node, which is the flow's, stands for `None` and for what cannot be reached.
+    That of the first node, which is the flow's, represents `None` and for what cannot be reached.
     """
     first = config.nodes[config.initial].role
     roles: dict[str | None, str] = {None: first, config.initial: first}

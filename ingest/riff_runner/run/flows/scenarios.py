@@ -19,7 +19,7 @@ DEFAULT_SCENARIO = "default"
 def with_scenarios(
     flow: RunnableFlow, scenarios: Sequence[CallScenario] = (), named_pools: Mapping[str, str] | None = None
 ) -> RunnableFlow:
-    """Return the flow with these scenarios, one that only calls where there are none; raise `FlowProblem`."""
+    """Return the flow with these scenarios, one that only calls if there are none; raise `FlowProblem`."""
     given = scenarios or [CallScenario(DEFAULT_SCENARIO)]
     names = [scenario.name for scenario in given]
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -62,7 +62,7 @@ def _scenario(flow: RunnableFlow, given: CallScenario, named: Mapping[str, str])
 
 
 def _goal(opening: str, tasks: Sequence[str]) -> str:
-    """Return what a caller wants: the reason it opens with, and its tasks where there are several."""
+    """Return what a caller wants: the reason it opens with, and its tasks if there are several."""
     in_order = f" You have this to get done, one after the other: {', '.join(tasks)}." if len(tasks) > 1 else ""
     return f"Get done what you call about: {opening}{in_order}"
 

@@ -1,1 +1,1 @@
-"""Find out where a run stands, from the files of its directory."""
+"""Find out where a run is, from the files of its directory."""

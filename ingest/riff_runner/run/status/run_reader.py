@@ -42,7 +42,7 @@ class RunReader:
         return document is not None and self._has_process(document, now)
 
     def read(self, now: float) -> RunStatus | None:
-        """Return where the run stands at a time, in seconds since the epoch; `None` where there is no run."""
+        """Return where the run is at a time, in seconds since the epoch; `None` if there is no run."""
         document = read_run(self.directory)
         if document is None:
             return None
@@ -145,7 +145,7 @@ class RunReader:
 
 
 def _written_at(path: Path) -> float:
-    """Return when a file was last written, 0 where there is none."""
+    """Return when a file was last written, 0 if there is none."""
     try:
         return os.stat(path, follow_symlinks=False).st_mtime
     except OSError:

@@ -1,4 +1,4 @@
-"""Describe where a run stands: how many of its calls are done, what came of them, and how long the rest will take."""
+"""Describe where a run is: how many of its calls are done, what came of them, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WatchedStatus: TypeAlias = CallStatus | Literal["dropped"]
 
 @dataclass(frozen=True, slots=True)
 class WatchedCall:
-    """Describe where a call stands; times are seconds since the epoch.
+    """Describe where a call is; times are seconds since the epoch.
 
-    `changed_at` is when it last gave a sign of life, `None` where that is not known any more; `completed` says what
+    `changed_at` is when it last gave a sign of life, `None` where that is not known any more; `completed` shows what
     came of one that is over.
     """
 
@@ -70,12 +70,12 @@ class FlowStatus:
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """Describe where a run stands at `as_of`, in seconds since the epoch.
+    """Describe where a run is at `as_of`, in seconds since the epoch.
 
-    `under_way` are the calls that run or are retried, the ones that were silent longest first. `rate_per_min` is
-    that of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None`
-    where no model was asked. `reasons` tell why calls were errored and how many, the most frequent first. `ending`
-    says how the last process ended, `killed` where it had no chance to say so.
+    `under_way` are the calls that run or are retried, the ones that were silent longest first. `rate_per_min` is that
+    of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None` where no
+    model was asked. `reasons` show why calls were errored and how many, the most frequent first. `ending` shows how the
+    last process ended, `killed` where it had no chance to say so.
     """
 
     run_id: str

@@ -85,7 +85,7 @@ class LineTail:
 
 
 def line_at(path: Path, start: int, longest: int) -> bytes:
-    """Return the line of a file that begins at a place, nothing where there is none by now."""
+    """Return the line of a file that begins at a place, nothing if there is none by now."""
     opened = _opened(path)
     if opened is None:
         return b""
@@ -215,7 +215,7 @@ class ProgressTally:
         self._seen_from: float | None = None
 
     def read(self) -> None:
-        """Follow what was added since the last look; a file that was written anew holds all that is under way."""
+        """Follow what was added since the last look; a file that was written again holds all that is under way."""
         known, is_new = self.under_way, False
         for _, text in self._tail.lines():
             if self._tail.restarted and not is_new:
@@ -229,7 +229,7 @@ class ProgressTally:
             self.under_way = {}
 
     def rate_per_min(self, now: float) -> float | None:
-        """Return how many calls end in a minute, `None` where none was seen to end."""
+        """Return how many calls end in a minute, `None` if none was seen to end."""
         if not self._ends or self._seen_from is None:
             return None
         begun = self._ends[0] if len(self._ends) == _MOST_TIMES else self._seen_from
@@ -249,7 +249,7 @@ class ProgressTally:
                 self._ends.append(call.changed_at)
         elif key in self.under_way or len(self.under_way) < _MOST_CALLS:
             before = known.get(key)
-            # A line that says the same again is of a file that was written anew, and no sign of life.
+            # A line that says the same again is of a file that was written again, and no sign of life.
             is_same = before is not None and replace(before, changed_at=call.changed_at) == call
             self.under_way[key] = before if is_same and before is not None else call
 
@@ -301,7 +301,7 @@ class FinishedCall(NamedTuple):
 
 
 class _Line(msgspec.Struct):
-    """Take of a transcript's line what says what came of the call; all else is passed over unread."""
+    """Take of a transcript's line what shows what came of the call; all else is passed over unread."""
 
     conversation_id: Any = None
     flow: Any = None
@@ -319,7 +319,7 @@ _call_decoder = msgspec.json.Decoder(_Line)
 
 
 def finished_call(line: bytes, place: CallPlace) -> FinishedCall | None:
-    """Return what came of the call that a line holds, `None` where it holds none."""
+    """Return what came of the call that a line has, `None` where it has none."""
     try:
         found = _call_decoder.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -346,7 +346,7 @@ def finished_call(line: bytes, place: CallPlace) -> FinishedCall | None:
 
 
 def last_words(line: bytes) -> tuple[str, str] | None:
-    """Return who spoke last in the call of a line, and what they said; `None` where nobody spoke."""
+    """Return who spoke last in the call of a line, and what they said; `None` if nobody spoke."""
     try:
         turns = _spoken.decode(line).turns
     except (msgspec.MsgspecError, ValueError, RecursionError):
