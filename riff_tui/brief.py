@@ -1,7 +1,7 @@
 """Print a night in so many tokens, without a word that anybody said, each thing with the command that proves it.
 
 Whoever reads it may act on what it reads: names are bare, all sentences are ours, and words, where they are asked for,
-stand in a fence that says that they are data.
+are in a fence that shows that they are data.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _LISTS = ("causes", "changed", "next", "words")
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """Hold what a brief is to be about: the calls of a filter, since which run, with words or without.
+    """Describe what a brief is to be about: the calls of a filter, since which run, with words or without.
 
-    `store` is the one that commands name, empty where it goes without saying.
+    `store` is the one that commands name, empty if it goes without saying.
     """
 
     where: str = ""
@@ -66,7 +66,7 @@ class Night:
 
     @property
     def calls(self) -> Predicate | None:
-        """Return the filter; raises `FilterError` for what says nothing of calls."""
+        """Return the filter; raises `FilterError` for what shows nothing of calls."""
         return split(parse(self.where), ())[0]
 
     def dump(self, view: str, *more: str, **request: Any) -> list[str]:
@@ -76,7 +76,7 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Hold one thing that a brief tells: a sentence, the same as a record, and the command that proves it."""
+    """Describe one thing that a brief tells: a sentence, the same as a record, and the command that proves it."""
 
     key: str
     text: str
@@ -87,14 +87,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Hold the parts in the order in which they are told; `is_worse` says that the verdict is worse beyond chance."""
+    """Keep the parts in the order in which they are told; `is_worse` shows that the verdict is worse beyond chance."""
 
     night: Night
     parts: Sequence[Part]
     is_worse: bool = False
 
     def told(self, form: str, budget: int = BUDGET) -> str:
-        """Return as many parts as so many tokens hold, as `text`, `markdown` or `json`, and what was left out."""
+        """Return as many parts as so many tokens have, as `text`, `markdown` or `json`, and what was left out."""
         room = budget * BYTES_OF_A_TOKEN
         write = {"json": self._json, "markdown": self._markdown}.get(form, self._text)
         for told in range(len(self.parts), -1, -1):
@@ -220,7 +220,7 @@ def _within(found: Predicate | None, calls: Predicate | None) -> str | None:
 
 
 def _verdict(store: Store, night: Night) -> tuple[Part, Table | None]:
-    """Return how the latest run is against the one before, and the comparison, where there are two such runs."""
+    """Return how the latest run is against the one before, and the comparison, if there are two such runs."""
     from riff_store.queries.sides import SideError
 
     try:
@@ -273,7 +273,7 @@ def _difference(row: Row) -> dict[str, Any]:
 
 
 def _nothing(store: Store, night: Night, calls: Predicate | None) -> Part | None:
-    """Return what is to be told of a store, or a filter, without any call, and `None` where there is one."""
+    """Return what is to be shown of a store, or a filter, without any call, and `None` if there is one."""
     from riff_store.queries.worklist import totals
 
     there = [found.calls + found.excluded for found in (totals(store, calls), totals(store, None))]

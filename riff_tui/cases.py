@@ -192,7 +192,7 @@ class _StandIns:
         """Return another day, written in the same way."""
         new = {"y": f"19{self._pick(_TENS[4:])}{self._pick(_TENS)}", "m": self._pick(_TENS[1:])}
         new |= {"d": f"{self._pick('12')}{self._pick(_TENS[:9])}"}
-        # Where it is not known which is the month, either can be.
+        # If it is not known which is the month, either can be.
         new |= {
             part: self._pick(_TENS[1:]) if int(found[part]) < 10 else f"1{self._pick(_TENS[:3])}"
             for part in ("a", "b")
@@ -229,7 +229,7 @@ def _form(text: str) -> str:
 
 
 def _pointing(value: Any, pool: str | None) -> Iterator[tuple[str, str]]:
-    """Yield what points at a person in a value, however deep, with the pool that stands for it."""
+    """Yield what points at a person in a value, however deep, with the pool that represents it."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from _pointing(part, pools_of([key], {}).get(key, pool))
@@ -375,7 +375,7 @@ def _spoken(value: Any, pool: str | None, said: str) -> str:
 
 
 def _missed(pool: str, said: str) -> SpokenValue | None:
-    """Return the value of a pool that a caller says and no agent took down, the longest where there are several."""
+    """Return the value of a pool that a caller says and no agent took down, the longest if there are several."""
     heard = said.casefold()
     told = ((each, each.say.casefold()) for each in _values(pool) if len(each.say.casefold()) >= SHORTEST)
     alone = (each for each, say in told if say in heard and re.search(rf"(?<![\w-]){re.escape(say)}(?![\w-])", heard))

@@ -27,17 +27,17 @@ _SAID_FIELDS = ("failure_error", "failure_detail", "error", "code")
 
 
 class Request(NamedTuple):
-    """Hold what is wanted of a view: a filter, further keys, a column to sort by, how many rows.
+    """Describe what is wanted of a view: a filter, further keys, a column to sort by, how many rows.
 
-    `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
-    `trend` adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its
-    `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
-    `store` is the one that commands name, empty where it goes without saying. `aspect` is explained instead of quality,
-    `k` repeats of a call are drawn at a time. In an `outline`, which people read, what too many rows have in common
-    may stand for them; names to `fold` by tell rows apart where these are too many. With `proposal` a view adds the
-    file that it can propose. `predicate` is what `where` says, if that is parsed already. A `wordless` table has
-    nothing of what people, models and programs said; of a call no more than so many rows `around` what is blamed are
-    shown. A `bare` one is its rows, without what stands above them.
+    `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person. `trend`
+    adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its `deferred` load
+    what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison. `store` is the one that
+    commands name, empty if it goes without saying. `aspect` is explained instead of quality, `k` repeats of a call are
+    drawn at a time. In an `outline`, which people read, what too many rows have in common may represent them; names to
+    `fold` by distinguish rows where these are too many. With `proposal` a view adds the file that it can propose.
+    `predicate` is what `where` says, if that is parsed already. A `wordless` table has nothing of what people, models
+    and programs said; of a call no more than so many rows `around` what is blamed are shown. A `bare` one is its rows,
+    without what is above them.
     """
 
     where: str = ""
@@ -176,7 +176,7 @@ def _notes_on_unknown_names(query: ViewQuery, table: Table | None = None) -> lis
 
 
 def check_request(spec: ViewSpec, request: Request) -> None:
-    """Raise `UsageError` for a request that a view cannot answer, whatever the store holds."""
+    """Raise `UsageError` for a request that a view cannot answer, whatever the store has."""
     unknown = [key for key in request.by if key not in BY]
     if unknown:
         raise UsageError(f"--by: rows cannot be split by {unknown[0]!r}; by one of {', '.join(BY)}")
@@ -264,7 +264,7 @@ def _side(side: str) -> str:
 
 def _typed(argv: Sequence[str]) -> str:
     """Return a command as it is typed."""
-    # People change what they paste: a filter and a store stand in quotes, whatever is in them.
+    # People change what they paste: a filter and a store are in quotes, whatever is in them.
     quoted = {place + 1 for place, word in enumerate(argv) if word in ("--where", "--store")}
     return " ".join(shell_quoted(word) if place in quoted else _quoted(word) for place, word in enumerate(argv))
 

@@ -108,7 +108,7 @@ def build(names: Iterable[str] = COMMANDS) -> click.Group:
 
 
 def _load(name: str) -> click.Command:
-    """Return a command, whose module may hold its class as COMMAND; with PARTS a group of those, each with examples."""
+    """Return a command, whose module may have its class as COMMAND; with PARTS a group of those, each with examples."""
     module = importlib.import_module(f"riff_tui.commands.{COMMANDS[name][0]}")
     told = {"name": name, "epilog": _examples(module.EXAMPLES)}
     if not hasattr(module, "PARTS"):

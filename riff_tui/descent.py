@@ -1,4 +1,4 @@
-"""Find what lies below a row: the same for the explorer, which opens it, and for dumps, which name the command."""
+"""Find what is below a row: the same for the explorer, which opens it, and for dumps, which name the command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parsed(text: str) -> Filter:
 
 
 def below(table: Table, row: Row) -> str:
-    """Return the view that lies below a row, empty if nothing does or no view is called so."""
+    """Return the view that is below a row, empty if nothing does or no view is called so."""
     view = spec_of(table.view).view_below(row) if row.where else ""
     return view if view and find(view) is not None else ""
 
@@ -37,7 +37,7 @@ def drill(table: Table, row: Row, filtered: str, store: str) -> dict[str, Any] |
 
     The command is a list of arguments, of which each stays one whatever names are in it.
     """
-    # A row that stands beside the list of its screen leads to such a list.
+    # A row that is beside the list of its screen leads to such a list.
     beside = spec_of(table.view).screen.rows_of
     view = beside or below(table, row)
     if not view or not (row.leads or row.where):
@@ -59,7 +59,7 @@ def drill(table: Table, row: Row, filtered: str, store: str) -> dict[str, Any] |
 
 
 def step_below(row: Row, scope: Scope, typed: Scope) -> Scope:
-    """Return what holds of the calls that took the step that a row of a neighbour graph is about."""
+    """Return what is true of the calls that took the step that a row of a neighbour graph is about."""
     way = conjuncts(parsed(row.leads).predicate)
     rest = [*conjuncts(keep_steps(scope, ("flow", "agent"))), *conjuncts(without_bare_words(typed))]
     # What is said of rows of states is said of that of the state in the middle.
@@ -71,7 +71,7 @@ def step_below(row: Row, scope: Scope, typed: Scope) -> Scope:
 
 
 def named_sides(table: Table) -> tuple[str, str]:
-    """Return both sides of a comparison by the names that `latest` and `previous` stood for when it was made."""
+    """Return both sides of a comparison by the names that `latest` and `previous` represented when it was made."""
     from riff_tui.views.failures import side_argument  # only comparisons have sides
 
     a, b = (side_argument(str(side["kind"]), str(side["name"])) for side in (table.extras["a"], table.extras["b"]))
@@ -79,12 +79,12 @@ def named_sides(table: Table) -> tuple[str, str]:
 
 
 def way_below(row: Row, scope: Scope, typed: Scope) -> Scope:
-    """Return what holds of the rows below a row; names from the row replace those in the scope.
+    """Return what is true of the rows below a row; names from the row replace those in the scope.
 
-    `scope` is what the rows of the table lie in, `typed` what the filter over them says of calls.
+    `scope` is what the rows of the table are in, `typed` what the filter over them reports of calls.
     """
     if row.leads:
-        # What leads elsewhere says of these calls all that the names of the row say of its own.
+        # What leads elsewhere reports of these calls all that the names of the row say of its own.
         _, scope = split_by_field(scope, fixed_fields(parsed(row.where).predicate))
     return narrow(narrow(scope, typed), parsed(row.leads or row.where).predicate)
 
@@ -120,7 +120,7 @@ def split_by_field(scope: Scope, fields: Collection[str]) -> tuple[Scope, Scope]
 
 
 def fixed_fields(scope: Scope) -> frozenset[str]:
-    """Return the fields that a scope holds to one name: a column of them says the same in every row."""
+    """Return the fields that a scope has to one name: a column of them says the same in every row."""
     return frozenset(field for part in conjuncts(scope) if (field := fixed_field(part)) is not None)
 
 
@@ -146,19 +146,19 @@ def parts_about_calls(predicate: Scope, row_fields: Collection[str]) -> Scope:
 
 
 def conjunction(parts: Sequence[Predicate]) -> Scope:
-    """Return the scope in which all parts hold."""
+    """Return the scope in which all parts have."""
     # A group that is left alone stays one: its terms speak of the same state.
     is_whole = len(parts) == 1 and not isinstance(parts[0], And)
     return None if not parts else parts[0] if is_whole else And(tuple(parts))
 
 
 def fixed_field(part: Predicate) -> str | None:
-    """Return the field that a part of a filter holds to one name, or to none, if it does that and nothing else."""
+    """Return the field that a part of a filter has to one name, or to none, if it does that and nothing else."""
     if isinstance(part, Term) and part.operator in ("=", "missing") and part.field in _NAME_FIELDS:
         return part.field
     return None
 
 
 def is_about_judges(part: Predicate) -> bool:
-    """Return whether a part of a filter says nothing but which judges are meant."""
+    """Return whether a part of a filter shows nothing but which judges are meant."""
     return all(term.field == "judge" for term in terms(part))

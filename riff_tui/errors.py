@@ -86,7 +86,7 @@ class GateFailed(RiffError):
 
 
 class Unhealthy(RiffError):
-    """Report a store that holds something that it should not."""
+    """Report a store that has something that it should not."""
 
     code = ExitCode.STORE
 
@@ -139,7 +139,7 @@ def in_parts(message: str, error: BaseException) -> tuple[str, str]:
 
 
 def trace(error: BaseException) -> str:
-    """Return where an error came from, without values and without messages: both can hold callers' words."""
+    """Return where an error came from, without values and without messages: both can contain callers' words."""
     lines = []
     found: BaseException | None = error
     seen: set[int] = set()

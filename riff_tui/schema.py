@@ -1,4 +1,4 @@
-"""Say what the JSON of each view holds, in JSON Schema, from what describes the view."""
+"""Describe what the JSON of each view has, in JSON Schema, from what describes the view."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def store_place(location: str) -> str:
 
 
 def store_to_name(location: str) -> str:
-    """Return what a command that is passed on names the store by: nothing where it is the default one, no secrets."""
+    """Return what a command that is passed on names the store by: nothing if it is the default one, no secrets."""
     from riff_store.location import is_on_server, without_secrets
 
     if not is_on_server(location) and os.path.realpath(location) == os.path.realpath(store_location(load())):
@@ -165,7 +165,7 @@ def statement_steps(environ: Mapping[str, str] | None = None) -> int:
     """Return how many steps a statement on a store in a file may take for each byte of it."""
     from riff_store.statement_limit import STEPS_PER_BYTE
 
-    # Where nothing is set, what reads inputs need not be loaded.
+    # If nothing is set, what reads inputs need not be loaded.
     is_set = "limits" in _document(config_file(os.environ if environ is None else environ))
     return limits(environ).statement_steps if is_set else STEPS_PER_BYTE
 

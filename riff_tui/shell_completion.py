@@ -1,4 +1,4 @@
-"""Complete command lines in bash, zsh and fish: the shell asks riff-tui for each word, and is told what fits.
+"""Complete command lines in bash, zsh and fish: the shell asks riff-tui for each word, and is shown what fits.
 
 What fits is found by click, and by the functions of `completion` that options and arguments name. The scripts are not
 those of click: its bash loses all words behind the first `=` or `:`, and none of its shells completes inside a filter
@@ -112,7 +112,7 @@ def install(shell: str, environ: Mapping[str, str] = os.environ) -> Installed:
 
 
 def _append(path: Path, text: str) -> None:
-    """Add text to a file, whole or not at all: a shell runs what stands there."""
+    """Add text to a file, whole or not at all: a shell runs what is there."""
     with path.open("ab", buffering=0) as file:
         before, data = file.tell(), text.encode()
         try:

@@ -23,7 +23,7 @@ DRILL = "Drill: "
 
 
 class Bounds(NamedTuple):
-    """Hold the scores of 0 to 10, or ten times the shares, below which a row is marked."""
+    """Describe the scores of 0 to 10, or ten times the shares, below which a row is marked."""
 
     bad: float = 5.0
     warn: float = 7.0
@@ -35,15 +35,14 @@ BOUNDS = Bounds()
 class Column(NamedTuple):
     """Describe how one value of a row is found and shown.
 
-    `path` leads into the record (the key alone unless given, so a judge's mean can lie inside
-    the `humanness` object). `decimals` is the most that are shown; `trim` drops trailing zeros
-    down to one. The cells of a `strong` column stand out, with `strong_title` its title does too.
-    `thin` marks the count that carries `~`. A column that is not `shown` is in the
-    data formats and can be chosen on the screen, one that is not `pasted` has no place in the shapes of
-    Markdown. `help` is one sentence for the glossary, `short` the title where
-    there is little room. `get` reads the value from an answer that has no attribute named like the key.
-    A share that is `graded` has a bar beside it where it is walked. What stands in a column that is `said` are words of
-    people, models and programs, which a table without words does not have.
+    `path` leads into the record (the key alone unless given, so a judge's mean can be inside the `humanness` object).
+    `decimals` is the most that are shown; `trim` drops trailing zeros down to one. The cells of a `strong` column stand
+    out, with `strong_title` its title does too. `thin` marks the count that carries `~`. A column that is not `shown`
+    is in the data formats and can be chosen on the screen, one that is not `pasted` has no place in the shapes of
+    Markdown. `help` is one sentence for the glossary, `short` the title if there is little room. `get` reads the value
+    from an answer that has no attribute named like the key. A share that is `graded` has a bar beside it where it is
+    walked. What is in a column that is `said` are words of people, models and programs, which a table without words
+    does not have.
     """
 
     key: str
@@ -76,29 +75,29 @@ class Column(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """Hold the share of a bar that is filled, and the part of it that is hatched, both of the whole."""
+    """Describe the share of a bar that is filled, and the part of it that is hatched, both of the whole."""
 
     share: float
     hatched: float = 0.0
 
 
 class OwnCount(NamedTuple):
-    """Hold how many calls a value was measured of, and whether these are too few to trust it."""
+    """Describe how many calls a value was measured of, and whether these are too few to trust it."""
 
     n: int
     is_thin: bool
 
 
 class Row(NamedTuple):
-    """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
+    """Describe one line: a stable id, the record that JSON prints, and how it differs from a plain line.
 
     `display` overrides what a column shows, and `posted` that in the shapes of Markdown. `severity` marks cells by
-    column key; the key `""` marks the row. `where` is the filter expression that leads from here to what lies below,
-    `order` the column (`-` before it for downwards) by which the calls there show why the row is listed. What lies
-    below may be other calls than those that the row is about: `leads` is the filter that leads there then. `counts`
-    has, by column, how many calls a value was measured of, where these are fewer than the row's. `bars` has, by
-    columns of that kind, the share that a bar fills and how much of it is hatched, both of the whole. `folds` counts
-    the rows that it stands for where people read.
+    column key; the key `""` marks the row. `where` is the filter expression that leads from here to what is below,
+    `order` the column (`-` before it for downwards) by which the calls there show why the row is listed. What is below
+    may be other calls than those that the row is about: `leads` is the filter that leads there then. `counts` has, by
+    column, how many calls a value was measured of, where these are fewer than the row's. `bars` has, by columns of that
+    kind, the share that a bar fills and how much of it is hatched, both of the whole. `folds` counts the rows that it
+    represents where people read.
     """
 
     id: str
@@ -115,12 +114,12 @@ class Row(NamedTuple):
     folds: int = 0
 
     def is_thin(self, key: str) -> bool:
-        """Return whether too few calls stand behind the value of a column."""
+        """Return whether too few calls are behind the value of a column."""
         return self.thin or (key in self.counts and self.counts[key].is_thin)
 
 
 class Figure(Protocol):
-    """Draw what stands above the rows: a graph, a histogram, lanes."""
+    """Draw what is above the rows: a graph, a histogram, lanes."""
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
         """Return the lines of the drawing, none wider than `width` cells; data in it is raw text."""
@@ -143,12 +142,12 @@ class GraphFigure(Figure, Protocol):
 class Prose(Protocol):
     """Read rows as lines, for people who read them one after the other.
 
-    `head` are those of the notes that stand above the drawing.
+    `head` are those of the notes that are above the drawing.
     """
 
     @property
     def head(self) -> Sequence[str]:
-        """Return the notes that stand first."""
+        """Return the notes that are first."""
         ...
 
     def lines(
@@ -162,7 +161,7 @@ class Below(Protocol):
     """Make what leads below a row of a table."""
 
     def __call__(self, table: Any, row: Row, /) -> Mapping[str, Any] | None:
-        """Return the view, its filter and the command, `None` where nothing is below the row."""
+        """Return the view, its filter and the command, `None` if nothing is below the row."""
         ...
 
 
@@ -178,9 +177,8 @@ Deferred: TypeAlias = Callable[[], Steps]
 class Section(NamedTuple):
     """Group rows under a heading, such as one list of the worklist.
 
-    A table with sections is printed as lists: `marker`, the row's `display["place"]`, then its
-    `display["summary"]`. Where it has `columns` Markdown prints it as a table of these, with the
-    sign of each row where they are `signed`.
+    A table with sections is printed as lists: `marker`, the row's `display["place"]`, then its `display["summary"]`. If
+    it has `columns` Markdown prints it as a table of these, with the sign of each row where they are `signed`.
     """
 
     title: str
@@ -191,7 +189,7 @@ class Section(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """Say which rows are one where people read: those of these `ids`, in one row for each of the names in `by`.
+    """Describe which rows are one where people read: those of these `ids`, in one row for each of the names in `by`.
 
     It says of how many values of the column `of`, `noun` each, and adds up the column `counts`.
     """
@@ -220,25 +218,22 @@ class RowCounts(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Hold a view's answer, ready to be printed or walked.
+    """Describe a view's answer, ready to be printed or walked.
 
-    `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
-    further top-level keys of the JSON form. `lead` is the one sentence to read first, `strong` the name in it that
-    stands out, `headline` its beginning for where there is little room. `notes` explain units and what was left out, a
-    sentence each; one that begins with `DRILL` ends in a command.
-    `first_row` is what a cursor stands on where it is on that sentence: it leads to what the sentence is about.
-    `legend` is when rows have their marks, in few words.
-    `total` counts the rows without the filter and `matched` those that it leaves, `None` where
-    these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
-    the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
-    those in `last` say least.
-    `commands` open what rows rest on: what that is, and the command, raw and to be pasted as it stands.
-    Rows that are `folded` are one where people read.
+    `rows` may be any sequence, so that a long list can be a window over a query. `extras` are further top-level keys of
+    the JSON form. `lead` is the one sentence to read first, `strong` the name in it that stands out, `headline` its
+    beginning for if there is little room. `notes` explain units and what was left out, a sentence each; one that begins
+    with `DRILL` ends in a command. `first_row` is what a cursor is on where it is on that sentence: it leads to what
+    the sentence is about. `legend` is when rows have their marks, in few words. `total` counts the rows without the
+    filter and `matched` those that it leaves, `None` where these are all of `rows`; `limit` is how many were to be
+    listed at most, in each of the `sections`. `identity` are the columns that distinguish rows where these are not all
+    that are shown of kind `name`; those in `first` decide, those in `last` say least. `commands` open what rows rest
+    on: what that is, and the command, raw and to be pasted as it is. Rows that are `folded` are one where people read.
     `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
-    first one. `sort` is the column that rows are sorted by where that was asked
-    for, with `-` downwards. `files` are the texts that it alone has, by the names of their formats, where they were
-    asked for. `dump` is the command that prints the same, `drill` makes what leads below a row.
-    `deferred` begins the load of what was left for later because it takes long.
+    first one. `sort` is the column that rows are sorted by where that was asked for, with `-` downwards. `files` are
+    the texts that it alone has, by the names of their formats, where they were asked for. `dump` is the command that
+    prints the same, `drill` makes what leads below a row. `deferred` begins the load of what was left for later because
+    it takes long.
     """
 
     view: str
@@ -310,7 +305,7 @@ def row_number(table: Table, index: int) -> tuple[int, int]:
 
 
 def _line(table: Table, folded: Folded, names: Sequence[Any], rows: Sequence[Row]) -> Row:
-    """Return the row that says how many rows are folded, and adds up what they count."""
+    """Return the row that shows how many rows are folded, and adds up what they count."""
     _, by, of, counts, noun = folded
     n = len({str(row.record[of]) for row in rows})
     record = {**dict(zip(by, names, strict=True)), of: None, counts: sum(row.record[counts] for row in rows)}
@@ -353,7 +348,7 @@ def begun(table: Table, later: Collection[str]) -> Table:
 
 
 def in_one_step(doing: str, make: Callable[[], Table]) -> Steps:
-    """Say what is being done, and end with the table that `make` returns."""
+    """Return what is being done, and end with the table that `make` returns."""
     yield doing
     return make()
 
@@ -405,7 +400,7 @@ class LazyRows(Sequence[Row]):
         self._pages: OrderedDict[int, Sequence[Row]] = OrderedDict()
 
     def place_of(self, other: LazyRows, place: int) -> int | None:
-        """Return where the row is that stands at a place of another window, if it is here."""
+        """Return where the row is that is at a place of another window, if it is here."""
         if self._keys is None or other._keys is None or not 0 <= place < len(other):
             return None
         key = other._keys[place]

@@ -37,7 +37,7 @@ _ANSWERED = 4
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Hold something that happened: its kind, the state that the call was in, and what the document says of it.
+    """Describe something that happened: its kind, the state that the call was in, and what the document reports of it.
 
     `t` is seconds since the call started, `left` names the state and reason that led into a state.
     """
@@ -51,7 +51,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class VisitSpan:
-    """Hold one visit from `start` to `end` seconds; `open` where the call ended in it."""
+    """Describe one visit from `start` to `end` seconds; `open` where the call ended in it."""
 
     state: str
     start: float
@@ -66,7 +66,7 @@ def entries(document: Mapping[str, object] | None, name: str) -> list[Entry]:
 
 
 def number(value: object) -> float | None:
-    """Return a number of the document, `None` where there is none."""
+    """Return a number of the document, `None` if there is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < LARGEST:
         return None
     return float(value)
@@ -79,7 +79,7 @@ def duration(value: object) -> float | None:
 
 
 def name(value: object) -> str | None:
-    """Return a name of the document, `None` where there is none."""
+    """Return a name of the document, `None` if there is none."""
     return value if isinstance(value, str) else None
 
 
@@ -132,7 +132,7 @@ def _together(turns: Sequence[Entry], events: Sequence[Entry], tools: Sequence[M
 
 
 def _runs_forward(found: Sequence[Moment]) -> bool:
-    """Return whether all have times, and none lies before the one before it."""
+    """Return whether all have times, and none is before the one before it."""
     times = [moment.t for moment in found if moment.t is not None]
     return len(times) == len(found) and times == sorted(times)
 
@@ -150,8 +150,8 @@ def _happened(events: Sequence[Entry]) -> Iterator[Moment]:
 def _with_tools(found: Sequence[_Keyed], tools: Sequence[Moment]) -> Iterator[_Keyed]:
     """Place tools in their own order: after as many turns and events as they say, else by time, else in their state.
 
-    Without any of these a tool stands in the next visit of the state that is named after it, else behind the tool
-    before it.
+    Without any of these a tool is in the next visit of the state that is named after it, else behind the tool before
+    it.
     """
     waiting = deque(tools)
     entered = Counter(moment.state for _, moment in found if moment.kind == "state")
@@ -171,7 +171,7 @@ def _with_tools(found: Sequence[_Keyed], tools: Sequence[Moment]) -> Iterator[_K
 def _is_due(
     tool: Moment, place: int, key: tuple[float, int], current: str | None, ahead: Mapping[str | None, int]
 ) -> bool:
-    """Return whether a tool was called before what stands at a place; `ahead` counts the entries that are to come."""
+    """Return whether a tool was called before what is at a place; `ahead` counts the entries that are to come."""
     seq = tool.entry.get("seq")
     if isinstance(seq, int):
         return seq <= place
@@ -209,10 +209,10 @@ def _spoken(turns: Sequence[Entry], events: Sequence[Entry]) -> list[Entry]:
 def _interleaved(
     said: Sequence[Moment], happened: Sequence[Moment], tools: Sequence[Moment], *, is_told: bool
 ) -> Iterator[_Keyed]:
-    """Place turns by the events: each `turn_complete` stands for the agent's next turn and what came before it.
+    """Place turns by the events: each `turn_complete` represents the agent's next turn and what came before it.
 
-    What the caller said before a tool that failed stands before that failure, by the `seq` of the tool. Where no event
-    tells of turns, they stand in the states that they name.
+    What the caller said before a tool that failed is before that failure, by the `seq` of the tool. If no event tells
+    of turns, they are in the states that they name.
     """
     waiting = deque(said)
     failures = deque(tool.entry for tool in tools if tool.entry.get("error") is not None)
@@ -247,7 +247,7 @@ def _interleaved(
 
 
 def _is_said_before(turn: Moment, moment: Moment) -> bool:
-    """Return whether a turn of the caller, which no event stands for, was said by the time of an event."""
+    """Return whether a turn of the caller, which no event represents, was said by the time of an event."""
     by_agent = turn.entry.get("role") == "agent"
     return not by_agent and turn.t is not None and moment.t is not None and turn.t <= moment.t
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class FilterParts(NamedTuple):
-    """Hold what a filter says of the calls behind the rows, of the rows, and of judges."""
+    """Describe what a filter reports of the calls behind the rows, of the rows, and of judges."""
 
     calls: Predicate | None = None
     rows: Predicate | None = None
     judges: Predicate | None = None
 
     def of_rows_alone(self) -> FilterParts:
-        """Return the parts where a name that stands in rows chooses rows alone.
+        """Return the parts where a name that is in rows chooses rows alone.
 
         It may narrow the calls too, which would change what shares in the rows are of.
         """
@@ -88,7 +88,7 @@ def _chosen(rows: Sequence[Row], places: Sequence[int]) -> Sequence[Row]:
 
 
 class ViewQuery(NamedTuple):
-    """Hold what is asked of one view: the store, the request, its filter as a predicate, and when to mark."""
+    """Describe what is asked of one view: the store, the request, its filter as a predicate, and when to mark."""
 
     store: Store
     spec: ViewSpec
@@ -98,7 +98,7 @@ class ViewQuery(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the names by which the rows are told apart: what `--by` says as well, or instead."""
+        """Return the names by which the rows are distinguished: what `--by` says as well, or instead."""
         own = () if self.spec.regroups and self.request.by else self.spec.keys
         return tuple(dict.fromkeys((*own, *self.request.by)))
 
@@ -126,7 +126,7 @@ class ViewQuery(NamedTuple):
         return self._replace(request=self.request._replace(by=fold))
 
     def kept(self, ask: Callable[..., Made], *asked: Any, **wanted: Any) -> Made:
-        """Return what the store answers to a question, the same as before where nobody has written to it.
+        """Return what the store answers to a question, the same as before if nobody has written to it.
 
         So rows are sorted, chosen and opened again without it.
         """
@@ -162,7 +162,7 @@ class ViewQuery(NamedTuple):
         return self._replace(request=self.request._replace(defer=False)).table()
 
     def _of_found(self, calls: Sequence[int]) -> Table:
-        """Return a table of the calls that were found so far, which is empty where rows are something else."""
+        """Return a table of the calls that were found so far, which is empty if rows are something else."""
         if self.spec.of_calls is not None:
             return self.spec.of_calls(self, calls)
         return Table(self.spec.name, self.spec.title, self.spec.columns, ())
@@ -190,7 +190,7 @@ class ViewQuery(NamedTuple):
     ) -> Table:
         """Build a table; filter its rows, sort and limit them, and note what was left out.
 
-        One that has made the first of its rows alone says how many it `matched`. Rows that are gone for want of calls,
+        One that has made the first of its rows alone shows how many it `matched`. Rows that are gone for want of calls,
         or of judges where these choose rows, count in its total if it `recounts`: `count` does that without them.
         """
         table = build(parts)
@@ -231,7 +231,7 @@ class ViewQuery(NamedTuple):
     def in_two_parts(self, table: Callable[[bool], Table], doing: str, later: Collection[str]) -> Table:
         """Return for a screen, of very many calls, a table that is not whole yet, and for all else the whole one.
 
-        `table` is told whether to be whole, and `doing` says what takes long. Where the rows are chosen or sorted by
+        `table` is shown whether to be whole, and `doing` shows what takes long. If the rows are chosen or sorted by
         columns that come `later` there is nothing to show before.
         """
         if not self.is_slow_on_screen or any(term.field in later for term in terms(self.predicate)):
@@ -243,7 +243,7 @@ class ViewQuery(NamedTuple):
 
     @property
     def limit(self) -> int | None:
-        """Return how many rows are to be listed at most, in each list where there are several."""
+        """Return how many rows are to be listed at most, in each list if there are several."""
         return self.spec.limit if self.request.limit is None else self.request.limit
 
     def arranged(self, table: Table) -> Table:

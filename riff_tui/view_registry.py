@@ -40,7 +40,7 @@ def origin_of(spec: ViewSpec) -> str:
 
 
 def spec_of(name: str) -> ViewSpec:
-    """Return the view of that name; raises `UsageError` where there is none."""
+    """Return the view of that name; raises `UsageError` if there is none."""
     found = find(name)
     return resolve(name) if found is None else found
 
@@ -103,7 +103,7 @@ def _refusal(spec: ViewSpec, others: Sequence[ViewSpec]) -> str:
 
 
 def _load(module: str) -> tuple[ViewSpec, ...]:
-    """Return the views of a module of the package, none where it is not one of views."""
+    """Return the views of a module of the package, none if it is not one of views."""
     try:
         found = import_module(f"{GROUP}.{module}")
     except ModuleNotFoundError as error:

@@ -20,10 +20,10 @@ ENDED, START = "ended", "start"
 
 @dataclass(frozen=True, slots=True)
 class GraphNeighbor:
-    """Hold a state next to the centre: count of the step, share of its side (0 to 1), and its own stall.
+    """Describe a state next to the centre: count of the step, share of its side (0 to 1), and its own stall.
 
     `outcome` is `success` or `escalation` for an end of the flow, which has no stall of its own. It is `ended` for the
-    calls that end in the centre and `start` for those that begin there, which have no `name`; `stop_reasons` says how
+    calls that end in the centre and `start` for those that begin there, which have no `name`; `stop_reasons` shows how
     they stopped.
     """
 
@@ -50,7 +50,7 @@ class GraphNeighbor:
 
 @dataclass(frozen=True, slots=True)
 class EgoGraph:
-    """Hold a state and its direct neighbours; `loops` counts the steps from it to itself."""
+    """Describe a state and its direct neighbours; `loops` counts the steps from it to itself."""
 
     centre: str
     predecessors: Sequence[GraphNeighbor] = ()
@@ -73,7 +73,7 @@ class EgoGraph:
 class Spot:
     """Place a neighbour in a drawing: the line, and the characters of that line from `start` up to `end`.
 
-    `state` is empty where calls begin or end, and `outcome` says that then.
+    `state` is empty if calls begin or end, and `outcome` shows that then.
     """
 
     line: int
@@ -86,7 +86,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Hold the lines of a graph, and the spots that one can walk to, from top to bottom: states, and steps as `arrows`.
+    """Keep the lines of a graph, and the spots that one can walk to, from top to bottom: states, and steps as `arrows`.
 
     Neighbours that were folded into one line have no spot. `untaken` are the pieces of lines that no call went along.
     """
@@ -126,7 +126,7 @@ _BAR_ROOM = BAR + 1
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Hold one line of one side, as it is written; it is of no neighbour where it stands for several.
+    """Describe one line of one side, as it is written; it belongs to no neighbour if it is for several.
 
     With `reasons` it says below another one how calls stopped. Along what is not `taken` no call went.
     """
@@ -142,7 +142,7 @@ class Entry:
 
     @property
     def below(self) -> bool:
-        """Return whether it says more of the line above it."""
+        """Return whether it shows more of the line above it."""
         return self.reasons is not None
 
     @property
@@ -152,7 +152,7 @@ class Entry:
 
 
 class Plan(NamedTuple):
-    """Hold the width of each part of a line, the left side first.
+    """Describe the width of each part of a line, the left side first.
 
     A part that no line has takes nothing, but for the star on the left: a name and its edge would touch.
     """
@@ -168,7 +168,7 @@ class Plan(NamedTuple):
 def entries(graph: EgoGraph, side: Direction, signs: Glyphs, names: Mapping[str, str], most: int = MOST) -> list[Entry]:
     """Return the lines of one side: the most frequent neighbours, then one for all others.
 
-    Where calls begin and end is always among them, and how they ended stands below it. `names` are as they are shown.
+    Where calls begin and end is always among them, and how they ended is below it. `names` are as they are shown.
     """
     ranked, both, shares = graph.ranked(side), graph.both_sides(), side == "out"
     listed = ranked if len(ranked) <= most else ranked[: max(0, most - 1)]
@@ -193,7 +193,7 @@ def entries(graph: EgoGraph, side: Direction, signs: Glyphs, names: Mapping[str,
 
 
 def reasons_text(reasons: Mapping[str, int], signs: Glyphs, room: int | None = None) -> str:
-    """Return how calls stopped, with counts, in so much room: as many ways as it holds, and how many more there are."""
+    """Return how calls stopped, with counts, in so much room: as many ways as it has, and how many more there are."""
     said = [f"{readable(reason, signs)} {n}" for reason, n in reasons.items()]
     between = ", " if signs.ascii_only else " · "
     for shown in range(len(said), -1, -1):
@@ -243,7 +243,7 @@ def plan(centre: str, left: list[Entry], right: list[Entry], width: int) -> Plan
     wanted = [widest(names[0]), cell_width(centre), widest(names[1])]
     least = [min(name, LEAST_NAME) for name in wanted]
     for index, side, count in ((0, left, counts[0]), (2, right, counts[1])):
-        # The line for the others has no count, so its words may take the room of one; what is no name is never cut.
+        # The line for the others has no count, so its words may take the room of one; what is not a name is never cut.
         others = widest(entry.name for entry in side if entry.of is None and not entry.below)
         ends = widest(entry.name for entry in side if entry.of is not None and not entry.of.is_state)
         least[index] = max(least[index], others - count - 2, ends)
@@ -282,5 +282,5 @@ def shown_names(graph: EgoGraph, signs: Glyphs) -> dict[str, str]:
 
 
 def widest(texts: Iterable[str]) -> int:
-    """Return the cells that the widest of some texts takes, 0 where there are none."""
+    """Return the cells that the widest of some texts takes, 0 if there are none."""
     return max(map(cell_width, texts), default=0)

@@ -28,7 +28,7 @@ class FailureGrid:
     states: Sequence[str]
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
-        """Draw a line for each last good state below one of names; the fullest cell stands in brackets.
+        """Draw a line for each last good state below one of names; the fullest cell is in brackets.
 
         Columns that have no room for their names have letters, which further lines explain.
         """
@@ -54,7 +54,7 @@ class FailureGrid:
 
     @property
     def left_out(self) -> int:
-        """Return how many calls stand in rows or columns that are not drawn."""
+        """Return how many calls are in rows or columns that are not drawn."""
         rows, columns = (set(self._fullest(side)) for side in (0, 1))
         return sum(n for (row, column), n in self.counts.items() if row not in rows or column not in columns)
 
@@ -89,7 +89,7 @@ def _line(head: str, cells: Sequence[str], total: str, widths: tuple[int, int, i
 
 
 def _legend(letters: Sequence[str], names: Sequence[str], width: int) -> list[str]:
-    """Return lines that say which letter stands for which first failed state."""
+    """Return lines that show which letter represents which first failed state."""
     lines = ["first failed:"]
     for letter, name in zip(letters, names, strict=True):
         said = f" {letter} {one_line(name)}"

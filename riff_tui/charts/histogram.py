@@ -28,7 +28,7 @@ class HistogramBar:
 
 
 def bars(buckets: Sequence[Bucket], width: int = WIDTH) -> list[HistogramBar]:
-    """Return the places of all buckets on lines of so many cells, none where that is too few."""
+    """Return the places of all buckets on lines of so many cells, none if that is too few."""
     room = (min(width, WIDTH) - 1) // max(1, len(buckets))
     if not buckets or room < _NARROWEST:
         return []
@@ -39,8 +39,8 @@ def bars(buckets: Sequence[Bucket], width: int = WIDTH) -> list[HistogramBar]:
 def draw(buckets: Sequence[Bucket], *, ascii_only: bool = False, width: int = WIDTH, height: int = 5) -> list[str]:
     """Draw counts, columns and edges in `height` lines (3 at least) of at most `width` cells, and at most 78.
 
-    The highest column is that of the largest count; a count above 0 can be seen. Where there is no
-    room for columns, one line of signs stands for them all.
+    The highest column is that of the largest count; a count above 0 can be seen. If there is no room for columns, one
+    line of signs represents them all.
     """
     placed = bars(buckets, width)
     signs = glyphs(ascii_only)

@@ -39,7 +39,7 @@ _UNANSWERED, _SILENCE = "?", "_"
 
 
 class MarkSign(NamedTuple):
-    """Place a sign with what may stand behind it; `grave` says that the agent did wrong, `None` that nobody judges."""
+    """Place a sign with what may be behind it; `grave` shows that the agent did wrong, `None` that nobody judges."""
 
     t: float
     sign: str
@@ -59,7 +59,7 @@ class MarkSigns:
         self.cut = "|" if signs.ascii_only else signs.box["nsw"]
 
     def on_lane(self, side: str) -> Iterator[tuple[Interval, str]]:
-        """Return what stands on a side's lane in place of its filling, the ends that were cut off last.
+        """Return what is on a side's lane in place of its filling, the ends that were cut off last.
 
         Of words that were more than a backchannel it is their beginning.
         """
@@ -123,7 +123,7 @@ def wait_sign(signs: Glyphs) -> str:
 
 
 def glossary(marks: Sequence[Mark], signs: Glyphs) -> list[tuple[str, str]]:
-    """Return every sign that lanes may have with what it means, those of marks only where there are any."""
+    """Return every sign that lanes may have with what it means, those of marks only if there are any."""
     drawn = MarkSigns(marks, signs)
     plain = [
         (both_sign(signs), "both speak"),
@@ -176,7 +176,7 @@ class Scale:
         return min(self.cells - 1, max(0, math.floor((t - self.start) / self.seconds + _DUST)))
 
     def touched(self, interval: Interval) -> range:
-        """Return the cells that an interval lies in; of one without length, the cell of its moment."""
+        """Return the cells that an interval is in; of one without length, the cell of its moment."""
         start, end = interval
         if end <= start:
             at = self.cell(start)
@@ -188,7 +188,7 @@ class Scale:
         return range(min(first, self.cells - 1), min(max(last, first + 1), self.cells))
 
     def ticks(self) -> list[tuple[int, str]]:
-        """Return round seconds with the cells that they stand at, as many as have room."""
+        """Return round seconds with the cells that they are at, as many as have room."""
         step = next((step for step in _STEPS if self._fits(step)), None)
         while step is None or not self._fits(step):
             step = (step or _STEPS[-1]) * 10
@@ -231,7 +231,7 @@ def common(first: Sequence[Interval], second: Sequence[Interval]) -> list[Interv
 
 
 def shares(intervals: Iterable[Interval], scale: Scale) -> list[float | None]:
-    """Return the share of each cell that merged intervals fill, `None` where nothing of them lies in it."""
+    """Return the share of each cell that merged intervals fill, `None` if nothing of them is in it."""
     found: list[float | None] = [None] * scale.cells
     for start, end in intervals:
         for at in scale.touched((start, end)):
@@ -259,7 +259,7 @@ TOO_EARLY_S = -0.5
 class Break:
     """Note that `by` began to speak at `t` while the other side did, and both for `seconds`, where that is known.
 
-    `yielded` says whether the agent gave way to the caller, `None` where nobody judged that.
+    `yielded` shows whether the agent gave way to the caller, `None` if nobody judged that.
     """
 
     t: float
@@ -292,7 +292,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class LaneTimes:
-    """Hold when each side of a voice call spoke, and what was between them.
+    """Describe when each side of a voice call spoke, and what was between them.
 
     `window` is the part that is drawn, `at` the turn that stands out. `turns` are when each turn was, by both sides;
     `answers` when the agent's first sound in it was; `both` is when both sides spoke; `marks` are what else was heard.
@@ -313,7 +313,7 @@ class LaneTimes:
 
     @classmethod
     def of(cls, voice: Voice) -> Self | None:
-        """Return the lanes of a call, `None` where there is no sound of either side."""
+        """Return the lanes of a call, `None` if there is no sound of either side."""
         sounds: dict[Speaker, list[Span]] = {"caller": _timed(voice.caller), "agent": _timed(voice.agent)}
         if not any(sounds.values()):
             return None
@@ -361,12 +361,12 @@ class LaneTimes:
 
     @property
     def shown(self) -> Interval:
-        """Return the part that is drawn: the window as far as it lies in the call, else all of it."""
+        """Return the part that is drawn: the window as far as it is in the call, else all of it."""
         first, last = self.extent
         if self.window is None or not self.window[0] < self.window[1]:
             return first, last
         start, end = max(first, self.window[0]), min(last, self.window[1])
-        # What is too short to be heard is no part to look at.
+        # What is too short to be heard is not a part to look at.
         return (start, end) if end - start > HEARD_S else (first, last)
 
     def focus(self, turn: int) -> float | None:

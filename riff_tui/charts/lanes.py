@@ -33,7 +33,7 @@ class Lanes(LaneTimes):
         return [fit("".join(text for text, _ in line).rstrip(), width, "") for line in painted]
 
     def painted(self, *, ascii_only: bool = False, width: int = 78, legend_lines: int = 2) -> list[list[Piece]]:
-        """Return the same lines in pieces that say what they are of, for displays with colours."""
+        """Return the same lines in pieces that show what they are of, for displays with colours."""
         return Painter(self, glyphs(ascii_only), width, legend_lines).lines()
 
 
@@ -174,7 +174,7 @@ class Painter:
     def _mark(self, cells: list[Piece], at: int, sign: str, label: str, tone: Tone) -> None:
         """Put a sign where it belongs with a label behind it, else before it, else alone, else nowhere.
 
-        Calls with marks have many at once: there one that finds no room stands as soon behind as it can.
+        Calls with marks have many at once: there a mark without room comes as soon after as it can.
         """
         farthest = min(_FARTHEST, 1 + int(_FARTHEST_S / self._scale.seconds)) if self._lanes.marks else 0
         behind = range(at + 1, at + farthest)
@@ -262,7 +262,7 @@ def _put(cells: list[Piece], at: int, text: str, tone: Tone | None) -> None:
 
 
 def _is_free(cells: Sequence[Piece], at: int, length: int) -> bool:
-    """Return whether nothing stands in some cells, as far as they are there; all but their margins have to be."""
+    """Return whether nothing is in some cells, as far as they are there; all but their margins have to be."""
     if at + length - 1 > len(cells):
         return False
     return all(sign == " " for sign, _ in cells[max(0, at) : at + length])

@@ -64,7 +64,7 @@ class EgoFigure:
     blast: BlastRadius | None = None
 
     def draw(self, *, ascii_only: bool = False, width: int | None = None) -> list[str]:
-        """Draw both in lines none wider than `width` cells, as wide as they are where there is no limit."""
+        """Draw both in lines none wider than `width` cells, as wide as they are if there is no limit."""
         lines = draw(self.graph, ascii_only=ascii_only, width=width)
         if self.blast is None or not self.blast.victims:
             return lines
@@ -89,7 +89,7 @@ def drawing(
 ) -> Drawing:
     """Draw as `draw` does, with the spots of the states and steps; where three columns have no room it is a list.
 
-    In a `height` that does not hold all neighbours more of them are folded into one line.
+    In a `height` that does not contain all neighbours more of them are folded into one line.
     """
     room = WIDEST if width is None else max(LEAST_WIDTH, width)
     signs = glyphs(ascii_only)
@@ -138,7 +138,7 @@ def _figures(victim: Victim, signs: Glyphs) -> str:
 
 # Draw a graph in three columns, or as a list where these have no room.
 class Line:
-    """Write a line from left to right and remember where states and steps stand on it."""
+    """Write a line from left to right and remember where states and steps are on it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -208,7 +208,7 @@ def drawn(
             _add_right(line, sides[1], at[1], signs, plan, width)
         lines.append(line)
     if graph.loops:
-        # The steps from the state to itself stand below its middle as far as there is room.
+        # The steps from the state to itself are below its middle as far as there is room.
         spot = next(spot for spot in lines[middle].spots if spot.side == "centre")
         text, loops = lines[middle].text, loops_text(graph)
         below = cell_width(text[: spot.start]) + cell_width(text[spot.start : spot.end]) // 2
@@ -227,7 +227,7 @@ def _drawing(lines: Sequence[Line]) -> Drawing:
 
 
 class _Side:
-    """Hold the lines of one side, and in which of them its line to the centre is."""
+    """Keep the lines of one side, and in which of them its line to the centre is."""
 
     def __init__(self, entries: list[Entry], width: int) -> None:
         self.entries = entries
@@ -278,7 +278,7 @@ def _add_right(line: Line, side: _Side, index: int, signs: Glyphs, plan: Plan, w
     line.add(side.joint(index, "e", signs))
     dash = signs.box["ew"] if entry.taken else signs.untaken
     if entry.below:
-        # As far below the name as there is room, else further left, where nothing else is on the line.
+        # As far below the name as there is room, else further left if nothing else is on the line.
         assert entry.reasons is not None
         under = cell_width(line.text) + plan.counts[1] + 6
         line.text = line.text.rstrip()
@@ -307,7 +307,7 @@ def _add_right(line: Line, side: _Side, index: int, signs: Glyphs, plan: Plan, w
 def listed(
     graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, names: Mapping[str, str], width: int
 ) -> Drawing:
-    """List states from the first predecessor to the last successor; counts stand first, so they are cut last."""
+    """List states from the first predecessor to the last successor; counts are first, so they are cut last."""
     shown = [*left, *right]
     counted = widest(entry.count for entry in shown)
     indent = counted + 5
@@ -398,7 +398,7 @@ def to_mermaid(graph: EgoGraph, *, ascii_only: bool = False) -> str:
 def _states(graph: EgoGraph) -> dict[tuple[str, str | None], GraphNeighbor]:
     """Return each state once, the centre first, and where calls begin and end.
 
-    Its place in that order stands for it, names never do.
+    Its place in that order represents it, names never do.
     """
     found: dict[tuple[str, str | None], GraphNeighbor] = {(graph.centre, None): GraphNeighbor(graph.centre, 0)}
     for one in (*graph.ranked("in"), *graph.ranked("out")):

@@ -19,7 +19,7 @@ _NARROWEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Sparklines:
-    """Draw the values of each series by its name, the oldest first; `None` where nothing was measured.
+    """Draw the values of each series by its name, the oldest first; `None` if nothing was measured.
 
     Full height is 10, of the series named in `rates` every call.
     """
@@ -30,7 +30,7 @@ class Sparklines:
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
         """Draw a line for each series that has enough values: its name, a sign a run, its range, and its last value.
 
-        The latest runs are shown where there is no room for all.
+        The latest runs are shown if there is no room for all.
         """
         signs = glyphs(ascii_only)
         measured = {name: [value for value in values if value is not None] for name, values in self.series.items()}

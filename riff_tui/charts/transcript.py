@@ -95,7 +95,7 @@ _FAINT = frozenset({"guard", "answer", "retried", "sound", "line", "silence"})
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLine:
-    """Hold a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
+    """Describe a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
 
     row: int | None
     line: Line
@@ -113,7 +113,7 @@ def transcript_lines(rows: Sequence[Row], notes: Sequence[str], width: int, sign
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """Read the rows of a call as lines; `head` are the notes that stand above its drawing."""
+    """Read the rows of a call as lines; `head` are the notes that are above its drawing."""
 
     head: Sequence[str] = ()
 
@@ -177,7 +177,7 @@ class _TranscriptWriter:
         tail = f" {detail} " if detail else " "
         room = self._width - cell_width(head) - width_of(ending) - 1
         if blame and cell_width(state) + cell_width(tail) > room:
-            tail = " "  # what went wrong here says more than where the call came from
+            tail = " "  # what went wrong here shows more than where the call came from
         name = fit(state, max(8, room - cell_width(tail)), self._glyphs.ellipsis)
         rest = rule * max(0, room - cell_width(name) - cell_width(tail))
         return ((head, "faint"), (name, "bad" if blame else "accent"), (f"{tail}{rest}", "faint"), *ending)

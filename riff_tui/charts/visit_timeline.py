@@ -71,8 +71,8 @@ class VisitTimeline:
     ) -> list[Line]:
         """Return an axis in seconds, then per state in order of first entry its bar and its marks.
 
-        Where that takes more than `height` lines, it takes just as many: the legend and the last states, or those
-        before the state `at`, give way to how many states are left out.
+        If that takes more than `height` lines, it takes just as many: the legend and the last states, or those before
+        the state `at`, give way to how many states are left out.
         """
         signs = glyphs(ascii_only)
         states = list(dict.fromkeys(visit.state for visit in self.visits))

@@ -54,8 +54,8 @@ def compare(
 ) -> None:
     """Print what B differs in from A, and if by more than chance.
 
-    Calls of the same flow, scenario or persona and trial are compared in pairs where there are enough of
-    them. p-values are exact, and corrected across all rows.
+    Calls of the same flow, scenario or persona and trial are compared in pairs if there are enough of them. p-values
+    are exact, and corrected across all rows.
     """
     from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading

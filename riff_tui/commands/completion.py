@@ -33,7 +33,7 @@ def terms(context: click.Context, incomplete: str) -> Iterator[str]:
 
 
 def group_keys(incomplete: str) -> Iterator[str]:
-    """Yield what rows can be told apart by, behind the last comma."""
+    """Yield what rows can be distinguished by, behind the last comma."""
     from riff_tui.views.spec import BY
 
     return _behind_comma(incomplete, BY)
@@ -127,7 +127,7 @@ def _view(context: click.Context) -> Any:
 
 
 def _known(field: str, context: click.Context) -> list[str]:
-    """Return the names of a field in the store that the line is about; none where it is on a server."""
+    """Return the names of a field in the store that the line is about; none if it is on a server."""
     from riff_store.database import open_store
     from riff_store.location import is_on_server
     from riff_store.queries.contents import known_names

@@ -63,7 +63,7 @@ def doctor(
 ) -> None:
     """Check the store, list what was skipped and why, and what to do.
 
-    A quick look says what it left out. Exit 4 where something is wrong with the store.
+    A quick look shows what it left out. Exit 4 where something is wrong with the store.
     """
     from riff_store.errors import StoreError
     from riff_tui.errors import Unhealthy, writing

@@ -106,7 +106,7 @@ def _write(
 ) -> None:
     """Write page by page; no more than one page is ever held.
 
-    What goes into a file has progress on a terminal; beside lines that are shown it would stand between them.
+    What goes into a file has progress on a terminal; beside lines that are shown it would be between them.
     """
     from contextlib import nullcontext
 

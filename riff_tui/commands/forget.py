@@ -138,7 +138,7 @@ def _report(progress: ProgressLine | None, what: str) -> Any:
 
 
 def _confirmed(location: str, calls: int) -> bool:
-    """Ask on a terminal; raise `UsageError` where nobody can be asked."""
+    """Ask on a terminal; raise `UsageError` if nobody can be asked."""
     import click
 
     from riff_tui.errors import UsageError

@@ -193,7 +193,7 @@ def gate(
     except OutputError as error:
         if decision.passed:
             raise
-        say(f"riff-tui: error: {error}")  # that the gate failed says more, and ends the command
+        say(f"riff-tui: error: {error}")  # that the gate failed shows more, and ends the command
     if not decision.passed:
         raise GateFailed(line)
     say(line)
@@ -250,7 +250,7 @@ def _write_message(decision: Decision, path: Path) -> None:
 
 
 def _write_comment(decision: Decision, where: str, path: Path, *, ascii_only: bool) -> None:
-    """Write the table into a file for a comment that the next build writes anew."""
+    """Write the table into a file for a comment that the next build writes again."""
     from riff_tui.gate.reports import comment
     from riff_tui.output.files import write_whole
     from riff_tui.views.gate import gate as table_of

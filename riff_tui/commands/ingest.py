@@ -296,7 +296,7 @@ def _lines(results: Sequence[FileResult]) -> Iterator[str]:
 
 
 def _shown(path: str) -> str:
-    """Return a path from the working directory on, where it lies below."""
+    """Return a path from the working directory on, where it is below."""
     with suppress(OSError):
         return path.removeprefix(os.path.join(os.getcwd(), ""))
     return path
@@ -309,7 +309,7 @@ def _became(result: FileResult) -> str:
 
 
 def _kinds(results: Sequence[FileResult]) -> Iterator[str]:
-    """Yield how many inputs of each kind were taken, and what they hold; what is of no kind comes last."""
+    """Yield how many inputs of each kind were taken, and what they have; what is of no kind comes last."""
     from riff_tui.text.numbers import counted
 
     groups: dict[tuple[str, str], list[FileResult]] = {}

@@ -1,7 +1,7 @@
 """Serve a store to coding agents over stdio: the `mcp` command. What speaks the protocol is an extra.
 
 Answers hold bare names, figures and sentences of ours, and are as long as a brief at most. Words are in them only where
-the server was started with them, and then in a fence that says that they are data.
+the server was started with them, and then in a fence that shows that they are data.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ WordsOption = Annotated[
 
 
 class _Refused(UsageError):
-    """Hold what an answer says that is none."""
+    """Keep what an answer shows that is none."""
 
 
 def mcp(words: WordsOption = False, store: StoreOption = None, debug: DebugOption = False) -> None:
     """Serve a store to coding agents over stdio (MCP).
 
-    The tools are brief, ask and call, the resources what views hold and what metrics mean. Nothing is written, and no
+    The tools are brief, ask and call, the resources what views have and what metrics mean. Nothing is written, and no
     word that anybody said is answered unless --words asks.
     """
     from riff_tui.catalog import open_to_read

@@ -259,7 +259,7 @@ PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
 
 
 def _say_where(receipt: Receipt) -> None:
-    """Say where notes were kept that could not be written into the store."""
+    """Report where notes were kept that could not be written into the store."""
     from riff_tui.output.streams import say
 
     if receipt.kept_in is not None:

@@ -85,7 +85,7 @@ class Argument(click.Argument):
     help = ""
 
     def make_metavar(self, ctx: click.Context) -> str:
-        """Return what stands for it in help."""
+        """Return what represents it in help."""
         shown = str(self.metavar)
         return shown if self.required or shown.startswith("[") else f"[{shown}]"
 

@@ -75,7 +75,7 @@ def _listen(read_end: int, interruption: Interruption, ended: threading.Event) -
 
 
 def form_of(format: Format | None, output: Path | None) -> Format:
-    """Return the chosen format, else the one that the ending of the file stands for, else text.
+    """Return the chosen format, else the one that the ending of the file represents, else text.
 
     Says on stderr where both are given and differ; any format may go into a file that ends in .txt.
     """

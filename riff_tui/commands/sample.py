@@ -140,7 +140,7 @@ def parts_of(mix: str) -> dict[str, Fraction]:
 
 
 def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
-    """Yield where there are fewer calls than were wanted, at all or of a stratum."""
+    """Yield whether there are fewer calls than were wanted, at all or of a stratum."""
     from riff_tui.text.numbers import counted
 
     if len(found.calls) < asked.n:

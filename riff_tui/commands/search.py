@@ -48,7 +48,7 @@ RedactOption = Annotated[bool, flag("--redact", "Replace e-mail addresses, numbe
 
 @dataclass(frozen=True, slots=True)
 class _FoundCall:
-    """Hold a call in which something was said: its turns, and the places of those that say it."""
+    """Describe a call in which something was said: its turns, and the places of those that say it."""
 
     call: Call
     turns: Sequence[Turn]
@@ -151,7 +151,7 @@ def _found(store: Store, calls: Predicate | None, term: Term, counts: _Counts) -
             for call in calls_of(store, keys):
                 try:
                     turns = said_in(transcript_of(store, call.id) or {})
-                except NotAStore:  # what it holds was read in part alone
+                except NotAStore:  # what it has was read in part alone
                     continue
                 places = hits.places(turns)
                 if places:

@@ -35,7 +35,7 @@ EXAMPLES = (
 )
 MISSING = "serve needs packages that are not installed"
 
-# Where one of these is set a browser has a place to open; one that draws in this terminal is none.
+# If one of these is set a browser has a place to open; one that draws in this terminal is none.
 _DESKTOP = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
 PortOption = Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)]
@@ -143,7 +143,7 @@ def _start(view: str, request: Request, at: str) -> tuple[str, ...]:
 
 
 def _announce(link: str, *, opens: bool, named: str) -> None:
-    """Print the link, which scripts may read, and open it where there is somebody to look at it."""
+    """Print the link, which scripts may read, and open it if there is somebody to look at it."""
     from riff_tui.errors import writing
     from riff_tui.output.streams import say
 

@@ -104,7 +104,7 @@ def explore(
 ) -> None:
     """Open the explorer on the store that the settings name, at a place, else where one was last.
 
-    Raises `NoTerminal` with the command that prints the same where there is no terminal.
+    Raises `NoTerminal` with the command that prints the same if there is no terminal.
     """
 
     from riff_tui.catalog import Request, dump_command
@@ -147,7 +147,7 @@ def explore(
 
 
 def two_sides(sides: Sequence[str] | None) -> tuple[str, str] | None:
-    """Return both sides of a comparison, `None` where none was named."""
+    """Return both sides of a comparison, `None` if none was named."""
     from riff_tui.errors import UsageError
 
     if not sides:

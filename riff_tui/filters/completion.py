@@ -40,7 +40,7 @@ class CompletionTarget:
 
 
 def wanted(text: str, at: int) -> CompletionTarget | None:
-    """Return what stands before the cursor, `None` inside a regular expression."""
+    """Return what is before the cursor, `None` inside a regular expression."""
     start = _term_start(text[:at])
     if start is None:
         return None

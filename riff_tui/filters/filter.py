@@ -16,7 +16,7 @@ from riff_tui.text.safe_text import one_line
 
 
 class Filter:
-    """Hold a filter with its text as it was typed, parsed at most once, or as it is rendered from a predicate.
+    """Keep a filter with its text as it was typed, parsed at most once, or as it is rendered from a predicate.
 
     Filters of the same text are equal; one without text is false and holds everywhere.
     """
@@ -155,9 +155,9 @@ SCORE_FIELDS = ("aspect", "judge", "model", "prompt_hash", "prompt_version")
 def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Predicate | None, Predicate | None]:
     """Split a filter into the parts about calls and about rows; rows of the second come from calls of the first.
 
-    `row_fields` are the keys of the view's records; without any, everything is about calls. Names
-    that stand in the second part narrow the calls as well, once other things do. Raises `FilterError`
-    where `|` or `!` ties both kinds together, and for a field that only rows of other views have.
+    `row_fields` are the keys of the view's records; without any, everything is about calls. Names that are in the
+    second part narrow the calls as well, once other things do. Raises `FilterError` where `|` or `!` ties both kinds
+    together, and for a field that only rows of other views have.
     """
     calls: list[Predicate] = []
     rows: list[Predicate] = []
@@ -175,12 +175,12 @@ def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Pre
 
 
 def take_judges(predicate: Predicate | None) -> tuple[Predicate | None, Predicate | None]:
-    """Split a filter into what it says of judges, for views that show some of them, and the rest."""
+    """Split a filter into what it reports of judges, for views that show some of them, and the rest."""
     return _take(predicate, ("judge",), "judges")
 
 
 def take_scores(predicate: Predicate | None) -> tuple[Predicate | None, Predicate | None]:
-    """Split a filter into what it says of single scores, where these are listed, and the rest."""
+    """Split a filter into what it reports of single scores, where these are listed, and the rest."""
     return _take(predicate, SCORE_FIELDS, "scores")
 
 

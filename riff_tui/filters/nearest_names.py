@@ -32,12 +32,12 @@ _WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
 def unknown_names(store: Store, predicate: Predicate | None, table: Table | None = None) -> list[str]:
     """Return a sentence on each name that a filter asks for and that nothing in the store has.
 
-    Where a table has rows only judges can have been asked for in vain, for they choose columns.
+    If a table has rows only judges can have been asked for in vain, for they choose columns.
     """
     chosen = ("judge",) if table is not None and len(table.rows) else None
     asked = [term for term in _texts(predicate) if term.field is None or term.field in _IN_STORE]
     asked = [term for term in asked if chosen is None or term.field in chosen]
-    # Where there is a call of these names, looking for it costs less than for each name.
+    # If there is a call of these names, looking for it costs less than for each name.
     naming = [term for term in asked if term.operator == "=" and term.field in _NAMING_A_CALL]
     call = all_of(naming) if any(term.field == "conversation" for term in naming) else None
     found = naming if call is not None and is_any(store, call) else ()

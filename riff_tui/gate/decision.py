@@ -21,14 +21,14 @@ how many items of a flow any call touched."""
 class Check:
     """Describe one aspect of one flow, baseline against candidate, in the aspect's own unit.
 
-    Of the other kinds both are shares of all calls: of those that `errored`, or of those that count in which the
-    aspect was not `measured`. What is `covered` is a share of the `n` items of a flow, of which the candidate touched
-    all but the `missing` ones. `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far
-    it may go to the worse (below all items), `smallest_fall` what would have been seen in four of five runs. `p` is
-    that of no more than what is allowed, where a mean is worse by more, else that of no difference. `p_adjusted` is
-    corrected over the checks of one kind that could be decided, and `None` beyond them; `p_flow` says how likely the
-    flow's falls would be by chance in one of all the flows. One that `recovered` is surely better, by the same tests
-    the other way round.
+    Of the other kinds both are shares of all calls: of those that `errored`, or of those that count in which the aspect
+    was not `measured`. What is `covered` is a share of the `n` items of a flow, of which the candidate touched all but
+    the `missing` ones. `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go
+    to the worse (below all items), `smallest_fall` what would have been seen in four of five runs. `p` is that of no
+    more than what is allowed, where a mean is worse by more, else that of no difference. `p_adjusted` is corrected over
+    the checks of one kind that could be decided, and `None` beyond them; `p_flow` shows how likely the flow's falls
+    would be by chance in one of all the flows. One that `recovered` is surely better, by the same tests the other way
+    round.
 
     Of a check that failed or recovered, `command` opens the candidate's calls that it rests on in the explorer, as
     `opens` does as arguments, `argv` prints them, and `agent` led them all, where that was one. A failed one between
@@ -92,8 +92,8 @@ MOST_ENTRIES = 100
 class Quarantined:
     """Describe calls that decide nothing, whose `owner` mends them up to and with the day `until`, for a `reason`.
 
-    `baseline` and `candidate` say how many of their calls succeeded, of so many; `calls` counts errored ones of both as
-    well. In the last `nights` with calls of it all of them succeeded, as far as is looked.
+    `baseline` and `candidate` show how many of their calls succeeded, of so many; `calls` counts errored ones of both
+    as well. In the last `nights` with calls of it all of them succeeded, as far as is looked.
     """
 
     flow: str | None

@@ -263,7 +263,7 @@ def short(name: str) -> str:
 
 
 def unarmed(text: str) -> str:
-    """Return safe text that GitHub does not obey: new commands begin a line, old ones stand anywhere in it."""
+    """Return safe text that GitHub does not obey: new commands begin a line, old ones are anywhere in it."""
     safe = one_line(text).replace("##[", "## [")
     return f"'{safe}'" if safe.lstrip().startswith("::") else safe
 

@@ -46,14 +46,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """Hold the entries of a file, and the day on which they are read."""
+    """Describe the entries of a file, and the day on which they are read."""
 
     entries: tuple[Entry, ...] = ()
     day: date = date.max
 
     @property
     def calls(self) -> Predicate | None:
-        """Return the filter that leaves the calls of all entries, `None` where there are none."""
+        """Return the filter that leaves the calls of all entries, `None` if there are none."""
         return Or(tuple(entry.calls for entry in self.entries)) if self.entries else None
 
     def others(self, calls: Predicate | None, flow: str | None = None) -> Predicate | None:

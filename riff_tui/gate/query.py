@@ -30,7 +30,7 @@ LATELY = ("latest", "previous")
 def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules) -> Decision:
     """Decide on the candidate, over the calls that a filter leaves.
 
-    Raises `UsageError` for a run that is not there and where there is nothing to compare.
+    Raises `UsageError` for a run that is not there and if there is nothing to compare.
     """
     return _decided(store, baseline, candidate, calls, rules)[0]
 
@@ -40,7 +40,7 @@ def decision_with_commands(
 ) -> Decision:
     """Decide as `decision_on` does, and tell of each check that failed or recovered which command opens its calls.
 
-    Of one that failed it tells since which run as well. Commands name the store by `store_name`, if that is not empty.
+    Of one that failed it shows since which run as well. Commands name the store by `store_name`, if that is not empty.
     What is in quarantine decides nothing, and is told beside it.
     """
     others = rules.quarantine.others(calls)

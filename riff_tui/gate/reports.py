@@ -149,7 +149,7 @@ def append_summary(path: Path, text: str) -> None:
 
 
 def _gap(descriptor: int) -> str:
-    """Return what sets the text apart from what stands there: nothing, or the end of a line and an empty one."""
+    """Return what sets the text apart from what is there: nothing, or the end of a line and an empty one."""
     size = os.fstat(descriptor).st_size
     if not size:
         return ""

@@ -53,7 +53,7 @@ DEFAULTS = tuple(Tolerance(aspect) for aspect in ALWAYS)
 
 
 def read(text: str, source: str = "--max-drop") -> Tolerance:
-    """Read a tolerance from `ASPECT=X`; raise `UsageError` that says what is wrong with it, and in which source."""
+    """Read a tolerance from `ASPECT=X`; raise `UsageError` that shows what is wrong with it, and in which source."""
     name, equals, amount = text.rpartition("=")
     if not equals:
         raise UsageError(f"{source} {text}: {FORM}")
@@ -61,7 +61,7 @@ def read(text: str, source: str = "--max-drop") -> Tolerance:
 
 
 def allow(name: str, amount: str | float, source: str = "--max-drop") -> Tolerance:
-    """Make a tolerance of the two parts of `ASPECT=X`; raise `UsageError` that says what is wrong with them."""
+    """Make a tolerance of the two parts of `ASPECT=X`; raise `UsageError` that shows what is wrong with them."""
     metric, judge = _named(name.strip(), source)
     drop = _amount(metric, amount)
     if drop is None or not 0 <= drop < math.inf or drop > metric.bounds[1]:
@@ -139,9 +139,9 @@ def decide(
 ) -> Decision:
     """Decide on the candidate, which is B, against the baseline, which is A.
 
-    The p-values are corrected anew, over the rows that are checked here and have `min_n` calls on both
-    sides, and again over the flows; checks of errored calls, and of how much was measured, among themselves. Raises
-    `UsageError` where there is nothing to check, or not what was asked for.
+    The p-values are corrected again, over the rows that are checked here and have `min_n` calls on both sides, and
+    again over the flows; checks of errored calls, and of how much was measured, among themselves. Raises `UsageError`
+    if there is nothing to check, or not what was asked for.
     """
     rows = list(_rows(comparison, tolerances))
     errored = _settled(_errored_checks(comparison, max_errored, min_n))
@@ -194,7 +194,7 @@ def tolerance_of(tolerances: Iterable[Tolerance], aspect: str, judge: str | None
 
 
 class _Tested(NamedTuple):
-    """Hold a check that is not settled, and the p of no difference at all."""
+    """Describe a check that is not settled, and the p of no difference at all."""
 
     check: Check
     p: float | None
@@ -275,7 +275,7 @@ def _of_calls(
 
 
 def _settled(family: Iterable[_Tested]) -> list[Check]:
-    """Return checks of one kind as they stand, corrected among themselves."""
+    """Return checks of one kind as they are, corrected among themselves."""
     tested = list(family)
     decided = [(check, check.p or 0.0, p or 0.0) for check, p in tested if check.status != "too few"]
     beyond = _corrected([(check, p) for check, p, _ in decided], 1)
@@ -297,7 +297,7 @@ def _as_it_stands(check: Check, beyond: _Corrected, at_all: _Corrected, rise: _C
 
 
 class _Corrected(NamedTuple):
-    """Hold a p that is corrected over checks, and that of its flow, corrected over flows."""
+    """Describe a p that is corrected over checks, and that of its flow, corrected over flows."""
 
     p: float
     p_flow: float
@@ -336,7 +336,7 @@ def _smallest_fall(row: Difference, allowed: float, checks: int) -> float | None
     chance, n, m = SIGNIFICANT / checks, row.a.n, row.b.n
     if not row.rate:
         least = 2.0 ** (1 - n) if row.pairs is not None else 2 / math.comb(min(n + m, 1_000), min(n, m, 500))
-        # Of calls that are all alike nothing tells how much they may differ.
+        # Of calls that are all alike nothing shows how much they may differ.
         return power.of_means(row.error, min(n, m), least, chance, allowed) if row.error else None
     metric = metric_of(row.aspect)
     scale = 1.0 if metric is None else metric.bounds[1]
@@ -383,7 +383,7 @@ def _refuse_unmeasured(
 ) -> None:
     measured = {tolerance.name for difference, tolerance in rows if difference.a.n}
     if any(tolerance.judge is not None for _, tolerance in rows):
-        measured.add("humanness")  # what goes for every judge counts for none where each has its own
+        measured.add("humanness")  # what goes for every judge counts for none if each has its own
     for tolerance in tolerances:
         if tolerance.explicit and tolerance.name not in measured:
             judges = sorted({row.judge for row in comparison.differences if row.judge is not None})

@@ -27,7 +27,7 @@ def _known_here() -> str:
 
 
 def _git_email() -> str:
-    """Return the address that git signs commits with here, nothing where there is none."""
+    """Return the address that git signs commits with here, nothing if there is none."""
     program = shutil.which("git")
     if program is None:
         return ""
@@ -50,7 +50,7 @@ def _git_email() -> str:
 
 
 def user() -> str:
-    """Return the name of the user of this machine, nothing where nobody knows."""
+    """Return the name of the user of this machine, nothing if nobody knows."""
     import getpass
 
     try:

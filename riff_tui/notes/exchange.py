@@ -53,7 +53,7 @@ def draft(store: Store, where: str, given: Given, author: str, now: int) -> Draf
     """Return a note on the one call that a filter selects; its state follows from the turn.
 
     A code given to a call on which its author has no verdict fails it. Raises `UsageError` where the filter selects no
-    call or several, where the call has no such turn or state, and where nothing is to be noted.
+    call or several, where the call has no such turn or state, and if nothing is to be noted.
     """
     from riff_store.write.names import CallNames
     from riff_tui.notes.marks import Spot, Writer, note_line
@@ -75,7 +75,7 @@ def draft(store: Store, where: str, given: Given, author: str, now: int) -> Draf
 
 
 def said(note: Annotation) -> str:
-    """Return in words what a note says of which place."""
+    """Return in words what a note reports of which place."""
     what = [part for part in (note.verdict, note.code, "a remark" if note.note else None) if part]
     place = [f"turn {note.turn}"] if note.turn is not None else []
     place += [f"in {note.state}"] if note.state else []
@@ -84,7 +84,7 @@ def said(note: Annotation) -> str:
 
 
 def _checked(given: Given) -> Given:
-    """Return what was given with blank texts left out; refuse what no note holds."""
+    """Return what was given with blank texts left out; refuse what no note has."""
     note, code = (given.note or "").strip(), " ".join((given.code or "").split())
     if given.code is not None and not code:
         raise UsageError("--code needs a name; leave it out for a note without a code")
@@ -156,7 +156,7 @@ def with_states(store: Store, notes: Iterable[Annotation]) -> list[Annotation]:
 
 
 def _states_of_turns(store: Store, call: int) -> list[str | None]:
-    """Return the state of each turn of a call, nothing where its text was not kept or is damaged."""
+    """Return the state of each turn of a call, nothing if its text was not kept or is damaged."""
     from riff_store.errors import StoreError
     from riff_store.queries.conversation import transcript_of
     from riff_tui.timeline_events import moments
@@ -315,7 +315,7 @@ def embedeval_records(lines: Sequence[Annotation], calls: Mapping[str, Call]) ->
 def taxonomy_of(found: Sequence[Mapping[str, Any]], most_examples: int = 3) -> dict[str, Any]:
     """Return embedeval's table of failure categories for its annotations, those with the most calls first.
 
-    A category is described by the first remark that stands with it.
+    The first remark beside a category describes it.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for record in found:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_kept(path: Path | None) -> list[Annotation]:
-    """Return the notes that a file keeps, none where it is not there or no plain file; a torn line is left out."""
+    """Return the notes that a file keeps, none if it is not there or no plain file; a torn line is left out."""
     try:
         if path is None or not stat.S_ISREG(os.lstat(path).st_mode):
             return []
@@ -75,7 +75,7 @@ def lacking(store: Store, kept: Sequence[Annotation]) -> list[Annotation]:
 
 
 def told_of_kept_notes(store: Store) -> str:
-    """Return what is to be said of kept notes that a store lacks though it can be written, nothing where there is none.
+    """Return what is to be said of kept notes that a store lacks though it can be written, nothing if there is none.
 
     A store that cannot be written is read with them.
     """

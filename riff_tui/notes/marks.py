@@ -20,7 +20,7 @@ class Spot(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Keep the lines to write, none where what was meant stands already, and what is to be known of that beside it."""
+    """Keep the lines to write, none if what was meant is already, and what is to be known of that beside it."""
 
     lines: Sequence[Annotation]
     remark: str = ""
@@ -36,7 +36,7 @@ class Writer(NamedTuple):
 
     @classmethod
     def of(cls, author: str, call: CallNames, at: int, standing: Iterable[Annotation]) -> Writer:
-        """Keep of the lines that stand on calls of that name those of the author on this call."""
+        """Keep of the lines that are on calls of that name those of the author on this call."""
         own = [line for line in standing if line.author == author and is_of(line, call)]
         return cls(author, call, at, sorted(own, key=place_in_time))
 

@@ -1,4 +1,4 @@
-"""Write notes into a store that is otherwise only read, take them back, and lose none where it cannot be written."""
+"""Write notes into a store that is otherwise only read, take them back, and lose none if it cannot be written."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Receipt:
 class Notebook:
     """Write what one person notes on the calls of a store, which is open for writing only while that lasts.
 
-    Its methods belong on one thread, that of the queries where there are any. `named` is who writes, if the settings
-    say so.
+    Its methods belong on one thread, that of the queries if there are any. `named` is who writes, if the settings say
+    so.
     """
 
     def __init__(self, location: str, named: str | None = None, kept_file: Path | None = None) -> None:
@@ -61,7 +61,7 @@ class Notebook:
         return self._last_at
 
     def standing_on(self, *conversations: str) -> list[Annotation]:
-        """Return the lines that stand on calls of these names, or on any call without one, the earliest first."""
+        """Return the lines that are on calls of these names, or on any call without one, the earliest first."""
         from riff_store.annotations import standing
         from riff_store.write.notes import read_notes
 
@@ -82,7 +82,7 @@ class Notebook:
         return receipt
 
     def undo(self, *, wait: float | None = None, keep: bool = False) -> Receipt | None:
-        """Take back what was written last, so that what stood before stands again; return nothing where there is none.
+        """Take back what was written last, so that what was before is again; return nothing if there is none.
 
         Nothing is deleted: another line says so. Raises as `write` does, and then nothing is taken back.
         """

@@ -38,7 +38,7 @@ def lines_where(store: Store, where: str) -> list[Annotation]:
 def ordered_as(before: Iterable[Annotation], lines: Sequence[Annotation]) -> list[Annotation]:
     """Return lines, which are in the order of time, in the order that those of a file have; others go in by their time.
 
-    So what a merge of files put one behind the other stays there. A file in which a line stands before the one that it
+    So what a merge of files put one behind the other stays there. A file in which a line is before the one that it
     takes the place of has no order to keep.
     """
     from riff_store.annotations import place_in_time
@@ -84,7 +84,7 @@ def on_calls(store: Store, where: str = "", *, everything: bool = False) -> Line
 def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tuple[list[Annotation], str]:
     """Return the lines that give a code another name on calls that match, and in words what they do.
 
-    Raises `UsageError` where no note there has the code, and where there is nothing to change.
+    Raises `UsageError` where no note there has the code, and if there is nothing to change.
     """
     from riff_store.annotations import standing
     from riff_store.write.notes import read_notes
@@ -120,7 +120,7 @@ def renamed(lines: Iterable[Annotation], old: str, new: str, *, editor: str) -> 
     """Return a line with the new code for every standing one with the old; `editor` is who renames.
 
     Author and time stay those of the line: what somebody said last about a call is still what was said last, and the
-    order in which calls were read stays. Where its author changes a line meanwhile, that change wins.
+    order in which calls were read stays. If its author changes a line meanwhile, that change wins.
     """
     import msgspec
 

@@ -18,8 +18,8 @@ _ATTEMPTS = 20
 def write_whole(path: Path, write: Callable[[TextIO], object]) -> None:
     """Let `write` fill a draft next to `path`, then put it in its place.
 
-    The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` where something
-    other than a plain file stands there; a failure leaves what was there before.
+    The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` where something other than a plain file
+    is there; a failure leaves what was there before.
     """
     with writing(str(path)):
         _refuse_other_than_file(path)
@@ -42,7 +42,7 @@ def names_file(output: Path | None) -> TypeGuard[Path]:
 
 
 def write_output(output: Path | None, write: Callable[[TextIO], object]) -> None:
-    """Let `write` fill a file, whole or not at all, or stdout where none is named."""
+    """Let `write` fill a file, whole or not at all, or stdout if none is named."""
     if names_file(output):
         write_whole(output, write)
         return
@@ -76,7 +76,7 @@ def _draft(path: Path) -> tuple[Path, int]:
         except FileNotFoundError as error:
             import shlex
 
-            if path.parent.exists():  # such as /proc, where nothing can be made
+            if path.parent.exists():  # such as /proc if nothing can be made
                 raise
             missing = f"{path}: its directory does not exist"
             raise OutputError(f"{missing}; make it with mkdir -p {shlex.quote(str(path.parent))}") from error

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 class Format(enum.StrEnum):
     """Name a format, with the endings of its files.
 
-    The last word of a member says what is special about it: `graph`s need a figure that is one, and
-    what is `posted` keeps the words of callers out unless they are asked for, and those of `one view` it alone has.
+    The last word of a member shows what is special about it: `graph`s need a figure that is one, and what is `posted`
+    keeps the words of callers out unless they are asked for, and those of `one view` it alone has.
     """
 
     endings: tuple[str, ...]
@@ -22,7 +22,7 @@ class Format(enum.StrEnum):
     is_of_one_view: bool
 
     def __new__(cls, name: str, endings: tuple[str, ...] = (), special: str = "") -> Format:
-        """Make a member of what stands behind its name."""
+        """Make a member of what is behind its name."""
         made = str.__new__(cls, name)
         made._value_ = name
         made.endings = endings
@@ -45,6 +45,6 @@ FORMATS = tuple(format for format in Format if not (format.is_graph or format.is
 
 
 def format_of(path: Path) -> Format | None:
-    """Return the format that the ending of a file's name stands for, if it stands for one."""
+    """Return the format that the ending of a file's name represents, if it represents one."""
     ending = path.suffix.lower()
     return next((format for format in Format if ending in format.endings), None)

@@ -25,7 +25,7 @@ _COLUMNS = re.compile(r" *(?:\S+ {2,}){0,2}")
 
 
 class Output(NamedTuple):
-    """Describe a stream for data and what it can show; `width` is None where nothing may be cut."""
+    """Describe a stream for data and what it can show; `width` is None if nothing may be cut."""
 
     stream: TextIO
     width: int | None
@@ -36,7 +36,7 @@ class Output(NamedTuple):
     def print_table(self, table: Table, form: str = "text", *, csv_raw: bool = False) -> None:
         """Print a table in a format of the sinks; only text for people is cut, coloured and fitted to the terminal.
 
-        In the log of a build text says nothing that is taken for a command; data is what it is everywhere.
+        In the log of a build text shows nothing that is taken for a command; data is what it is everywhere.
         """
         from riff_tui.output.sinks import render
 
@@ -105,7 +105,7 @@ def say(message: str, *, fits: bool = False) -> None:
 
 
 def say_error(code: ExitCode, message: str, error: BaseException | None) -> None:
-    """Write the one line that ends a command; with an error, where it came from stands above it."""
+    """Write the one line that ends a command; with an error, where it came from is above it."""
     if error is not None:
         for line in trace(error).split("\n"):
             say(line)
@@ -113,7 +113,7 @@ def say_error(code: ExitCode, message: str, error: BaseException | None) -> None
 
 
 def say_error_as_json(code: ExitCode, message: str, hint: str, error: BaseException | None) -> None:
-    """Write what ends a command as one line of JSON; with an error, where it came from stands above it."""
+    """Write what ends a command as one line of JSON; with an error, where it came from is above it."""
     import json
 
     from riff_tui.text.safe_text import escaped_hidden, one_line
@@ -178,7 +178,7 @@ def is_build_log(stream: TextIO) -> bool:
 
 
 def escape_commands(line: str) -> str:
-    """Escape a line so that the runner obeys no part of it: new commands begin a line, old ones stand anywhere."""
+    """Escape a line so that the runner obeys no part of it: new commands begin a line, old ones are anywhere."""
     text = line.lstrip()
     indent = line[: len(line) - len(text)]
     return indent + ("'" if text.startswith("::") else "") + text.replace("##[", "## [")

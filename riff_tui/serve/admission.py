@@ -107,7 +107,7 @@ _DIGITS = 9
 
 
 class Bounded(NamedTuple):
-    """Describe the bounds of a whole number and what it is where none is given."""
+    """Describe the bounds of a whole number and what it is if none is given."""
 
     lowest: int
     highest: int

@@ -221,7 +221,7 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
             refused = web.WebSocketResponse()
             if not refused.can_prepare(request):
                 return self._refuse(request, 503, full)
-            # A page is told why a connection ended, but never why it did not begin.
+            # A page is shown why a connection ended, but never why it did not begin.
             await refused.prepare(request)
             await refused.close(code=WSCloseCode.TRY_AGAIN_LATER, message=_cut(full))
             return refused
@@ -367,12 +367,12 @@ LOOPBACK = "127.0.0.1"
 def serve_explorer(
     served: Served, *, port: int = 0, public_origin: str | None = None, announce: Callable[[str], None]
 ) -> ExitCode:
-    """Serve pages until a signal comes, and return the exit code that says which.
+    """Serve pages until a signal comes, and return the exit code that shows which.
 
     `announce` gets the link once it can be opened. Raises `UsageError` for a port that cannot be had.
     """
     origin = parse_origin(public_origin) if public_origin else ""
-    # What a request holds is not for the terminal, and who asked for what is nobody's business.
+    # What a request has is not for the terminal, and who asked for what is nobody's business.
     logging.getLogger("aiohttp").addHandler(logging.NullHandler())
     logging.getLogger("textual-serve").addHandler(logging.NullHandler())
     with listen(port) as listening:
@@ -391,7 +391,7 @@ def listen(port: int) -> socket.socket:
 
 
 def parse_origin(url: str) -> str:
-    """Return scheme, host and port of an address; raise `UsageError` where it says more, or less."""
+    """Return scheme, host and port of an address; raise `UsageError` where it shows more, or less."""
     parts = urlsplit(url.strip().lower().rstrip("/"))
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise UsageError(f"--public-origin {url}: it takes http://HOST:PORT or https://HOST")
@@ -431,7 +431,7 @@ def explorer_page(*, title: str, query: str, font_size: int, nonce: str) -> str:
 
 
 def refusal_page(message: str, *, again: str = "") -> str:
-    """Return the page that says why there is none, with a way to ask `again` from the server's own page if given.
+    """Return the page that shows why there is none, with a way to ask `again` from the server's own page if given.
 
     A browser keeps the cookie back where a page of others led here.
     """

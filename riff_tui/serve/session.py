@@ -85,7 +85,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         return self._put(_DATA, data)
 
     async def send_meta(self, data: Mapping[str, Any]) -> bool:
-        """Send what is no key; return whether there is room for it."""
+        """Send what is not a key; return whether there is room for it."""
         return self._put(_META, json.dumps(data).encode())
 
     async def run(self) -> None:
@@ -181,7 +181,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
             self.complaint = (self.complaint + data)[-COMPLAINT_BYTES:]
 
 
-# Read what a page sends: text frames that hold a JSON list, which may say anything.
+# Read what a page sends: text frames that have a JSON list, which may say anything.
 _PING_LENGTH = 32
 
 
@@ -214,7 +214,7 @@ Frame: TypeAlias = Typed | Resized | Focused | Ping
 
 
 def parse_frame(text: str) -> Frame | None:
-    """Return what a frame says, sizes within bounds; nothing where it makes no sense."""
+    """Return what a frame says, sizes within bounds; nothing if it makes no sense."""
     try:
         kind, *more = json.loads(text)
     except (ValueError, TypeError, RecursionError):

@@ -46,7 +46,7 @@ def hanging(text: str, width: int, indent: int) -> list[str]:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Break safe text into lines of at most `width` cells, at blanks where there are some.
+    """Break safe text into lines of at most `width` cells, at blanks if there are some.
 
     Nothing is lost but leading blanks and those at which lines break. The last line may be empty.
     """
@@ -68,7 +68,7 @@ def wrap(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
-# Shorten the names of a column where they are alike, so that what tells them apart stays in view.
+# Shorten the names of a column where they are alike, so that what distinguish them stays in view.
 LEAST_PREFIX = 3
 """A shorter beginning is not worth a word about it."""
 _COMPARED = 200
@@ -150,7 +150,7 @@ def told_apart(names: Sequence[tuple[str, int]], ellipsis: str = "…") -> list[
     """Return each safe name in its number of cells, cut in the middle where it is longer; no two names look alike.
 
     Those of one width are cut at the same place, so that what differs can be seen: where middles differ, at both ends.
-    Where no cut tells names apart they are numbered, in more cells where these hold no number.
+    If no cut tells names apart they are numbered, in more cells where these have no number.
     """
     whose = {name: name for name, width in names if cell_width(name) <= width}
     found = {(name, width): name for name, width in names if name in whose}

@@ -10,7 +10,7 @@ from riff_tui.text.safe_text import one_line
 
 
 class Glyphs(NamedTuple):
-    """Hold a set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
+    """Describe a set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
 
     `bars` go from an empty cell to a full one, `hatched` is a full one of another kind, `sparks` go from the lowest to
     the highest. Rows are sorted in `ascending` order with the smallest first. `box` maps the sides that a line leaves a
@@ -47,7 +47,7 @@ class Glyphs(NamedTuple):
     box: dict[str, str]
 
     def mark(self, severity: Severity | None, *, thin: bool = False) -> str:
-        """Return the sign of a severity, of thinness where there is none, else a blank."""
+        """Return the sign of a severity, of thinness if there is none, else a blank."""
         if severity is None or severity == "ok":
             return self.thin if thin else " "
         sign: str = getattr(self, severity)
@@ -69,7 +69,7 @@ class Glyphs(NamedTuple):
         return f"{filled[: len(filled) - cells]}{self.hatched * cells}".ljust(width, self.bars[0])
 
     def sparkline(self, values: Sequence[float | None], top: float = 10.0) -> str:
-        """Draw one sign a value between 0 and `top`, the sign for not measured where there is none.
+        """Draw one sign a value between 0 and `top`, the sign for not measured if there is none.
 
         In ASCII that is a level, so there a blank is left.
         """

@@ -32,8 +32,8 @@ _EPOCH = datetime(1970, 1, 1)
 def fixed(value: float | None, decimals: int = 1, *, trim: bool = False) -> str:
     """Write a number with so many decimals, half up, `·` for `None`, NaN and infinity.
 
-    `trim` drops trailing zeros down to one. What is rounded is the decimal that the float stands for
-    (its shortest form to nine decimals), so 0.35 is 0.4 and not what its last bit says.
+    `trim` drops trailing zeros down to one. What is rounded is the decimal that the float represents (its shortest form
+    to nine decimals), so 0.35 is 0.4 and not what its last bit says.
     """
     if value is None or not math.isfinite(value):
         return NOT_MEASURED
@@ -97,7 +97,7 @@ def percent(share: float | None) -> str:
 
 
 def utc(microseconds: float) -> str:
-    """Write microseconds since the epoch as ISO 8601 in UTC, with a fraction only where there is one.
+    """Write microseconds since the epoch as ISO 8601 in UTC, with a fraction only if there is one.
 
     A number beyond the years that can be written stays a number.
     """
@@ -114,12 +114,13 @@ def is_right(column: Column) -> bool:
 
 
 def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: bool = False, counted: bool = True) -> str:
-    """Return the safe text of one cell on one line: `·` where nothing was measured, `~` behind a thin count.
+    """Return the safe text of one cell on one line: `·` if nothing was measured, `~` behind a thin count.
 
-    What was measured of fewer calls than the row's says of how many, such as `100% of 1~`, unless it is not `counted`.
+    What was measured of fewer calls than the row's reports of how many, such as `100% of 1~`, unless it is not
+    `counted`.
 
     In a text that is `posted` shares are written as they are and a column trims its zeros; elsewhere shares are
-    percent, and points stand below each other.
+    percent, and points are below each other.
     """
     if column.kind == "bar":
         bar = row.bars.get(column.key)
@@ -140,7 +141,7 @@ def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: boo
 
 
 def count_text(column: Column, row: Row, glyphs: Glyphs = UNICODE) -> str:
-    """Return what stands behind a value that was measured of fewer calls than the row's; nothing behind any other."""
+    """Return what is behind a value that was measured of fewer calls than the row's; nothing behind any other."""
     count = row.counts.get(column.key)
     return "" if count is None else f" of {count.n:,}{glyphs.thin if row.is_thin(column.key) else ''}"
 
@@ -175,7 +176,7 @@ def value_text(column: Column, value: Any) -> str:
 
 
 def ranked(items: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """Sort items by their value, the largest first, what is no number last; keys that are all numbers by key."""
+    """Sort items by their value, the largest first, what is not a number last; keys that are all numbers by key."""
     if items and all(str(key).isdecimal() for key in items):
         return sorted(items.items(), key=lambda item: int(item[0]))
     return sorted(items.items(), key=lambda item: (-item[1] if _is_number(item[1]) else math.inf, str(item[0])))

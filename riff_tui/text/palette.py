@@ -17,14 +17,14 @@ Ink: TypeAlias = int | Literal["bold", "dim"]
 
 
 class Tint(NamedTuple):
-    """Hold the colour of the text on a bar, and that of the bar."""
+    """Describe the colour of the text on a bar, and that of the bar."""
 
     ink: int
     ground: int
 
 
 class Theme(NamedTuple):
-    """Hold the inks of the roles; where there are none, signs alone tell the same."""
+    """Describe the inks of the roles; if there are none, signs alone tell the same."""
 
     name: str
     inks: Mapping[Role, Ink]

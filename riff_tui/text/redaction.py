@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 LIMITS = "Redacted by pattern: names and spoken digits are not found."
 
-# Where nothing is found, no pattern may look to the end of a long text from more than a few places of it.
+# If nothing is found, no pattern may look to the end of a long text from more than a few places of it.
 _PATTERN = re.compile(
     r"""
       (?P<email>   (?<! [\w.+%-] ) [\w.+%-]{1,256} @ [\w-]+ (?: \. [\w-]+ )+ )
@@ -36,7 +36,7 @@ Replacement: TypeAlias = Callable[[str, int, str], str]
 
 
 def placeholder(kind: str, number: int, found: str) -> str:
-    """Return what says that something was taken out, such as `[phone 2]`."""
+    """Return what shows that something was taken out, such as `[phone 2]`."""
     return f"[{kind} {number}]"
 
 

@@ -143,7 +143,7 @@ def ending(text: str, width: int) -> str:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Fill safe text with blanks to `width` cells, on its left where it is to stand at the `right`."""
+    """Fill safe text with blanks to `width` cells, on its left where it is to be at the `right`."""
     blanks = " " * (width - cell_width(text))
     return blanks + text if right else text + blanks
 
@@ -251,7 +251,7 @@ def _sign_width(character: str) -> int:
         return 0
     if 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FF or 0x1F3FB <= code <= 0x1F3FF:
         return 0
-    # The interpreter says of whatever it does not know that it is wide.
+    # The interpreter reports of whatever it does not know that it is wide.
     if category == "Cn":
         return 2 if _in(code, _WIDE_BLOCKS) else 1
     return 2 if unicodedata.east_asian_width(character) in "WF" or _in(code, _WIDE_SINCE_UNICODE_16) else 1

@@ -93,7 +93,7 @@ def marked(change: Change, text: str) -> str:
 
 
 def hunks(meant: str, heard: str, ellipsis: str = "…") -> str:
-    """Return only where both differ, each place with a word or two around it; empty where nothing does."""
+    """Return only where both differ, each place with a word or two around it; empty if nothing does."""
     found = parts(meant, heard)
     if all(change == "same" for change, _ in found):
         return ""

@@ -109,7 +109,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         return TerminalDriver if found.__name__ == "LinuxDriver" else found
 
     def get_default_screen(self) -> Screen[None]:
-        """Return the one screen that everything else lies on."""
+        """Return the one screen that everything else is on."""
         return self._explorer
 
     @property
@@ -153,7 +153,7 @@ class Explorer(QuietApp, inherit_bindings=False):
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
         for number in ENDED_BY:  # also where a hang-up is ignored, for without a terminal there is nothing to do
-            # Where the loop is not the main thread's, signals are somebody else's business.
+            # If the loop is not the main thread's, signals are somebody else's business.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._end, int(exit_code_of(number)))
         self.session.changed = self._save_soon
@@ -213,7 +213,7 @@ class Explorer(QuietApp, inherit_bindings=False):
             self.exit(return_code=int(ExitCode.INTERRUPTED))
 
     def action_suspend(self) -> None:
-        """Go back to the shell, whatever lies over the screen."""
+        """Go back to the shell, whatever is over the screen."""
         self._explorer.action_do("suspend")
 
     def _deliver(self, path: Path) -> None:
@@ -311,7 +311,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     if explorer.failure is None:
         # What ended the explorer against its will is no place to come back to.
         _write(session, said=explorer.is_unsaved)
-    # Where a query is still on its way, the process ends without waiting for it; the store was only read.
+    # If a query is still on its way, the process ends without waiting for it; the store was only read.
     if explorer.worker.idle:
         watcher.close()
     if explorer.failure is not None:

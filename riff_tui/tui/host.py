@@ -38,11 +38,11 @@ class Host(Protocol):
 
     @property
     def history(self) -> History:
-        """Return the way to the location that is shown, with its cursor where it stands."""
+        """Return the way to the location that is shown, with its cursor where it is."""
 
     @property
     def location(self) -> Location:
-        """Return the location that is shown, with its cursor where it stands."""
+        """Return the location that is shown, with its cursor where it is."""
 
     @property
     def is_typing(self) -> bool:

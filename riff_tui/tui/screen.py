@@ -161,7 +161,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         controls = self.controls
-        # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
+        # What is over the rest comes first: then the rest is not drawn again when it comes and goes.
         yield from (controls.menu, controls.check_list, controls.field, controls.prompt)
         yield self._too_small
         yield from (controls.top, controls.header, controls.body, controls.bottom)
@@ -201,12 +201,12 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
 
     @property
     def dialog(self) -> Dialog | None:
-        """Return what lies over the location and has the keys."""
+        """Return what is over the location and has the keys."""
         return next((each for each in self.query(Dialog) if each.is_open), None)
 
     @property
     def history(self) -> History:
-        """Return the way to the location that is shown, with its cursor where it stands."""
+        """Return the way to the location that is shown, with its cursor where it is."""
         return self._history.alter(self.location)
 
     @property
@@ -215,7 +215,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
 
     @property
     def location(self) -> Location:
-        """Return the location that is shown, with its cursor where it stands."""
+        """Return the location that is shown, with its cursor where it is."""
         return self._history.here if self.loaded is None else self._with_cursor(self._history.here)
 
     def _with_cursor(self, location: Location) -> Location:
@@ -223,7 +223,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
         if self.loaded is not None and (self.loaded.is_awaited or (not self.body.row and is_begun(self.loaded.main))):
             return replace(location, graph=controls.header.focused_graph)
         row, column = self.body.row, controls.table.under
-        # Rows that are still to come may stand before the first one, which the cursor then stays on.
+        # Rows that are still to come may be before the first one, which the cursor then stays on.
         is_first = not self.body.cursor and self.loaded is not None and is_begun(self.loaded.main)
         return replace(
             location,
@@ -360,7 +360,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
         if self._history.here.kind == "conversation":
             return self.controls.navigator.position()
         table, cursor = self.loaded.main, self.controls.table.cursor
-        # What to fix first is no row of the list.
+        # What to fix first is not a row of the list.
         return None if cursor == FIRST or not len(table.rows) else row_number(table, cursor)
 
     def _counts(self) -> str:
@@ -416,7 +416,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
             self.fail(event.worker.error)
 
     def action_do(self, id: str, key: str = "") -> None:
-        """Perform what a key stands for by the registry, or say why it does not apply."""
+        """Perform what a key represents by the registry, or say why it does not apply."""
         controls = self.controls
         if self._is_too_small and id not in UNSEEN:
             return
@@ -431,12 +431,12 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
         perform(controls, id, key)
 
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
-        """Give the keys to a widget; rows, which ask for them late, take none from what lies over them by then."""
+        """Give the keys to a widget; rows, which ask for them late, take none from what is over them by then."""
         if widget is not self.body or self.dialog is None:
             super().set_focus(widget, scroll_visible, from_app_focus)
 
     def interrupt(self) -> bool:
-        """Leave what lies over the location; return whether anything did."""
+        """Leave what is over the location; return whether anything did."""
         if self.dialog is None or self._is_too_small:
             return False
         self.dialog.leave()

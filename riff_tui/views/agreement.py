@@ -68,7 +68,7 @@ _COLUMNS = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the pairs of judges; where there are no judges at all, what gives some."""
+    """Return the pairs of judges; if there are no judges at all, what gives some."""
     from riff_store.queries.agreement import agreement as asked
 
     table = query.result(query.parts(), lambda parts: agreement(asked(query.store, parts.calls, parts.judges)))
@@ -194,7 +194,7 @@ def show_disputes(query: ViewQuery) -> Table:
     limit = LISTED if query.request.limit is None else query.request.limit
     wordy = any(term.field is None for term in terms(rows))
     found = FoundDisputes(query.store, calls, judges, rows)
-    # Columns of judges stand for what a bare word is looked for in, and in another order for all that is found.
+    # A bare word is looked for in the columns of judges; their order differs from that of what is found.
     heard = found.judges(every=wordy) if wordy or query.request.sort not in (None, query.spec.order_by) else set()
     order, sort = None, query.request.sort
     if sort is not None and sort != query.spec.order_by:

@@ -102,7 +102,7 @@ RULE = (
 )
 CHANCE = "Intervals are of 95 %: if those of a and b overlap, the difference may be chance."
 UNTESTED = "Nothing here is tested, so b is higher or lower, not better or worse: compare A B tests two runs or agents."
-# They tell rows apart or count repeats, and are no measure of anything.
+# They distinguish rows or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
 _SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
 # What has no end is compared with itself, but a step from 0 to 1 is no revolution.

@@ -81,7 +81,7 @@ def _around(table: Table, many: int) -> Table:
 
 
 def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
-    """Return the one call that a filter selects; raise `UsageError`, which says `unnamed` where there is no filter."""
+    """Return the one call that a filter selects; raise `UsageError`, which says `unnamed` if there is no filter."""
     from riff_store.queries.conversation import conversation
     from riff_tui.filters.parser import parse
 
@@ -107,7 +107,7 @@ def find_call(store: Store, predicate: Predicate | None) -> Call:
         raise UsageError(f"conversation needs to know which one: {one}")
     found, parts = conversations(store, predicate, limit=_MOST), conjuncts(predicate)
     if not found:
-        # Ids only have to hold what was asked for, and then to begin with it.
+        # Ids only have to contain what was asked for, and then to begin with it.
         loosened = all_of([replace(each, operator="contains") if _names_id(each) else each for each in parts])
         beginnings = tuple(str(each.value) for each in parts if _names_id(each))
         alike = conversations(store, loosened, limit=_MOST) if beginnings else []
@@ -235,7 +235,7 @@ def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[M
         return turns[min(call.turn, len(turns)) - 1] if turns and call.turn > 0 else None
     if call.listed is None or call.place is None:
         return len(found) - 1
-    # An exit has no moment of its own: what came next stands for it.
+    # An exit has no moment of its own: what came next represents it.
     later = {id(entry) for entry in entries(document, call.listed)[call.place :]}
     return next((at for at, moment in enumerate(found) if id(moment.entry) in later), len(found) - 1)
 

@@ -105,7 +105,7 @@ _FOLDED = ("verdict", "codes")
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the calls, sorted by the store; where counting takes long, at first only those that stand first."""
+    """Return the calls, sorted by the store; where counting takes long, at first only those that are first."""
     from riff_store.queries.calls import CallList
 
     sort, calls, request = _sort_key(query.request.sort, query.spec.columns), query.parts().calls, query.request
@@ -200,7 +200,7 @@ def _sort_key(sort: str | None, known: Sequence[Column]) -> str | None:
 
 
 def conversations(calls: Sequence[Row], *, noted: bool = True) -> Table:
-    """Return the list of rows that `row` made; where none is `noted` what people say is there to be chosen alone."""
+    """Return the list of rows that `row` made; if none is `noted` what people say is there to be chosen alone."""
     shown = [each._replace(shown=each.shown and (noted or each.key not in _FOLDED)) for each in COLUMNS]
     identity = ("run", "conversation")
     return Table(view="conversations", title="Conversations", columns=shown, rows=calls, identity=identity)
@@ -227,7 +227,7 @@ def record_of(call: Call) -> dict[str, Any]:
 def failure_text(call: Mapping[str, Any], *, is_short: bool = False) -> str:
     """Return in words what went wrong in a failed call, such as `Failed in triage: dead end, after greet`.
 
-    Where it `is_short` it begins with what went wrong: `dead end in triage, after greet`.
+    If it `is_short` it begins with what went wrong: `dead end in triage, after greet`.
     """
     kind = call["kind"]
     if kind == "none":
@@ -243,7 +243,7 @@ def failure_text(call: Mapping[str, Any], *, is_short: bool = False) -> str:
 
 
 def caller_texts(call: Mapping[str, Any]) -> list[str]:
-    """Return in words what played the caller and whether it kept to its part, nothing where neither is known."""
+    """Return in words what played the caller and whether it kept to its part, nothing if neither is known."""
     named = f"caller {call['caller']}" if call.get("caller") else "caller"
     if call.get("caller_ok") is False:
         why = (call.get("error") or "").removeprefix("caller:").strip()
@@ -256,7 +256,7 @@ def caller_texts(call: Mapping[str, Any]) -> list[str]:
 def _marks(call: Call, record: dict[str, Any], *, typed: bool) -> dict[str, Severity]:
     marks: dict[str, Severity] = {}
     if call.errored:
-        # An errored call says nothing about the flow, so nothing of it is held against it.
+        # An errored call shows nothing about the flow, so nothing of it is held against it.
         return {"caller_ok": "warn"} if call.caller_ok is False else {"errored": "warn"}
     marks |= cells.score_marks(record, ("correctness",))
     if call.completed is False:

@@ -110,7 +110,7 @@ def _row(answer: Coverage, item: CoveredItem, outline: Row) -> Row:
     return outline._replace(
         display={"last": last},
         severity={} if item.calls else {"": "warn"},
-        # Nothing lies below what was never touched.
+        # Nothing is below what was never touched.
         where=f"{cells.where(names)} errored=false" if item.last is not None else "",
         leads="" if item.calls or item.last is None else f"{cells.where(names_of_last)} errored=false",
     )

@@ -54,7 +54,7 @@ _COLUMNS = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the cells of the flows in scope, with a grid where there is one flow."""
+    """Return the cells of the flows in scope, with a grid if there is one flow."""
     from riff_store.queries.failures import failure_matrix as asked
 
     def table(whole: bool) -> Table:
@@ -88,7 +88,7 @@ def shown(query: ViewQuery, build: BuildTable, *, recounts: bool = True) -> Tabl
 
 
 def failure_matrix(answer: FailureMatrix) -> Table:
-    """Return a row for each cell with calls, the fullest first; of one flow with several a grid stands above them."""
+    """Return a row for each cell with calls, the fullest first; of one flow with several a grid is above them."""
     from riff_tui.charts.failure_grid import FailureGrid
 
     flows = list(dict.fromkeys(cell.flow for cell in answer.cells))
@@ -123,7 +123,7 @@ def _row(cell: FailureCell) -> Row:
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
-    """Return names with their counts, one that stands alone without."""
+    """Return names with their counts, one that is alone without."""
     return ", ".join(f"{name} {n}" if len(counts) > 1 else name for name, n in counts.items())
 
 

@@ -190,7 +190,7 @@ def sides_of(query: ViewQuery) -> tuple[str, str]:
 
 
 def within_flows(calls: Predicate | None, predicate: Predicate | None) -> Predicate | None:
-    """Return what a filter says of calls, and of flows by their names."""
+    """Return what a filter reports of calls, and of flows by their names."""
     flows = [part for part in conjuncts(predicate) if all(term.field == "flow" for term in terms(part))]
     return all_of([*conjuncts(calls), *(part for part in flows if part not in conjuncts(calls))])
 
@@ -232,7 +232,7 @@ def pairs_record(counts: PairCounts) -> dict[str, Any]:
 
 
 def solved_text(solved: Solved) -> str:
-    """Say which side solves more, over all flows together, and whether that may be chance."""
+    """Return which side solves more, over all flows together, and whether that may be chance."""
     if not solved.n_a or not solved.n_b:
         return ""
     a, b = (percent(hits / n) for hits, n in ((solved.a, solved.n_a), (solved.b, solved.n_b)))

@@ -81,7 +81,7 @@ def show(query: ViewQuery) -> Table:
             query.keys,
             query.bounds,
         )
-        # The units stand for all columns; what else is noted is of the rows that are shown.
+        # The units are those of all columns; other notes are about the rows that are shown.
         return built._replace(notes=[*built.notes[:1], *shown.notes[1:]])
 
     def table(*, trend: bool, whole: bool = True) -> Table:
@@ -193,7 +193,7 @@ def _outline(
     record |= columns.interaction_values(cell, interaction)
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
     where = cells.where(names)
-    # Calls that are all errored have no place in any average, so none of these lies below.
+    # Calls that are all errored have no place in any average, so none of these is below.
     return Row(where, record, thin=is_thin(cell), where=where, leads="" if cell.n else where)
 
 
@@ -249,7 +249,7 @@ def _marks(
 
 
 def _summary(table: Table) -> str:
-    """Count what the names stand for, and calls, instead of rows."""
+    """Count what the names represent, and calls, instead of rows."""
     names = [column.key for column in table.columns if column.kind == "name"]
     rows = list(outlines(table.rows))
     calls = sum((row.record.get("n") or 0) + (row.record.get("excluded") or 0) for row in rows)

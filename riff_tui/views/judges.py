@@ -1,4 +1,4 @@
-"""Show what each judge scored, how it goes with the others, how often it says what people say, and of each flow."""
+"""Show what each judge scored, how it goes with the others, how often it shows what people say, and of each flow."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _OF_ALIGNMENT = (
 
 
 class Shortfall(NamedTuple):
-    """Hold what a judge surely does too seldom, as the share that it does otherwise."""
+    """Describe what a judge surely does too seldom, as the share that it does otherwise."""
 
     judge: str
     what: str
@@ -66,7 +66,7 @@ class Shortfall(NamedTuple):
 
 
 def show_alignment(query: ViewQuery) -> Table:
-    """Return judges beside people; where nobody gave a verdict, how one comes about."""
+    """Return judges beside people; if nobody gave a verdict, how one comes about."""
     from riff_store.queries.judges import alignment as asked
 
     table = query.result(query.parts(), lambda parts: alignment(asked(query.store, parts.calls, parts.judges)))
@@ -102,7 +102,7 @@ def shortfalls(judges: Iterable[tuple[str, Rates]]) -> list[str]:
 
 
 def left_out_for_people(disputed: int) -> list[str]:
-    """Say how many calls stand in no rate since people disagree on them."""
+    """Return how many calls are in no rate since people disagree on them."""
     if not disputed:
         return []
     calls, are = ("call", "is") if disputed == 1 else ("calls", "are")
@@ -110,7 +110,7 @@ def left_out_for_people(disputed: int) -> list[str]:
 
 
 def rates_record(rates: Rates | None) -> dict[str, Any]:
-    """Return the keys of a record that hold rates; without any nothing is measured."""
+    """Return the keys of a record that have rates; without any nothing is measured."""
     if rates is None:
         return dict.fromkeys(("tpr", "tpr_n", "tnr", "tnr_n"))
     return {"tpr": rates.tpr.mean, "tpr_n": rates.tpr.n, "tnr": rates.tnr.mean, "tnr_n": rates.tnr.n}
@@ -122,7 +122,7 @@ def rate_intervals(rates: Rates | None) -> dict[str, list[float]]:
 
 
 def rate_marks(rates: Rates | None) -> dict[str, Severity]:
-    """Mark a rate whose whole interval lies below what judges are held to, where it is of enough calls."""
+    """Mark a rate whose whole interval is below what judges are held to, where it is of enough calls."""
     if rates is None:
         return {}
     marks: dict[str, Severity] = {}
@@ -389,7 +389,7 @@ def _row_of_flow(flow: FlowQuality, bounds: Bounds) -> Row:
     }
     every = {_key_of(cell): cell.quality for cell in (*flow.pooled, *flow.cells)}
     counts = cells.counts_of(flow.n, every)
-    # A judge's scale is its own: what a strict one says of a good flow makes it no worse.
+    # A judge's scale is its own: what a strict one says about a good flow makes it no worse.
     computed = {_key_of(cell): cell.quality for cell in (*flow.pooled, *flow.cells) if cell.judge == COMPUTED}
     marks = cells.measured_marks(computed, bounds)
     marks[""] = marks.get(f"pooled.{COMPUTED}", "ok")

@@ -91,7 +91,7 @@ def show(query: ViewQuery) -> Table:
 
 
 def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:
-    """Return the flow and the state that a filter names, and what else it says of calls.
+    """Return the flow and the state that a filter names, and what else it reports of calls.
 
     Raises `UsageError` where it names none or two.
     """
@@ -114,7 +114,7 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
 def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
     """Return the calls that a filter leaves around a state: those that a list of calls with `state=` added holds.
 
-    What it says of states is said of the rows of a call then, not of the states that a graph is made of.
+    What it reports of states is said of the rows of a call then, not of the states that a graph is made of.
     """
     from riff_store.filters.predicates import is_of_states, of_calls
 
@@ -124,7 +124,7 @@ def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
 
 
 def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Table]) -> Generator[str, None, Table]:
-    """Read on, say how far it is, and end with the table that holds it all."""
+    """Read on, say how far it is, and end with the table that has it all."""
     for done in reading.steps():
         yield f"reading latencies: {done:,} of {reading.kept:,} transcripts"
     return table(reading.answer())

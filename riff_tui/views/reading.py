@@ -72,7 +72,7 @@ def unkept(store: Store, drawn: KeptList) -> Table:
 
 
 def draw_calls(store: Store, asked: Sample) -> Draw:
-    """Draw calls as a sample says; raises `UsageError` where there is none to draw."""
+    """Draw calls as a sample says; raises `UsageError` if there is none to draw."""
     from riff_store.queries.conversations import count_conversations
     from riff_store.queries.reading import candidates
     from riff_store.sampling import draw
@@ -171,7 +171,7 @@ def _row(each: SampledCall) -> Row:
 def _why(drawn: Drawn) -> str:
     """Return why a call was drawn, such as `outlier: 31 turns (median 9)`."""
     unit, decimals = _FIGURES.get(drawn.figure or "", ("", 0))
-    # A store that was tampered with may hold anything there.
+    # A store that was tampered with may contain anything there.
     if not unit or not isinstance(drawn.value, float) or not isinstance(drawn.median, float):
         return drawn.stratum
     value, middle = fixed(drawn.value, decimals), fixed(drawn.median, 0 if drawn.median.is_integer() else 1)
@@ -234,7 +234,7 @@ SAMPLE = ViewSpec(
         noun="reading list",
         label="reading list",
         nouns=("call", "calls"),
-        # The beginning has to do where there is little room.
+        # The beginning has to do if there is little room.
         summary=lambda table: " · ".join(progress(table.extras)[:2]),
         empty="No call of a reading list here: U shows all of it, and riff-tui sample --n 100 draws a list.",
         empty_store="",

@@ -69,7 +69,7 @@ _FOUND = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return what repeats; where nothing does, tell calls that are not repeated from a store without any call."""
+    """Return what repeats; if nothing does, tell calls that are not repeated from a store without any call."""
     from riff_store.queries.repeats import DRAWN
     from riff_store.queries.repeats import repeats as asked
 
@@ -193,7 +193,7 @@ def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:
 
 
 def _chances(measures: dict[str, Measure]) -> dict[str, list[float]]:
-    """Return intervals of means of chances, which lie between 0 and 1."""
+    """Return intervals of means of chances, which are between 0 and 1."""
     return {key: [max(0.0, low), min(1.0, high)] for key, (low, high) in cells.intervals(measures).items()}
 
 

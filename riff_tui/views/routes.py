@@ -206,7 +206,7 @@ def _route_row(answer: FlowRoutes, route: Route, place: Mapping[str, str | None]
         {"route": text, **({"off": ""} if route.off == 0 else {}), "new": "new" if route.is_new else ""},
         severity={**marks, "": worst} if (worst := cells.worst_of(marks.values())) else marks,
         thin=cells.is_thin(route.n),
-        # A filter can hold no longer one, so that nothing lies below such a row.
+        # A filter can contain no longer one, so that nothing is below such a row.
         where=where if len(where) < LONGEST else "",
         counts=cells.counts_of(route.n, measures),
     )

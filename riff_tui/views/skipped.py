@@ -1,4 +1,4 @@
-"""Show what was not taken as it stood, where, and why."""
+"""Show what was not taken as it was, where, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return what an ingest did not take as it stood."""
+    """Return what an ingest did not take as it was."""
     from riff_store.queries.contents import skipped as asked
 
     return query.result(query.parts(), lambda _: skipped(asked(query.store)))

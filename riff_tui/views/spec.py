@@ -22,7 +22,7 @@ _EMPTY = EMPTY_STORE.partition(":")[0]
 
 
 def is_of_empty_store(note: str) -> bool:
-    """Return whether a note says that the store holds nothing, whichever store its command names."""
+    """Return whether a note shows that the store has nothing, whichever store its command names."""
     return note.startswith(_EMPTY)
 
 
@@ -52,8 +52,8 @@ def shapes_of(columns: Sequence[Column], further: Mapping[str, Shape], named: Co
 class Filters(NamedTuple):
     """Describe what a filter can speak of besides the columns.
 
-    `fields` are further keys of a record. Those of the keys that are in `call_fields` narrow the calls behind the
-    rows instead, as all but `fields` do where rows are `calls`. With `added_aspects` rows hold the aspects that other
+    `fields` are further keys of a record. Those of the keys that are in `call_fields` narrow the calls behind the rows
+    instead, as all but `fields` do where rows are `calls`. With `added_aspects` rows have the aspects that other
     distributions add. `refusal` is why rows cannot be narrowed to a flow, agent or run.
     """
 
@@ -65,7 +65,7 @@ class Filters(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Hold what people read: what the view is called, its rows, and why there are none.
+    """Describe what people read: what the view is called, its rows, and why there are none.
 
     `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
     `also` as well. `nouns` are for one row and for several, `summary` stands instead of a plain count, `empty` where
@@ -87,13 +87,12 @@ class Words(NamedTuple):
 class Screen(NamedTuple):
     """Describe where the explorer shows a view.
 
-    `kind` is the screen it is on, `key` leads to it and `help` is what that key does; `depth` is how deep it lies in
-    the walk from flows to calls. `below` names the view that Enter opens from a row, or finds it by the row.
-    `walk` are the steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place
-    one is in, and any other view keeps all but what is said of fields that it `leaves`.
-    `rows_of` is the view whose rows its screen walks through. `of_row`
-    are the names in the row under the cursor to which its key narrows it. A view that `compares` is split by two runs
-    or agents where these are marked or compared.
+    `kind` is the screen it is on, `key` leads to it and `help` is what that key does; `depth` is how deep it is in the
+    walk from flows to calls. `below` names the view that Enter opens from a row, or finds it by the row. `walk` are the
+    steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place one is in, and
+    any other view keeps all but what is said of fields that it `leaves`. `rows_of` is the view whose rows its screen
+    walks through. `of_row` are the names in the row under the cursor to which its key narrows it. A view that
+    `compares` is split by two runs or agents where these are marked or compared.
     """
 
     kind: ScreenKind = "list"
@@ -114,14 +113,14 @@ class ViewSpec(NamedTuple):
     What it is: `name`, `title`, `help` in three lines, `aliases`, and its place in listings (`order`). A view that is
     not `listed` belongs to a command of its own or to the explorer; `command` prints it where `dump` does not.
 
-    Where it comes from: `show` asks the store and returns the table. `keys` name its rows, of which `limit` are listed
-    unless it is said. A filter can choose among `judges` where it says so, be it `columns` or `rows`.
-    Where rows are calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
+    If it comes from: `show` asks the store and returns the table. `keys` name its rows, of which `limit` are listed
+    unless it is said. A filter can choose among `judges` where it says so, be it `columns` or `rows`. Where rows are
+    calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
 
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name;
-    `filters` says what else a filter can speak of. `order_by` is the column (`-` before it for downwards) that the
-    view's own order begins with, if there is one. On a screen columns in `first` stand behind the names, those in
-    `last` at the right. `row_kind` says what a row stands for, `comparable` that two rows can be put side by side.
+    `filters` shows what else a filter can speak of. `order_by` is the column (`-` before it for downwards) that the
+    view's own order begins with, if there is one. On a screen columns in `first` are behind the names, those in `last`
+    at the right. `row_kind` shows what a row represents, `comparable` that two rows can be put side by side.
 
     What its JSON holds: a key for each column, of what its kind says. `rows` are further keys of a row, and those of
     which that is not the whole truth; `top` those of the whole. `sometimes` names the keys that may be missing.
@@ -181,7 +180,7 @@ class ViewSpec(NamedTuple):
         return tuple(key for key in dict.fromkeys(keys) if key not in self.filters.call_fields)
 
     def view_below(self, row: Row) -> str:
-        """Return the name of the view that lies below a row, an empty text where none does."""
+        """Return the name of the view that is below a row, an empty text if none does."""
         below = self.screen.below
         return below if isinstance(below, str) else below(row)
 

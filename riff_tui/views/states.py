@@ -71,7 +71,7 @@ def of_named_flows(query: ViewQuery, build: BuildTable, count: Callable[[], int]
 
 
 def with_excluded(query: ViewQuery, table: Table) -> Table:
-    """Count errored calls, which state rows do not hold: of the flows on show and of flows without any other call."""
+    """Count errored calls, which state rows do not have: of the flows on show and of flows without any other call."""
     from riff_store.filters.dimensions import Grouping
     from riff_store.queries.sums import call_sums
 
@@ -100,12 +100,12 @@ def _flow_terms(predicate: Predicate | None) -> list[Term]:
 
 
 def _named_flows(predicate: Predicate | None) -> set[str]:
-    """Return the flows that a filter names, none where it names none."""
+    """Return the flows that a filter names, none if it names none."""
     return {str(term.value) for term in _flow_terms(predicate)}
 
 
 def _terms_that_hold(predicate: Predicate | None) -> list[Term]:
-    """Return the terms that hold as they stand, neither negated nor one of several."""
+    """Return the terms that have as they are, neither negated nor one of several."""
     return [part for part in conjuncts(predicate) if isinstance(part, Term)]
 
 

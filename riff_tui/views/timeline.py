@@ -217,7 +217,7 @@ _PLAIN_COLUMNS = tuple(column for column in _RUN_COLUMNS if not column.path)
 
 
 def show_runs(query: ViewQuery) -> Table:
-    """Return the runs that hold such calls."""
+    """Return the runs that have such calls."""
     from riff_store.queries.contents import runs as asked
 
     return query.result(query.parts(), lambda parts: runs(asked(query.store, parts.calls)))

@@ -79,8 +79,8 @@ def show(query: ViewQuery) -> Table:
 
     def table(whole: bool) -> Table:
         def build(parts: FilterParts) -> Table:
-            # Of everything, beside what is asked for, rows are only counted. Where they are chosen by what they say,
-            # all have to be made.
+            # Of everything, beside what is asked for, rows are only counted. If they are chosen by what they say, all
+            # have to be made.
             limit = 0 if parts is EVERYTHING else query.limit if parts.rows is None else None
             answer = asked(query.store, parts.calls, limit, whole=whole)
             return worklist(answer, parts.calls, query.request.store, query.bounds)

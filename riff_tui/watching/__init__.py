@@ -1,1 +1,1 @@
-"""Watch a run while its calls are made: where it stands, in words and as JSON."""
+"""Watch a run while its calls are made: where it is, in words and as JSON."""

@@ -22,7 +22,7 @@ _LEAST_PAUSE_S = 10.0
 class EarlyVerdict:
     """Describe what a gate would decide on the calls that are there, or why they are not compared; it fails nothing.
 
-    Where there is no store to compare in, both are missing.
+    If there is no store to compare in, both are missing.
     """
 
     decision: Decision | None = None
@@ -48,7 +48,7 @@ class EarlyVerdict:
 class EarlyVerdicts:
     """Compare a run in a store with a baseline, again where the store changed; the store is only read.
 
-    A store that is not there is a reason and no error: the run may be about to make it. Where it was not asked for by
+    A store that is not there is a reason and no error: the run may be about to make it. If it was not asked for by
     name, so is one that cannot be read.
     """
 
@@ -61,7 +61,7 @@ class EarlyVerdicts:
         self._verdict = EarlyVerdict(why="the store was not read yet")
 
     def of(self, run: str) -> EarlyVerdict:
-        """Return the verdict on what the store holds of a run.
+        """Return the verdict on what the store has of a run.
 
         Raises `UsageError` for a baseline that is not there, and the store's errors where it was asked for.
         """
@@ -140,7 +140,7 @@ def sentence(verdict: EarlyVerdict) -> str:
 
 
 def document(verdict: EarlyVerdict) -> dict[str, Any] | None:
-    """Return the verdict as JSON holds it, unrounded, `None` where nothing was compared."""
+    """Return the verdict as JSON holds it, unrounded, `None` if nothing was compared."""
     decision = verdict.decision
     if decision is None:
         return None

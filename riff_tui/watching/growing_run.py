@@ -23,7 +23,7 @@ HeadLine: TypeAlias = Callable[[int, str], str]
 
 
 class GrowingRun:
-    """Find the latest run of a store, and say where it stands while calls of it are being made.
+    """Find the latest run of a store, and say where it is while calls of it are being made.
 
     `find` asks the store and belongs on the thread that queries it, `look` reads files and belongs on none that
     anybody waits for.
@@ -41,7 +41,7 @@ class GrowingRun:
         return None if run is None else directory_of(transcript_of_run(self._store, run))
 
     def look(self, directory: Path, now: float) -> HeadLine | None:
-        """Return what says where the run of a directory stands, `None` where no process works on it."""
+        """Return what shows where the run of a directory stands, `None` where no process works on it."""
         from riff_runner.run.status.run_reader import RunReader
         from riff_tui.errors import UsageError
 
@@ -60,14 +60,14 @@ _CALLER = 6
 
 
 class _Part(NamedTuple):
-    """Describe a part of the line; where there is no room for all, those of the lowest rank are taken in first."""
+    """Describe a part of the line; if there is no room for all, those of the lowest rank are taken in first."""
 
     text: str
     rank: int
 
 
 def head_line(status: RunStatus, width: int, ellipsis: str = "…") -> str:
-    """Return where a run stands in at most `width` cells; what says least is left out where there is no room.
+    """Return where a run is in at most `width` cells; what says least is left out if there is no room.
 
     The text is safe.
     """
@@ -81,7 +81,7 @@ def head_line(status: RunStatus, width: int, ellipsis: str = "…") -> str:
 
 
 def whole_head_line(status: RunStatus) -> str:
-    """Return where a run stands, however long that is, but for its caller."""
+    """Return where a run is, however long that is, but for its caller."""
     return _joined([part for part in _parts(status, "…") if part.rank != _CALLER])
 
 

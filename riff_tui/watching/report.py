@@ -1,4 +1,4 @@
-"""Write where a run stands for people: its head, the calls under way, and what came of each flow."""
+"""Print for people where a run is: its head, the calls under way, and what came of each flow."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class WatchedRun:
-    """Describe what is said of a run: where it stands, the calls to list, and what a comparison says so far.
+    """Describe what is said of a run: where it is, the calls to list, and what a comparison says so far.
 
     `said` are the words that ended calls, by flow and conversation id, where those were asked for.
     """
@@ -49,7 +49,7 @@ class WatchedRun:
 
 
 def report(run: WatchedRun, width: int = UNCUT, height: int | None = None, glyphs: Glyphs = UNICODE) -> list[str]:
-    """Return safe lines of at most `width` cells, at most `height` of them where there is a height."""
+    """Return safe lines of at most `width` cells, at most `height` of them if there is a height."""
     head = list(_head(run, width))
     flows = _flow_lines(run, _MOST_FLOWS if height else len(run.status.flows))
     room = None if height is None else max(_LEAST_CALLS, height - len(head) - len(flows) - 2)
@@ -102,7 +102,7 @@ def _call_lines(run: WatchedRun, width: int, room: int | None, glyphs: Glyphs) -
     shown = run.calls if room is None or len(run.calls) <= room - 1 else run.calls[: max(1, room - 2)]
     standings = [_standing(run, call) for call in shown]
     states = _width_of(call.state or "" for call in shown)
-    # What a call waits for says more than the end of its name.
+    # What a call waits for shows more than the end of its name.
     told = min(_STANDING, max(cell_width(each) for each in standings))
     left = width - states - _FIGURES - told
     names = max(_NAMES[0], min(_width_of(call.conversation_id for call in shown), left))
@@ -204,7 +204,7 @@ def envelope(
     cost: Cost | None = None,
     text: bool = False,
 ) -> dict[str, Any]:
-    """Return where a run stands, with its calls or those that changed `since`; `text` adds what was said last.
+    """Return where a run is, with its calls or those that changed `since`; `text` adds what was said last.
 
     Why a call waits or failed is what machines said, on one line and cut.
     """

@@ -26,7 +26,7 @@ def flows(debug: DebugOption = False) -> None:
 
 
 def check(files: FilesArgument, json: JsonOption = False, debug: DebugOption = False) -> None:
-    """Say what is wrong with flow files, with the line and the name that was meant.
+    """Report what is wrong with flow files, with the line and the name that was meant.
 
     Errors are keys that nobody reads, edges to no state, states without a way out, terminals that no edge reaches,
     slots that nothing fills and tools that are nowhere declared; exit 2. What is odd and can be run all the same is a

@@ -151,7 +151,7 @@ def judge_calls(
 
 
 def configured(name: str) -> JudgeSettings:
-    """Return the settings of a judge; raises `UsageError` where there are none, or none that make sense."""
+    """Return the settings of a judge; raises `UsageError` if there are none, or none that make sense."""
     from riff_runner.judge.settings import judge_settings
     from riff_tui import settings
     from riff_tui.errors import UsageError

@@ -267,7 +267,7 @@ def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
 
 
 def _tell_of_changes(case: CaseFile, flow: RunnableFlow) -> None:
-    """Say what of a case the flow does not have, which it had when the call was made."""
+    """Report what of a case the flow does not have, which it had when the call was made."""
     from riff_tui.output.streams import say
     from riff_tui.text.numbers import listed
     from riff_tui.text.safe_text import one_line
@@ -281,7 +281,7 @@ def _tell_of_changes(case: CaseFile, flow: RunnableFlow) -> None:
 
 
 def _words(given: list[str] | None) -> list[str]:
-    """Return what stands between commas in an option that may be repeated."""
+    """Return what is between commas in an option that may be repeated."""
     return list(dict.fromkeys(word.strip() for part in given or () for word in part.split(",") if word.strip()))
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class After:
     """Keep what is to be done with the calls of a run: the store to bring them into, who judges, the store to name.
 
-    `diverged` says what frozen calls are that went another way; without it they are errored as others are.
+    `diverged` shows what frozen calls are that went another way; without it they are errored as others are.
     """
 
     ingest: str | None
@@ -63,7 +63,7 @@ def show_plan(request: RunRequest, as_json: bool) -> None:
 
 def make(request: RunRequest, after: After) -> None:
     """Make a run, and end the command as the run ended."""
-    # Others write it meanwhile; where nobody did, one that was made for the run goes again with it.
+    # Others write it meanwhile; if nobody did, one that was made for the run goes again with it.
     with nullcontext() if after.ingest is None else store_to_write(after.ingest, create=True):
         _make(request, after)
 
@@ -119,7 +119,7 @@ class _Session:
             self._live = LiveIngest(request.out, after.ingest, lambda: self._tally.total.calls if self._tally else 0)
 
     def hooks(self) -> RunHooks:
-        """Return what is to be told of the run."""
+        """Return what is to be shown of the run."""
         from riff_runner.run.runs import RunHooks
 
         return RunHooks(self._began, self._show, self._stopped, self._live.follow if self._live else None)
@@ -372,7 +372,7 @@ _ENDING_S = 60.0
 
 
 class LiveIngest:
-    """Ingest a directory again and again; `count` says how many calls are in it, so that nothing is done in vain."""
+    """Ingest a directory again and again; `count` shows how many calls are in it, so that nothing is done in vain."""
 
     def __init__(self, out: Path, location: str, count: Callable[[], int]) -> None:
         self._out = out
@@ -394,13 +394,13 @@ class LiveIngest:
             pause = max(SHORTEST_PAUSE_S, PAUSE * (time.monotonic() - began))
 
     def finish(self) -> str | None:
-        """Ingest what is left, and return what went wrong, `None` where nothing did."""
+        """Ingest what is left, and return what went wrong, `None` if nothing did."""
         return asyncio.run(self._ingest())
 
     async def _ingest(self) -> str | None:
         """Run `ingest` once, with less priority than the run."""
         argv = [sys.executable, "-m", "riff_tui", "ingest", str(self._out)]
-        # Arguments are read by everybody on the machine, and the address of a store may hold a password.
+        # Arguments are read by everybody on the machine, and the address of a store may contain a password.
         own = {**os.environ, "RIFF_TUI_STORE": self._location}
         process = await asyncio.create_subprocess_exec(
             *argv, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, start_new_session=True, env=own

@@ -296,7 +296,7 @@ class LiveLines:
         self._size: tuple[int, int] | None = None
 
     def draw(self, lines: Sequence[str], size: tuple[int, int]) -> None:
-        """Show safe lines that fit a terminal of (columns, rows); one of another size is drawn on anew."""
+        """Show safe lines that fit a terminal of (columns, rows); one of another size is drawn on again."""
         new = list(lines)
         resized = self._size not in (None, size)
         self._drawn = [] if resized else self._drawn
@@ -344,13 +344,13 @@ def _rewritten(old: str, new: str) -> str:
 
 
 class Keys:
-    """Wait for keys on a file descriptor, or just wait where there is none."""
+    """Wait for keys on a file descriptor, or just wait if there is none."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._descriptor = descriptor
 
     def wait(self, seconds: float) -> str:
-        """Return what was typed, nothing where that took longer."""
+        """Return what was typed, nothing if that took longer."""
         if self._descriptor is None:
             time.sleep(seconds)
             return ""

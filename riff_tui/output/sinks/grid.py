@@ -30,8 +30,8 @@ class Piece(NamedTuple):
 class Grid:
     """Lay out columns as wide as their widest cell, or as a terminal lets them, with marks before rows that have any.
 
-    `width` is how many cells a line takes, `fit` says which columns are shown and what the terminal cost. Rows that
-    follow those of a grid `before` are laid out as wide at least, unless a terminal says how wide.
+    `width` is how many cells a line takes, `fit` shows which columns are shown and what the terminal cost. Rows that
+    follow those of a grid `before` are laid out as wide at least, unless a terminal shows how wide.
     """
 
     def __init__(self, table: Table, options: Options, before: Grid | None = None) -> None:
@@ -230,9 +230,9 @@ class Fit:
 def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, glyphs: Glyphs) -> Fit:
     """Return how to show columns in `room` cells; without one all of them as they are.
 
-    First go columns in which nothing is measured. Where that is not enough titles become short, it is no longer said
-    of how many calls a mean is, and columns that say
-    the same in every row go. Then those that decide least go, and names and texts give way.
+    First go columns in which nothing is measured. If that is not enough titles become short, it is no longer said of
+    how many calls a mean is, and columns that say the same in every row go. Then those that decide least go, and names
+    and texts give way.
     """
     if room is None or not columns:
         return Fit(columns)

@@ -66,7 +66,7 @@ def write_batches(columns: Sequence[Column], batches: Iterable[Batch], out: Text
 
 
 def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Options) -> None:
-    """Print an object that is no table, a member a line; no more than one of them need be held at once."""
+    """Print an object that is not a table, a member a line; no more than one of them need be held at once."""
     separator = "{\n"
     for key, value in members:
         out.write(f"{separator}  {dumped(key, options)}: {dumped(value, options)}")

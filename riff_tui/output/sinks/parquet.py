@@ -16,7 +16,7 @@ MISSING = "parquet needs a package that is not installed"
 
 
 def check() -> None:
-    """Raise `RiffError`, which says what to install, where the package is missing."""
+    """Raise `RiffError`, which shows what to install, where the package is missing."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:

@@ -16,7 +16,7 @@ LEAST_PLACE = 25
 
 
 def data_columns(table: Table) -> list[Column]:
-    """Return the columns that programs read: what bars draw other columns hold."""
+    """Return the columns that programs read: what bars draw other columns have."""
     return [column for column in table.columns if column.kind != "bar"]
 
 
@@ -29,7 +29,7 @@ def figure_lines(table: Table, options: Options, width: int | None = None) -> li
     """Return the drawing above the rows, safe line by line."""
     if table.figure is None:
         return []
-    # Where there is no width each drawing has its own.
+    # If there is no width each drawing has its own.
     room = {} if width is None else {"width": width}
     lines = table.figure.draw(ascii_only=options.ascii_only, **room)
     return [options.line(line) for line in lines]

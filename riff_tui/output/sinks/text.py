@@ -1,4 +1,4 @@
-"""Print text for people: aligned columns, marks for what is bad or thin, cut to the terminal where there is one."""
+"""Print text for people: aligned columns, marks for what is bad or thin, cut to the terminal if there is one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AT_ONCE = 1_000
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
-    """Print title, drawing, rows and notes; the last line says what a narrow terminal cost."""
+    """Print title, drawing, rows and notes; the last line shows what a narrow terminal cost."""
     whole, table = table, as_read(table)
     if table.prose is not None:
         _write_prose(table, table.prose, out, options)

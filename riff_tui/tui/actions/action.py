@@ -193,7 +193,7 @@ class Action:
     `title` is what the hint line says, unless `label` finds a better word for what is shown. `run` does it; `enabled`
     returns the reason why it does not apply, an empty text where it does. `hinted` returns the same for the hint line
     where that would change with every move of the cursor. The palette finds it by the words in `also` as well. Actions
-    may share a key where no screen is in the `kinds` of both. The registry says which `group` each belongs to.
+    may share a key where no screen is in the `kinds` of both. The registry shows which `group` each belongs to.
     """
 
     id: str
@@ -221,7 +221,7 @@ def reason_against(each: Action, controls: Controls) -> str:
 
 
 def action_for(id: str, controls: Controls, key: str = "") -> Action:
-    """Return the action that a key stands for on a screen, among those that share it with the one of that id.
+    """Return the action that a key represents on a screen, among those that share it with the one of that id.
 
     Without a key it is any of the action's.
     """
@@ -234,7 +234,7 @@ def action_for(id: str, controls: Controls, key: str = "") -> Action:
 
 
 def perform(controls: Controls, id: str, key: str = "") -> None:
-    """Perform what the key of an action stands for on this screen, or say why it does not apply."""
+    """Perform what the key of an action represents on this screen, or say why it does not apply."""
     chosen = action_for(id, controls, key)
     reason = reason_against(chosen, controls)
     if reason:

@@ -67,7 +67,7 @@ def _pick_aspect(controls: Controls) -> None:
 
     def take(index: int) -> None:
         history = host.history
-        # Quality is what is explained where nothing else is named.
+        # Quality is what is explained if nothing else is named.
         host.visit(history.instead(replace(history.here, aspect=known[index] if index else "")))
 
     items = [MenuItem(name) for name in known]
@@ -92,7 +92,7 @@ PICKS: tuple[Action, ...] = (
     ),
 )
 
-# Where there are more keys for the same, the first one is enough here.
+# If there are more keys for the same, the first one is enough here.
 _MAX_KEYS_WIDTH = 7
 
 

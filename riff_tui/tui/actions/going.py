@@ -69,7 +69,7 @@ async def _open_once_loaded(controls: Controls, rows: PagedRows, index: int) -> 
 
 
 def _below(controls: Controls) -> str:
-    """Return what Enter opens: what lies below a row, of a moment of a voice call the pane of details."""
+    """Return what Enter opens: what is below a row, of a moment of a voice call the pane of details."""
     table = controls.shown
     row = controls.host.body.row if table is not None else None
     if table is None:

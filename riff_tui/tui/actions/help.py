@@ -109,7 +109,7 @@ def _has_rare(controls: Controls) -> bool:
 
 
 def _begun(controls: Controls) -> tuple[str, ...]:
-    """Return the ids for what was begun, none where nothing was."""
+    """Return the ids for what was begun, none if nothing was."""
     here = controls.here
     if controls.header.focused_graph:
         return ("open", "view:neighbors", *_FAILING)
@@ -215,7 +215,7 @@ _HERE: dict[ScreenKind, tuple[str, ...]] = {
 
 
 def _in_short(help: str, kind: ScreenKind) -> str:
-    """Return what a sentence says of a screen, else what it says first; the whole of it is among all keys."""
+    """Return what a sentence reports of a screen, else what it says first; the whole of it is among all keys."""
     parts = help.removesuffix(".").split("; ")
     found = ((part, begin) for part in parts for begin in _HERE[kind] if part.startswith(begin))
     part, begin = next(found, (parts[0], ""))
@@ -229,7 +229,7 @@ def _named(each: Action) -> str:
 
 
 def _signs(kind: ScreenKind, glyphs: Glyphs) -> list[str]:
-    """Return what the signs on a screen stand for."""
+    """Return what the signs on a screen represent."""
     marks = {glyphs.bad: "bad", glyphs.warn: "warning", glyphs.not_measured: "not measured", glyphs.thin: "few calls"}
     if kind == "conversation":
         more = {glyphs.event: "slot filled", glyphs.arrow: "tool", glyphs.noted: "note"}
@@ -246,7 +246,7 @@ def _signs(kind: ScreenKind, glyphs: Glyphs) -> list[str]:
 
 
 def error_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return what went wrong and where it came from, without values that could hold callers' words."""
+    """Return what went wrong and where it came from, without values that could contain callers' words."""
     writer = _HelpWriter(width, glyphs, palette)
     writer.head("What went wrong", "Esc closes")
     writer.paragraphs([describe(error)[1]])
@@ -289,7 +289,7 @@ class _HelpWriter(LineWriter):
     ) -> None:
         """Write safe words at the left and what they mean at the right, in a line each where they are to be `short`.
 
-        `faint` says which do not apply.
+        `faint` shows which do not apply.
         """
         room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
         for number, (left, right) in enumerate(pairs):

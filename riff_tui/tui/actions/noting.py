@@ -23,7 +23,7 @@ from riff_tui.views.parts import cells, notes
 
 
 def call_of(controls: Controls) -> CallNames | None:
-    """Return the call on the screen, `None` where there is none."""
+    """Return the call on the screen, `None` if there is none."""
     loaded = controls.host.loaded
     call = loaded.main.extras.get("call") if loaded is not None else None
     if not isinstance(call, Mapping):
@@ -34,7 +34,7 @@ def call_of(controls: Controls) -> CallNames | None:
 def spot_of(controls: Controls) -> Spot:
     """Return the place under the cursor, the whole call where it is on none.
 
-    It is on none as well where it stands as a call opens, and on the line of the first state: nothing was pointed at.
+    It is on none as well where it is as a call opens, and on the line of the first state: nothing was pointed at.
     """
     loaded, cursor = controls.host.loaded, controls.transcript.cursor
     if loaded is None or not controls.transcript.pointed:
@@ -55,7 +55,7 @@ def spot_at(table: Table, index: int) -> Spot:
     numbers = notes.turn_numbers(table.rows)
     turns = table.extras.get("turns") or ()
     turn = None
-    # Where the rows are other turns than those of the transcript, none of them can be told.
+    # If the rows are other turns than those of the transcript, none of them can be told.
     if kind != "state" and len(turns) == sum(number is not None for number in numbers):
         before = next((at for at in range(index, -1, -1) if numbers[at] is not None), None)
         is_same = before is not None and states[before] == states[index]
@@ -171,7 +171,7 @@ def taken_back(done: Done, here: str | None = None) -> str:
 
 
 def _described(done: Done) -> str:
-    """Return what was taken back; where something stands again instead, that."""
+    """Return what was taken back; where something is again instead, that."""
     lines = done.receipt.notes if done.receipt is not None else ()
     found = []
     for line in lines:

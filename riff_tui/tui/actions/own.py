@@ -155,7 +155,7 @@ class _Senseless(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Describe a program that a key runs: `run` are its arguments, in which placeholders stand for values.
+    """Describe a program that a key runs: `run` are its arguments, in which placeholders represent values.
 
     `on` names a view, or one of the placeholders, whose value has to be known. A program in the `background` is not
     waited for. It runs in the `directory`, else in that of the explorer.

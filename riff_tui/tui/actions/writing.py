@@ -36,7 +36,7 @@ _READ_AT_ONCE = 26
 
 
 class Exists(Exception):
-    """Report that a file stands at that path already."""
+    """Report that a file is at that path already."""
 
 
 class ExportStopped(Exception):

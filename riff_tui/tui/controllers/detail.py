@@ -136,7 +136,7 @@ class DetailController:
 
     @property
     def _side(self) -> PanePosition | None:
-        """Return where it stands, `None` where it is closed."""
+        """Return where it is, `None` where it is closed."""
         if self._in_conversation:
             return "right" if self._is_wide else "below" if self._size[1] >= _TALL else "full"
         if self._is_wide:

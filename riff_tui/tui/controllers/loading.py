@@ -149,7 +149,7 @@ class DeferredLoad:
             self._host.renew(self._loaded, changed=False)
 
     def _say(self, text: str) -> None:
-        """Show something in the bottom line unless something else stands there."""
+        """Show something in the bottom line unless something else is there."""
         if self._bottom.said in ("", self._said):
             self._host.say(text)
         self._said = text
@@ -238,7 +238,7 @@ class PageLoader:
             self._loading.add(self._host.run(partial(self._load, rows, page, then), "pages"))
 
     def suspend(self) -> None:
-        """Load no more of what is on its way; rows that are drawn without their page ask for it anew."""
+        """Load no more of what is on its way; rows that are drawn without their page ask for it again."""
         for each in self._loading:
             each.cancel()
         self._loading.clear()
@@ -399,7 +399,7 @@ class Navigator:
             host.renew(loaded, changed=False)
 
     async def _with_list(self, history: History) -> History:
-        """Load the list that a conversation lies in as well, for one can begin at a conversation."""
+        """Load the list that a conversation is in as well, for one can begin at a conversation."""
         stack = history.stack
         if history.here.kind != "conversation" or self._cache.recall(stack[-2]) is not None:
             return history

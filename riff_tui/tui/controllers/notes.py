@@ -145,7 +145,7 @@ class NoteWriter:
                 return
             finally:
                 task = asyncio.current_task()
-                # Where the explorer ends meanwhile, it is still to be done.
+                # If the explorer ends meanwhile, it is still to be done.
                 if task is None or not task.cancelling():
                     self._pending.remove(job)
             if done.receipt is not None:

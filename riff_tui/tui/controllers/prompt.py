@@ -40,7 +40,7 @@ _PAUSE_S = 0.15
 
 @dataclass(slots=True)
 class _Cycle:
-    """Keep the completions of a term, what stands before and behind it, and which of them stands there.
+    """Keep the completions of a term, what is before and behind it, and which of them is there.
 
     The first letters of each are the same, so they are left out of the `labels`.
     """
@@ -96,7 +96,7 @@ class PromptController:
         return session.state.filters
 
     def open(self) -> None:
-        """Ask for a filter, beginning with the one that holds, or for what to search for in a conversation."""
+        """Ask for a filter, beginning with the one that has, or for what to search for in a conversation."""
         self._cycle = self._recalled = self._whole = None
         if self._is_search:
             self._prompt.ask("", SEARCH_HINT)
@@ -194,7 +194,7 @@ class PromptController:
 
         def count() -> int:
             found = show_view(view, request)
-            # Of rows that stand in sections only the first ones may be there, and none as long as calls are searched.
+            # Of rows that are in sections only the first ones may be there, and none as long as calls are searched.
             is_part = bool(found.sections) or not len(found.rows)
             whole = run_steps(found.deferred()) if is_part and found.deferred is not None else found
             return len(whole.rows)
@@ -233,7 +233,7 @@ class PromptController:
     # How a term goes on
 
     def complete(self, steps: int) -> None:
-        """Complete what stands before the cursor; pressed again, with the next possibility."""
+        """Complete what is before the cursor; pressed again, with the next possibility."""
         field = self._prompt.field
         if self._cycle is not None and field.value == self._cycle.text:
             self._cycle.at = (self._cycle.at + steps) % len(self._cycle.completions)

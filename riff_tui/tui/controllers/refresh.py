@@ -137,7 +137,7 @@ class AutoRefresh:
         self._report(found, watcher)
 
     async def _follow(self, watcher: StoreWatcher) -> StoreChange:
-        """Show what the store holds by now, with everything where it was."""
+        """Show what the store has by now, with everything where it was."""
         host, began = self._host, time.monotonic()
         location, before = host.location, host.loaded
         if before is None:
@@ -208,7 +208,7 @@ SHOWN_ABOVE = "flows"
 
 
 class RunWatch:
-    """Watch the latest run of the store; without a `GrowingRun`, and where none grows, nothing is read.
+    """Watch the latest run of the store; without a `GrowingRun`, and if none grows, nothing is read.
 
     Files are read on a thread of their own, which begins with the first run that grows.
     """
@@ -246,7 +246,7 @@ class RunWatch:
             else:
                 self._show(None)
         except StoreError:
-            return  # whoever queries the store next says what is wrong with it
+            return  # whoever queries the store next shows what is wrong with it
         finally:
             self._is_looking = False
 

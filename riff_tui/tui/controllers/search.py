@@ -59,7 +59,7 @@ class Finder:
         return self._worker is not None and not self._worker.is_finished
 
     def stop(self, *, silent: bool = False) -> None:
-        """Search no further, and unless it shall be `silent` say how far it went."""
+        """Search no further, and unless it shall be `silent` show how far it went."""
         if self._worker is not None:
             self._worker.cancel()
             self._worker = None
@@ -145,7 +145,7 @@ class Search:
         return location.filter.text or self._last_filter
 
     def remember(self, expression: str) -> None:
-        """Remember a filter that holds, or does no more; an empty one is none."""
+        """Remember a filter that has, or does no more; an empty one is none."""
         self._last_filter = expression or self._last_filter
 
     def step(self, direction: int) -> None:
@@ -189,7 +189,7 @@ class Search:
     def arrived(self, location: Location, *, again: bool) -> None:
         """Mark the matches of the conversation shown; in one that is new, go to the first of them.
 
-        Where nothing was typed to search for, that is what the list was filtered by that was said.
+        If nothing was typed to search for, that is what the list was filtered by that was said.
         """
         from_end, self._from_end = self._from_end, False
         if not again and (self._is_of_list or not self.expression):
@@ -269,7 +269,7 @@ def moment_test(expression: str, table: Table) -> RowTest:
 
 
 def _said(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a moment says to a filter of what was said, nothing where it is no turn."""
+    """Return what a moment says to a filter of what was said, nothing if it is not a turn."""
     if record.get("kind") != "turn":
         return {}
     return {name: record.get("text") for name, role in SAID_FIELDS.items() if role in (None, record.get("role"))}

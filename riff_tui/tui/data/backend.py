@@ -104,7 +104,7 @@ class StoreWatcher:
         return self._store.engine.tells
 
     def writing(self) -> str:
-        """Return who is writing what, nothing where nobody has for a while."""
+        """Return who is writing what, nothing if nobody has for a while."""
         told_at, words = self._writing
         return words if time.monotonic() - told_at < WRITING_S else ""
 

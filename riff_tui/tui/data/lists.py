@@ -18,7 +18,7 @@ PAGE = 256
 _MAX_PAGES = 32
 # More than half of the rows that a screen can show.
 _MARGIN = 60
-# So many pages before and behind are searched for a row of a list that was loaded anew.
+# So many pages before and behind are searched for a row of a list that was loaded again.
 _SEARCHED_PAGES = 8
 
 
@@ -147,7 +147,7 @@ _WIDE = "wide"
 class ColumnChoice:
     """Keep what was changed of a view's own columns; a column that it does not name is shown as the view says.
 
-    `shown` and `hidden` are keys, `wide` says that nothing is cut to the line.
+    `shown` and `hidden` are keys, `wide` shows that nothing is cut to the line.
     """
 
     shown: frozenset[str] = frozenset()
@@ -234,7 +234,7 @@ class ListState:
         return self._session.state.marks.get(list_of(location), ())
 
     def toggle_mark(self, location: Location, row: Row, index: int) -> bool:
-        """Mark a row that stands at `index`, or remove its mark; return whether it has one by now."""
+        """Mark a row that is at `index`, or remove its mark; return whether it has one by now."""
         before = self.marks(location)
         is_new = row.id not in before
         self._indices[location.cache_key, row.id] = index

@@ -66,7 +66,7 @@ def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedVi
     """
     if location.kind != "state":
         table = load_rows(show, location)
-        # What one row stands for is in no count of rows.
+        # What one row represents is in no count of rows.
         is_folded = bool(table.folded) and not location.unfolded
         return LoadedView(as_read(table)._replace(matched=None, total=None) if is_folded else table)
     where = location.scope & Filter.of(without_bare_words(location.filter.predicate))
@@ -110,7 +110,7 @@ def is_begun(table: Table) -> bool:
 
 
 def load_again(show: ShowView, location: Location, before: LoadedView) -> LoadedView:
-    """Load what a location shows anew; of a long list the page with the row under the cursor, wherever it is."""
+    """Load what a location shows again; of a long list the page with the row under the cursor, wherever it is."""
     loaded = load(show, location)
     rows, old = loaded.main.rows, before.main.rows
     if isinstance(rows, PagedRows) and isinstance(old, PagedRows):
@@ -119,7 +119,7 @@ def load_again(show: ShowView, location: Location, before: LoadedView) -> Loaded
 
 
 def load_list(show: ShowView, stack: Stack) -> tuple[Location, LoadedView] | None:
-    """Load the list that a conversation lies in, with the cursor on it; `None` where there is none that can be read."""
+    """Load the list that a conversation is in, with the cursor on it; `None` if there is none that can be read."""
     if len(stack) < 2 or spec_of(stack[-2].view).row_kind != "call":
         return None
     location = stack[-2]
@@ -160,7 +160,7 @@ def pair_ids(marked: Sequence[str], row: Row | None) -> tuple[str, ...]:
 
 
 def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Location:
-    """Return the location that compares two rows of a list, under the conditions on calls that hold there.
+    """Return the location that compares two rows of a list, under the conditions on calls that have there.
 
     Of two runs the earlier one comes first, in whatever order they were marked: the question is what changed.
     """

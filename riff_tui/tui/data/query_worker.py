@@ -120,7 +120,7 @@ def _end(job: _Job) -> None:
 
 
 def _next(steps: Generator[Step, None, T]) -> tuple[Step | None, T | None]:
-    """Return what one more step yields, or nothing and the result where there is no more of them."""
+    """Return what one more step yields, or nothing and the result if there is no more of them."""
     try:
         return next(steps), None
     except StopIteration as end:

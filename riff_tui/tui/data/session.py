@@ -40,17 +40,17 @@ StatePart = tuple[str, str]
 
 
 class Unreadable(Exception):
-    """Report that a file makes no sense; the message says why, in the middle of a sentence."""
+    """Report that a file makes no sense; the message shows why, in the middle of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
     """Keep what lasts of one store.
 
-    `stack` is the location one was at, below those above it, and empty where there is none to go back
-    to. `sorts` (a column, `-` before it for downwards), `columns` (keys) and `marks` (ids of rows) go
-    by view. `filters` are those that were applied, the latest last. `theme` is the one that was chosen, `preview` says
-    whether wide screens show beside a list what its row leads to, `greeted` that the store was opened before.
+    `stack` is the location one was at, below those above it, and empty if there is none to go back to. `sorts` (a
+    column, `-` before it for downwards), `columns` (keys) and `marks` (ids of rows) go by view. `filters` are those
+    that were applied, the latest last. `theme` is the one that was chosen, `preview` shows whether wide screens show
+    beside a list what its row leads to, `greeted` that the store was opened before.
     """
 
     stack: Stack = ()
@@ -83,7 +83,7 @@ def encoded(lasting: SessionState, store: str) -> bytes:
 
 
 def decoded(raw: bytes) -> SessionState:
-    """Return what a file holds; raise `Unreadable` where that makes no sense."""
+    """Return what a file has; raise `Unreadable` where that makes no sense."""
     try:
         form = msgspec.json.decode(raw, type=_Form).form
         if form != FORM:
@@ -178,9 +178,9 @@ def session_path(location: str, directory: Path) -> Path:
 class SessionFile:
     """Keep the state of a session in a file; without one, for as long as it lives itself.
 
-    `complaint` says what was wrong with the file. `fresh` ignores what it holds, without losing it: only what is
-    changed replaces what was kept. The same holds between two explorers on one store, of which each writes no more
-    than what was changed in it.
+    `complaint` shows what was wrong with the file. `fresh` ignores what it has, without losing it: only what is changed
+    replaces what was kept. The same holds between two explorers on one store, of which each writes no more than what
+    was changed in it.
     """
 
     def __init__(self, path: Path | None = None, store: str = "", *, fresh: bool = False) -> None:
@@ -290,7 +290,7 @@ class SessionFile:
 
 
 def _read(path: Path) -> tuple[SessionState, str]:
-    """Return what a file holds, nothing where there is none, and why it holds nothing."""
+    """Return what a file has, nothing if there is none, and why it has nothing."""
     try:
         raw = _bytes_of(path)
         return (NOTHING if raw is None else decoded(raw)), ""

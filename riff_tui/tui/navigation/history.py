@@ -70,7 +70,7 @@ class History:
         return replace(self.alter(here), last=self.stack)
 
     def unfold(self) -> History:
-        """Show the rows of this location that one row stands for, or that row again; it is no step."""
+        """Show the rows of this location that one row represents, or that row again; it is not a step."""
         return self.alter(replace(self.here, unfolded=not self.here.unfolded))
 
     def to_last(self) -> History:
@@ -80,11 +80,11 @@ class History:
         return replace(self.amend(self.last), last=self.stack) if is_same(self.last, self.stack) else self.go(self.last)
 
     def alter(self, location: Location) -> History:
-        """Put another cursor or order into this location, which is no step."""
+        """Put another cursor or order into this location, which is not a step."""
         return self.amend((*self.stack[:-1], location))
 
     def amend(self, stack: Stack) -> History:
-        """Put other cursors or orders into these locations, which is no step."""
+        """Put other cursors or orders into these locations, which is not a step."""
         return replace(self, stacks=(*self.stacks[: self.at], stack, *self.stacks[self.at + 1 :]))
 
     def ordered(self, kept: Mapping[str, str]) -> History:
@@ -114,7 +114,7 @@ def is_same(first: Stack, second: Stack) -> bool:
 
 
 def folded_by(location: Location) -> tuple[str, ...]:
-    """Return the names by which the rows of a location fold, none where they do not."""
+    """Return the names by which the rows of a location fold, none if they do not."""
     spec = spec_of(location.view)
     return spec.keys[:1] if spec.regroups and len(spec.keys) > 1 and not location.pair else ()
 
@@ -125,13 +125,13 @@ def is_folded(location: Location) -> bool:
 
 
 def may_fold(location: Location) -> tuple[str, ...]:
-    """Return the names by which the rows of a location fold, none where somebody said how to tell them apart."""
+    """Return the names by which the rows of a location fold, none if somebody said how to distinguish them."""
     by = folded_by(location)
     return () if location.by or set(by) & fixed_fields(location.where.predicate) else by
 
 
 def wants_folding(location: Location, table: Table) -> bool:
-    """Return whether the rows of a location are too many, and nobody said how to tell them apart."""
+    """Return whether the rows of a location are too many, and nobody said how to distinguish them."""
     by = may_fold(location)
     if not by:
         return False
@@ -141,7 +141,7 @@ def wants_folding(location: Location, table: Table) -> bool:
 
 
 def with_folding(history: History, table: Table) -> History:
-    """Return the history with how the rows that were loaded are told apart, where that is not the view's own way."""
+    """Return the history with how the rows that were loaded are distinguished, where that is not the view's own way."""
     here, by = history.here, folded_by(history.here)
     columns = {column.key for column in table.columns}
     folded = bool(by) and not here.by and not columns & set(spec_of(here.view).keys[1:])

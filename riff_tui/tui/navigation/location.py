@@ -45,14 +45,13 @@ CacheKey = tuple[str | None, ...]
 class Location:
     """Describe a view of the store, what it is narrowed to, and where the cursor stood.
 
-    `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
-    breadcrumb, empty for a view of everything. `sort` is the order chosen here, empty for the view's own; where it is
-    `None` none was chosen. `row` and `column` name the cursor's row and
-    column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
-    a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
-    runs or agents that are tested against each other. `aspect` is explained instead of quality. `reason` is the order
-    of calls that shows why one came here. `by` are the names that tell the rows apart, none for
-    the view's own. Where rows are `unfolded`, those that one row stands for elsewhere are shown.
+    `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the breadcrumb, empty for a view
+    of everything. `sort` is the order chosen here, empty for the view's own; where it is `None` none was chosen. `row`
+    and `column` name the cursor's row and column, `index` is where that row was; `graph` shows that the cursor is in
+    the neighbour graph. Of a comparison `pair` are the ids of both rows, and `of` is the view that they come from.
+    `sides` are the runs or agents that are tested against each other. `aspect` is explained instead of quality.
+    `reason` is the order of calls that shows why one came here. `by` are the names that distinguish the rows, none for
+    the view's own. Where rows are `unfolded`, those that one row represents elsewhere are shown.
     """
 
     view: str
@@ -106,7 +105,7 @@ class Location:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Return the names that a request has to ask for rows by, none where they are the view's own."""
+        """Return the names that a request has to ask for rows by, none if they are the view's own."""
         return () if self.by == spec_of(self.view).keys else self.by
 
     @property
@@ -149,7 +148,7 @@ def noun(view: str) -> str:
 
 
 def below(table: Table, row: Row | None) -> str:
-    """Return the view that Enter opens from a row, empty if nothing lies below or no view is called so."""
+    """Return the view that Enter opens from a row, empty if nothing is below or no view is called so."""
     if row is not None and table.view == SIDE_BY_SIDE:
         return "compare" if sides_of(table) else ""
     return "" if row is None else descent.below(table, row)
@@ -194,7 +193,7 @@ def center_on(location: Location, state: str) -> Location:
 
 
 def recentred(stack: Stack, location: Location) -> Stack:
-    """Return a stack with another state on top, below those locations alone that it lies in: not another's segment."""
+    """Return a stack with another state on top, below those locations alone that it is in: not another's segment."""
     return (*locations_above(stack[:-1], location.view, location.scope.predicate), location)
 
 
@@ -208,7 +207,7 @@ def calls_of_step(location: Location, row: Row) -> Location:
 
 
 def locations_above(stack: Stack, view: str, scope: Scope) -> Stack:
-    """Return those locations of a stack that a view in some scope can lie below."""
+    """Return those locations of a stack that a view in some scope can be below."""
     depth = spec_of(view).screen.depth
     return tuple(
         each for each in stack if spec_of(each.view).screen.depth < depth and is_within(scope, each.scope.predicate)
@@ -237,7 +236,7 @@ def row_crumb(record: Mapping[str, Any], scope: Scope) -> str:
 
 
 def _other_names(table: Table, row: Row, scope: Scope) -> list[str]:
-    """Return what else names a row: by the keys of its view, or its name columns where nothing known names it."""
+    """Return what else names a row: by the keys of its view, or its name columns if nothing known names it."""
     keys: Sequence[str] = spec_of(table.view).keys
     if not keys and not _NAMES & row.record.keys():
         keys = [column.key for column in table.columns if column.kind == "name"]
@@ -273,7 +272,8 @@ def scope_of(table: Table, scope: Scope) -> Scope:
 def split_by_sides(table: Table, view: str, scope: Scope, above: Scope) -> Location | None:
     """Return the location of a view of the calls of two sides alone, its rows split by them; `None` if these are none.
 
-    `table` compares both, `scope` is what they are compared within, and `above` what the location above says of that.
+    `table` compares both, `scope` is what they are compared within, and `above` what the location above reports of
+    that.
     """
     names = _side_names(table)
     kind = _side_kind(*names)
@@ -316,7 +316,7 @@ def _side_kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
 
 
 def name_term(field: str, name: str) -> Term:
-    """Return the term that holds a field to a name; a name that is no text is spelled as `quote` spells it."""
+    """Return the term that has a field to a name; a name that is no text is spelled as `quote` spells it."""
     return Term(field, "=", name.encode("utf-8", "backslashreplace").decode())
 
 
@@ -326,7 +326,7 @@ def is_within(inner: Scope, outer: Scope) -> bool:
 
 
 def fixed_value(scope: Scope, field: str) -> str | None:
-    """Return the name that a scope holds a field to."""
+    """Return the name that a scope has a field to."""
     for part in conjuncts(scope):
         if fixed_field(part) == field and isinstance(part, Term):
             return None if part.value is None else str(part.value)
@@ -340,5 +340,5 @@ def named_judges(scope: Scope) -> frozenset[str]:
 
 
 def about_calls_or_names(predicate: Scope, table: Table) -> Scope:
-    """Return the part of a filter typed over a table that narrows other views: what it says of calls or by name."""
+    """Return the part of a filter typed over a table that narrows other views: what it reports of calls or by name."""
     return parts_about_calls(predicate, {column.key for column in table.columns if column.kind != "name"} | {"n"})

@@ -51,7 +51,7 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
     `conditions` on calls go along: those of a filter that was typed here, or who a call is about.
     """
     spec = spec_of(view)
-    # A conversation says which call it is, its list what it was looked for in.
+    # A conversation shows which call it is, its list what it was looked for in.
     here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
     before = here.scope.predicate
     # Ever more of the store, at last what the conditions alone leave of it.
@@ -115,14 +115,14 @@ def chips(scope: Scope, above: Scope = None) -> list[tuple[str, Predicate]]:
 
 
 def place_name(scope: Scope, above: Scope = None) -> str:
-    """Return in words what a scope says beyond the one above; nothing where it is the whole store."""
+    """Return in words what a scope says beyond the one above; nothing if it is the whole store."""
     return ", ".join(text for text, _ in chips(scope, above))
 
 
 def whole_store(scope: Scope) -> str:
     """Return what a key leads to that leaves some of the place out: the whole store, or what is left of the place."""
     name = place_name(scope) or "whole store"
-    # A filter is no name of a place.
+    # A filter is not a name of a place.
     return "show more" if set(name) & set("=<>:,") else name
 
 
@@ -192,7 +192,7 @@ def calls_around(location: Location, field: str, table: Table | None) -> Filter:
 
 
 def set_name(typed: Filter, field: str, name: str | None) -> Filter:
-    """Return a typed filter that holds a field to one name, or for `None` says nothing of it."""
+    """Return a typed filter that has a field to one name, or for `None` shows nothing of it."""
     before = list(conjuncts(typed.predicate))
     parts = [part for part in before if not (isinstance(part, Term) and part.field == field)]
     if name is not None:
@@ -201,7 +201,7 @@ def set_name(typed: Filter, field: str, name: str | None) -> Filter:
 
 
 def without_field(scope: Scope, field: str) -> Scope:
-    """Return a scope that does not hold a field to a name, nor what depends on that name."""
+    """Return a scope that does not contain a field to a name, nor what depends on that name."""
     gone = {field, "conversation", *(_OF_A_FLOW if field == "flow" else ())}
     return split_by_field(scope, gone)[1]
 
@@ -349,7 +349,7 @@ def missing(place: str) -> str:
 
 
 def _moments(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the name of each row's moment, nothing where it has none of its own."""
+    """Yield the name of each row's moment, nothing if it has none of its own."""
     turns = 0
     states: set[object] = set()
     for row in rows:

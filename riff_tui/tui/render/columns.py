@@ -96,8 +96,8 @@ def visible_columns(
 ) -> list[Column]:
     """Return the columns of a list, without those to `hide` and those that are empty.
 
-    A choice of columns goes over that. What a line of the worklist says in its dump is one
-    column here; a list of calls begins with the calls. The `leading` column stands behind the first one.
+    A choice of columns goes over that. What a line of the worklist says in its dump is one column here; a list of calls
+    begins with the calls. The `leading` column is behind the first one.
     """
     if is_ranked(table):
         return [column for column in table.columns if column.key in ("list", "failed", "n")] + [PLACE, WHY]
@@ -112,7 +112,7 @@ def visible_columns(
 
 
 def _place(column: Column, spec: ViewSpec, last: Sequence[str]) -> tuple[int, int]:
-    """Return where a column stands: names, what decides, everything else, and what comes last."""
+    """Return where a column is: names, what decides, everything else, and what comes last."""
     if column.key in spec.first:
         return 1, spec.first.index(column.key)
     if is_trend(column) and spec.first:
@@ -173,7 +173,7 @@ def _is_wanted(column: Column, table: Table, known: Sequence[Row], choice: Colum
         return True
     if not column.shown or (column.key in choice.hidden and not stays(column)):
         return False
-    # What is drawn above the rows need not stand in each of them.
+    # What is drawn above the rows need not be in each of them.
     return table.figure is None if is_trend(column) else not known or _is_measured(column, known)
 
 
@@ -206,7 +206,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """Describe the slots of a line, and whether columns lie beyond its ends.
+    """Describe the slots of a line, and whether columns are beyond its ends.
 
     The first `pinned` columns stay; `first` is how many after them are scrolled away.
     """
@@ -235,9 +235,9 @@ class ColumnLayout:
 class ColumnWidths:
     """Measure rows as they come into view, and lay out columns as wide as the widest cell seen so far.
 
-    Titles are long where everything fits with them or if the layout is to be `wide`, short elsewhere. The title of
-    the column that rows are sorted by carries an arrow. Names that have no room are cut where they are alike; what
-    all of them begin with is only left out where `whole` says that every row is measured.
+    Titles are long where everything fits with them or if the layout is to be `wide`, short elsewhere. The title of the
+    column that rows are sorted by carries an arrow. Names that have no room are cut where they are alike; what all of
+    them begin with is only left out where `whole` shows that every row is measured.
     """
 
     def __init__(
@@ -395,7 +395,7 @@ def _pinned_count(columns: Sequence[Column], widths: Sequence[int], total: int) 
 
 
 def _shrunk(columns: Sequence[Column], widths: Sequence[int], total: int) -> list[int]:
-    """Return widths with which a line holds all columns: what is drawn gives way before names and texts do."""
+    """Return widths with which a line has all columns: what is drawn gives way before names and texts do."""
     room = total - 1 - sum(_gap(column) for column in columns[1:])
     drawn = [
         width - (BAR - LEAST_BAR) if column.graded else min(width, LEAST_TREND) if is_trend(column) else width

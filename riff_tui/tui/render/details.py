@@ -148,7 +148,7 @@ class _DetailWriter(LineWriter):
     def record(self, table: Table, row: Row) -> None:
         """Write every value of the record under its column's title, then what belongs to no column.
 
-        An interval stands beside its value, and so has no line of its own.
+        An interval is beside its value, and so has no line of its own.
         """
         columns = [column for column in table.columns if not column.key.startswith(INTERVAL)]
         columns += _further(table, row)
@@ -197,7 +197,7 @@ class _DetailWriter(LineWriter):
         if interval:
             low, high = (end * times for end in interval)
             decimals = max(2, column.decimals) - coarser
-            # A value so small that its interval rounds to nothing would stand outside of that.
+            # A value so small that its interval rounds to nothing would be outside of that.
             if value is not None and not round(low, decimals) <= value * times <= round(high, decimals):
                 decimals = max(FINEST - coarser, decimals)
             ends = shown(interval_text((low, high), decimals, trim=True) + unit, self._glyphs)
@@ -379,7 +379,7 @@ def reasons(table: Table, row: Row) -> Iterator[tuple[Severity, str, str]]:
 
 
 def thinness(row: Row) -> str:
-    """Return why a row is thin, nothing where it is not."""
+    """Return why a row is thin, nothing if it is not."""
     behind = "groups" if "groups" in row.record else "calls"
     return f"fewer than {THIN} {behind} are behind it" if row.thin else ""
 

@@ -76,7 +76,7 @@ def state_header_lines(
     doing: str,
     canvas: Canvas,
 ) -> list[Line]:
-    """Return the lines that fit; `graph` draws itself in some lines, `doing` says that latencies are being loaded."""
+    """Return the lines that fit; `graph` draws itself in some lines, `doing` shows that latencies are being loaded."""
     if fold == "list":
         return []
     width, glyphs, palette = canvas.width, canvas.glyphs, canvas.palette
@@ -94,7 +94,7 @@ def state_header_lines(
     def left() -> int:
         return room - sum(map(len, found.values()))
 
-    # What decides comes first, and half a graph tells nothing.
+    # What decides comes first, and half a graph shows nothing.
     ranked = {"graph": graph(room)} if fold == "graph" else {}
     ranked |= {"metrics": short, "said": said} if fold == "all" else {"said": said, "metrics": short}
     for part, lines in ranked.items():
@@ -136,7 +136,7 @@ class _LatencyLines:
         faint = self._canvas.palette.quiet
         if self._pooled is None or not self._pooled.turns:
             said = self._doing if self._pooled is None else f"latency {latency_reason(self._pooled)}"
-            # Columns will come, and what stands below them shall not jump then.
+            # Columns will come, and what is below them shall not jump then.
             awaited = room - 1 if self._pooled is None and room > histogram.LEAST_HEIGHT else 0
             return [cut([(f" {said}", faint)], self._canvas.width - 1, self._canvas.glyphs), *[()] * awaited]
         columns = self._columns(room - 1) if room > histogram.LEAST_HEIGHT else []

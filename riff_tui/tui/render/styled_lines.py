@@ -40,7 +40,7 @@ class LineWriter:
 
 
 def strip_of(line: Line, width: int, base: Style | None = None) -> Strip:
-    """Return a line as Textual draws it, in exactly `width` cells; `base` lies under the pieces' own styles."""
+    """Return a line as Textual draws it, in exactly `width` cells; `base` is under the pieces' own styles."""
     segments = [Segment(steady(text), add_style(base, style)) for text, style in line if text]
     return Strip(segments).adjust_cell_length(width, base)
 
@@ -229,7 +229,7 @@ class Fuzzy:
         return [FuzzyMatch(index, letters) for _, _, index, letters in ranked]
 
     def _fits(self, word: str, index: int, flat: str) -> tuple[int, frozenset[int]]:
-        """Return how well a word fits a text, 0 where it does not, and the letters that it is found in."""
+        """Return how well a word fits a text, 0 if it does not, and the letters that it is found in."""
         at = flat.find(word)
         if at < 0:
             loose = _loose(word, self._texts[index], flat)
@@ -268,7 +268,7 @@ def _loose(word: str, text: str, flat: str) -> tuple[int, frozenset[int]]:
 
 
 def _rightmost(word: str, flat: str) -> list[int]:
-    """Return the last index where each letter can stand so that the ones after it still fit; none where they do not."""
+    """Return the last index where each letter can be so that the ones after it still fit; none if they do not."""
     places: list[int] = []
     end = len(flat)
     for letter in reversed(word):

@@ -18,7 +18,7 @@ MAX_SHIFT = 4
 class QuietFocus(Widget):
     """Look the same with and without focus, so that nothing is repainted when it goes elsewhere.
 
-    A click takes no focus from what lies over it and is typed into.
+    A click takes no focus from what is over it and is typed into.
     """
 
     FOCUS_ON_CLICK = False

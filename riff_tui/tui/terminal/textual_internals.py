@@ -104,7 +104,7 @@ _PATIENCE_S = 1.0
 
 
 async def _drain(widget: Widget) -> None:
-    """Wait until a widget, and all that it lies in, handled what is on its way to them.
+    """Wait until a widget, and all that it is in, handled what is on its way to them.
 
     What a widget makes of an event comes back to it before it goes on to its parents, so it is asked twice.
     """
@@ -308,7 +308,7 @@ class QuietApp(App[None]):
         return False
 
     async def answer_typed_ahead(self) -> None:
-        """Answer what was typed for what has opened; where nothing did, that is forgotten."""
+        """Answer what was typed for what has opened; if nothing did, that is forgotten."""
         if self.has_failed_to_open():
             self._typed_ahead.clear()
         while self._typed_ahead and not self.is_opening(waited=True):
@@ -419,11 +419,11 @@ def run_in_foreground(app: App[Any], argv: Sequence[str], directory: str | None)
         wakes = signal.set_wakeup_fd(-1)
         handled = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.signal(number, lambda number, frame: late.append(number)) for number in handled}
-        # Where no shell could continue what is stopped, nothing is stopped.
+        # If no shell could continue what is stopped, nothing is stopped.
         stops = signal.SIG_IGN if os.getpgrp() == os.getsid(0) else signal.SIG_DFL
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, stops)
         try:
-            # Where the output goes into a file, the program is still seen: the explorer draws on stderr.
+            # If the output goes into a file, the program is still seen: the explorer draws on stderr.
             out = None if os.isatty(1) else 2
             return subprocess.run(argv, cwd=directory, stdout=out, check=False).returncode
         finally:
@@ -476,7 +476,7 @@ class PasteFilter:
         self._seen = ""
 
     def take(self, piece: str) -> str:
-        """Return what is left of the next piece; the beginning of what may be the end of a paste is held back."""
+        """Return what is left of the next piece; the beginning of what may be the end of a paste is withheld."""
         return "".join(self._pasted(each) if self._pasting else self._typed(each) for each in piece)
 
     def _typed(self, character: str) -> str:

@@ -1,4 +1,4 @@
-"""Show where one is in the top line, what one can do there in the bottom line, and lie over the screen while asking."""
+"""Show where one is in the top line, what one can do there in the bottom line, and are over the screen while asking."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class BottomLine(Bar):
     severity: Severity | None = None
 
     def hint(self, hints: Sequence[tuple[str, str]], legend: str = "") -> None:
-        """Show (key, word) pairs, and at the right when rows have their marks, where there is room."""
+        """Show (key, word) pairs, and at the right when rows have their marks, if there is room."""
         self.hints, self.legend = tuple(hints), legend
         self.draw()
 
@@ -177,7 +177,7 @@ class BottomLine(Bar):
             line += [(key, _BOLD), (text, None)]
             ends.append(used)
         legend = f"  {shown(self.legend, self.glyphs)} " if self.legend else ""
-        # Help has every key; when rows are marked stands here alone.
+        # Help has every key; when rows are marked is here alone.
         while legend and len(ends) > _FEWEST_HINTS and ends[-1] + cell_width(legend) > self.size.width:
             ends.pop()
             del line[-2:]

@@ -42,7 +42,7 @@ class EditedLine:
         return cls(text, len(text))
 
     def insert(self, text: str) -> EditedLine:
-        """Insert text at the cursor, as much of it as a line may hold."""
+        """Insert text at the cursor, as much of it as a line may contain."""
         text = text[: max(0, LONGEST - len(self.text))]
         return EditedLine(self.text[: self.at] + text + self.text[self.at :], self.at + len(text))
 
@@ -91,7 +91,7 @@ class EditedLine:
 
 
 def printable(text: str) -> str:
-    """Return pasted text as it may stand on a line, without what controls a terminal or cannot be seen."""
+    """Return pasted text as it may be on a line, without what controls a terminal or cannot be seen."""
     flat = " ".join(text[: 4 * LONGEST].split())
     return "".join(character for character in flat if one_line(character) == character)
 
@@ -172,7 +172,7 @@ class TextField(Widget, can_focus=True):
     # Keys
 
     def on_paste(self, event: events.Paste) -> None:
-        # What is pasted may hold control characters, which no filter takes and no terminal should get.
+        # What is pasted may contain control characters, which no filter takes and no terminal should get.
         event.stop()
         event.prevent_default()
         self.edit(self.typed.insert(printable(event.text)))
@@ -226,7 +226,7 @@ class TextField(Widget, can_focus=True):
             return
         at = self.cell_of(self.typed.at) + self._first
         under = cell_width(shown(self.typed.text[self.typed.at : self.typed.at + 1], self.glyphs)) or 1
-        # A line that has room for all of what stands before its end begins as far left as it can.
+        # A line that has room for all of what is before its end begins as far left as it can.
         whole = self.cell_of(len(self.typed.text)) + self._first + 1
         self._first = max(min(self._first, at, max(0, whole - width)), at + under - width, 0)
         if self.has_focus:
@@ -235,7 +235,7 @@ class TextField(Widget, can_focus=True):
 
 
 class Asking(Dialog):
-    """Show a sign, the line that is typed after it, and what stands below."""
+    """Show a sign, the line that is typed after it, and what is below."""
 
     DEFAULT_CSS = """
     Asking { dock: bottom; layout: vertical; }
@@ -281,10 +281,10 @@ _WIDEST_SIGN = 30
 
 @dataclass(frozen=True, slots=True)
 class FieldRequest:
-    """Describe what stands before the line, the text to begin with, what to say below it, and whom to tell.
+    """Describe what is before the line, the text to begin with, what to say below it, and whom to tell.
 
     `done` gets what was typed once the field is closed, unless it `stays` open until that closes it; `left` gets what
-    stood there when it was closed without an answer. `stop` stops what is under way and returns whether anything was:
+    was there when it was closed without an answer. `stop` stops what is under way and returns whether anything was:
     then it is not closed. `remark` says of a text what Enter would do with it, nothing for what `hint` says.
     """
 
@@ -312,7 +312,7 @@ class Field(Asking):
         self._request: FieldRequest | None = None
 
     def ask(self, request: FieldRequest) -> None:
-        """Ask for a line; an answer closes the field unless the request says that it stays."""
+        """Ask for a line; an answer closes the field unless the request shows that it stays."""
         self._request = request
         self.foot.palette = self.palette
         self.changed(request.text)
@@ -361,7 +361,7 @@ class PromptHandler(Protocol):
         """Bring back what was typed earlier (-1) or later (1)."""
 
     def complete(self, steps: int) -> None:
-        """Complete what stands before the cursor with the next (1) or the previous (-1) candidate."""
+        """Complete what is before the cursor with the next (1) or the previous (-1) candidate."""
 
     def look_back(self) -> None:
         """Show everything typed earlier, to choose from."""
@@ -392,7 +392,7 @@ class Prompt(Asking):
         self.tell(hint)
 
     def close(self) -> None:
-        """Close without applying anything; who opened it says what gets the focus."""
+        """Close without applying anything; who opened it shows what gets the focus."""
         self.display = False
 
     def leave(self) -> None:
@@ -424,7 +424,7 @@ class Prompt(Asking):
         words = shown(error.message, self.glyphs)
         text = f"^ {words}"
         if at + cell_width(text) > self.size.width:
-            # No room at the right of the caret: the words stand before it.
+            # No room at the right of the caret: the words are before it.
             text = f"{words} ^" if cell_width(words) < at else text
             at = max(0, at - cell_width(words) - 1) if cell_width(words) < at else at
         self.foot.lines = (((" " * at + text, self.palette.bad),),)

@@ -1,4 +1,4 @@
-"""Draw what stands above the rows of a location: a state's graph and metrics, a conversation's timeline."""
+"""Draw what is above the rows of a location: a state's graph and metrics, a conversation's timeline."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Header(Bar):
         self.lines = tuple(lines)
 
     def show_run(self, line: HeadLine | None) -> None:
-        """Show above the flows where a run stands that is being made: safe text of a width, with an ellipsis."""
+        """Show above the flows where a run is that is being made: safe text of a width, with an ellipsis."""
         if line is not self._run_line:
             self._run_line = line
             self.draw()
@@ -194,7 +194,7 @@ class Header(Bar):
     def chosen(self, location: Location) -> tuple[Location | None, str]:
         """Return the location of the neighbour under the cursor, or that of the calls that took the step there.
 
-        Where there is none it is said why.
+        If there is none it is said why.
         """
         target = self._target
         row = self._row(target.spot) if target is not None else None
@@ -270,7 +270,7 @@ class Header(Bar):
         return [((f" {shown(line, self.glyphs)}", self.palette.place),)]
 
     def _room(self) -> int:
-        """Return how many lines may stand here, so that rows keep theirs."""
+        """Return how many lines may be here, so that rows keep theirs."""
         return max(0, self.app.size.height - 2 - _LEAST_ROWS)
 
     def _conversation(self, table: Table) -> list[Line]:
@@ -301,7 +301,7 @@ class Header(Bar):
         return [((f" {shown(line, self.glyphs)}", self.palette.place),) for line in drawn] if fits else []
 
     def _grid(self, grid: FailureGrid) -> list[Line]:
-        """Draw the grid of failed calls, where there is room for all of it besides some rows."""
+        """Draw the grid of failed calls, if there is room for all of it besides some rows."""
         drawn = grid.draw(ascii_only=self.glyphs.ascii_only, width=self.app.size.width - 2)
         styles = (self.palette.head, *(None for _ in drawn[1:]))
         lines: list[Line] = [
@@ -315,7 +315,7 @@ class Header(Bar):
         return shown(note, self.glyphs) in " ".join("".join(text for text, _ in line).strip() for line in self.lines)
 
     def _titled(self, lines: Sequence[str]) -> list[Line]:
-        """Draw what is said of a comparison, none of it cut where there is room for all; names are raw text."""
+        """Draw what is said of a comparison, none of it cut if there is room for all; names are raw text."""
         width = self.app.size.width - 2
         safe = [shown(line, self.glyphs) for line in lines]
         whole = [part for line in safe for part in ([line] if cell_width(line) <= width else wrap(line, width))]
@@ -369,7 +369,7 @@ class Header(Bar):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Hold a place of the graph that the cursor can be on: a state, or the step from it or to it."""
+    """Describe a place of the graph that the cursor can be on: a state, or the step from it or to it."""
 
     spot: Spot
     is_arrow: bool

@@ -112,11 +112,10 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     ) -> None:
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
 
-        `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows
-        are ordered by, with `-` for descending. `empty` is said in place of rows where there are none.
-        `marked` are ids of rows that carry a mark, `choice` the columns that one chose, `leading` the key of the one
-        that matters most here. Notes that are told elsewhere on the screen are left out. The same rows shown `again`
-        stay on the lines where they were.
+        `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows are ordered by,
+        with `-` for descending. `empty` is said in place of rows if there are none. `marked` are ids of rows that carry
+        a mark, `choice` the columns that one chose, `leading` the key of the one that matters most here. Notes that are
+        told elsewhere on the screen are left out. The same rows shown `again` stay on the lines where they were.
         """
         line, first = (self.cursor - self._top, self._first) if again else (-1, 0)
         same = table.view == self.table.view
@@ -148,7 +147,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     @property
     def row(self) -> Row | None:
-        """Return the row under the cursor, or what the sentence to read first stands for."""
+        """Return the row under the cursor, or what the sentence to read first represents."""
         if self.cursor == FIRST:
             return self.table.first_row
         return self.table.rows[self.cursor] if len(self.table.rows) else None
@@ -307,7 +306,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.header_lines = 1 + len(self._lead)
 
     def _lead_line(self, y: int, width: int) -> Strip:
-        """Return a line of it: the first has the cursor or says how to come to it, and a row to stand on begins it."""
+        """Return a line of it: the first has the cursor or shows how to come to it, and a row to be on begins it."""
         palette, row = self.palette, self.table.first_row
         if row is None:
             return strip_of(((" ", None), (self._lead[y], palette.quiet)), width)
@@ -334,7 +333,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
 
     @property
     def _gutter(self) -> int:
-        """Return the cells before each row that marks take, none where no row has any."""
+        """Return the cells before each row that marks take, none if no row has any."""
         return 1 if self._marked else 0
 
     def _lay_out(self) -> None:

@@ -33,8 +33,8 @@ _WIDEST_LEAD = 14
 class MenuItem:
     """Describe an item of the list, all of it raw text.
 
-    `text` is matched letter by letter; `lead` stands before it and `more` after it.
-    `also` is matched as it is written, and not shown. `refusal` says why it cannot be chosen.
+    `text` is matched letter by letter; `lead` is before it and `more` after it. `also` is matched as it is written, and
+    not shown. `refusal` shows why it cannot be chosen.
     """
 
     text: str
@@ -257,7 +257,7 @@ class Menu(Asking):
             self.list.show(found, cursor)
         else:
             shown = [FuzzyMatch(0, frozenset()), *(FuzzyMatch(each.index + 1, each.letters) for each in found)]
-            # A name that holds what was typed is meant more often than a new one that is alike.
+            # A name that has what was typed is meant more often than a new one that is alike.
             typed = self.field.value.strip().casefold()
             is_held = bool(found) and typed in self._request.choices[found[0].index].text.casefold()
             self.list.show(shown, 1 if is_held else 0)

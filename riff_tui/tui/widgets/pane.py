@@ -94,7 +94,7 @@ class Pane(Wheel):
         return (*edge, *(self._lines[index] if index < len(self._lines) else ()))
 
     def _title(self) -> Line:
-        """Return the heading, with signs where there is more above or below."""
+        """Return the heading, with signs if there is more above or below."""
         width = self.size.width - (1 if self.at_right else 0)
         above, below = self._top > 0, self._top + self._inside < len(self._lines)
         more = f" {self.glyphs.rising if above else ' '}{self.glyphs.falling if below else ' '}"
@@ -107,7 +107,7 @@ class Pane(Wheel):
 
 
 class Body(Vertical):
-    """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane stands, none that it is closed.
+    """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane is, none that it is closed.
 
     With `-conversation` the transcript is shown instead of the rows.
     """
@@ -161,7 +161,7 @@ class Pages(ScrollView, Wheel, can_focus=True):
         self._take(self._make(self.size.width))
 
     def find(self, word: str, step: int = 0) -> str:
-        """Go to the first line from here on that holds a word, or with a step to the next (1) or the previous (-1) one.
+        """Go to the first line from here on that has a word, or with a step to the next (1) or the previous (-1) one.
 
         Return which of how many that is, in words.
         """
@@ -239,7 +239,7 @@ class Reader(ModalScreen[None], inherit_bindings=False):
         self._field.ask(FieldRequest("find", "", hint, lambda typed: None, remark=remark))
 
     def action_step(self, step: int) -> None:
-        """Go to the next or the previous line that holds the word."""
+        """Go to the next or the previous line that has the word."""
         self._pages.find(self._field.field.value, step)
 
     def renew(self) -> None:

@@ -122,7 +122,7 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         if index >= len(self._told):
             return Strip.blank(self.size.width)
         told = self._told[index]
-        # A long moment is read, not looked at: its first line is enough to say where the cursor is.
+        # A long moment is read, not looked at: its first line is enough to show where the cursor is.
         at_cursor = told.row == self.cursor and index == self._spans[self.cursor][0]
         line = marked(told.line, self._patterns)
         return strip_of(line, self.size.width, self.palette.cursor if at_cursor else None)

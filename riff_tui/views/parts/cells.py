@@ -89,7 +89,7 @@ def moment(microseconds: int | None) -> str | None:
 
 
 def is_thin(n: int) -> bool:
-    """Say if too few calls stand behind a cell to trust it."""
+    """Return whether too few calls are behind a cell to trust it."""
     return n < THIN
 
 
@@ -127,7 +127,7 @@ def success_marks(cell: FlowCell, bounds: Bounds = BOUNDS) -> dict[str, Severity
 
 
 def measured_marks(measures: Mapping[str, Measure], bounds: Bounds = BOUNDS) -> dict[str, Severity]:
-    """Mark shares, and means of 0 to 10, whose whole 95 % interval lies below a bound."""
+    """Mark shares, and means of 0 to 10, whose whole 95 % interval is below a bound."""
     marks: dict[str, Severity] = {}
     for key, measure in measures.items():
         interval = measure.interval()
@@ -155,7 +155,7 @@ def state_marks(record: Mapping[str, Any], *, typed: bool = False) -> dict[str, 
     """Mark a state's or segment's metrics, latency unless turns were `typed`; the key `""` is the row's own."""
     marks = {key: lost for key in ("stall", "escalation") if (lost := stall_mark(record[key]))}
     stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
-    # Where no call was lost, those that went nowhere from here had come to their end.
+    # If no call was lost, those that went nowhere from here had come to their end.
     if stuck and (record["stall"] or record["escalation"]):
         marks["progress"] = "bad" if record["progress"] < HARDLY else "warn"
     if record["dwell_turns"] is not None and record["dwell_turns"] > LONG_DWELL:
@@ -268,7 +268,7 @@ def caller_values(answer: Counted) -> dict[str, Any]:
 
 
 def caller_intervals(answer: Counted) -> dict[str, Measure]:
-    """Return the measure that has an interval of its own, nothing where no caller failed."""
+    """Return the measure that has an interval of its own, nothing if no caller failed."""
     return {} if answer.overall is None else {columns.OVERALL.key: answer.overall}
 
 
@@ -304,7 +304,7 @@ def record_by_columns(columns: Iterable[Column], answer: Any) -> dict[str, Any]:
 
 
 def plain_row(columns: Sequence[Column], answer: Any, keys: Iterable[str]) -> Row:
-    """Return the row of an answer, which `keys` name and lead below; thin where too few stand behind it."""
+    """Return the row of an answer, which `keys` name and lead below; thin where too few are behind it."""
     record = record_by_columns(columns, answer)
     place = where({key: record[key] for key in keys})
     counts = [record[column.key] for column in columns if column.thin]
@@ -338,13 +338,13 @@ _ENDS = ("dead end", "off contract")
 
 
 def marked_note(n: int, failed: int) -> Iterator[str]:
-    """Yield in words how many of the failed calls people marked, nothing where they marked none."""
+    """Yield in words how many of the failed calls people marked, nothing if they marked none."""
     if n:
         yield f"Of {failed} failed calls people marked {n}; a mark comes before what events show."
 
 
 def step_record(counts: StepCounts | None) -> dict[str, Any]:
-    """Return what a state's record says of the step that it is; all of it is `None` where no task asks for it."""
+    """Return what a state's record reports of the step that it is; all of it is `None` where no task asks for it."""
     if counts is None:
         return dict.fromkeys(column.key for column in columns.STEPS)
     return {
@@ -359,7 +359,7 @@ def step_record(counts: StepCounts | None) -> dict[str, Any]:
 
 
 def missed_step_filter(names: Mapping[str, str | None], counts: StepCounts | None) -> str:
-    """Return the filter of the failed calls that missed a step or took it wrongly, nothing where none did."""
+    """Return the filter of the failed calls that missed a step or took it wrongly, nothing if none did."""
     if counts is None or not (counts.missed_failed or counts.wrong_failed):
         return ""
     field = "missed_step" if counts.missed_failed else "wrong_step"
@@ -367,7 +367,7 @@ def missed_step_filter(names: Mapping[str, str | None], counts: StepCounts | Non
 
 
 def failed_step_text(counts: StepCounts) -> str:
-    """Return how failed calls took a step: missed, or with other arguments where none of them missed it."""
+    """Return how failed calls took a step: missed, or with other arguments if none of them missed it."""
     return missed_step_text(counts) if counts.missed_failed else wrong_step_text(counts)
 
 
@@ -422,7 +422,7 @@ FIRST_TO_FIX: Shape = or_null(
 
 
 def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> dict[str, Any]:
-    """Return what a table says of the state to fix first, and what fixing it could bring; `scope` is the filter."""
+    """Return what a table reports of the state to fix first, and what fixing it could bring; `scope` is the filter."""
     within = f" ({scope})" if scope else ""
     if first is None:
         said = _nothing_first(totals, scope)
@@ -437,7 +437,7 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
         {"flow": first.flow, "first_failed": first.state}
     )
     least, most = (percent(share).replace("%", " %") for share in (first.success, first.success_at_most))
-    # Where a sign stands for what a whole percent cannot say, a sentence has words.
+    # A sentence has words where a column has a sign for what a whole percent cannot show.
     least = least.replace("<", "less than ")
     most = "almost 100 %" if most.startswith(">") else f"at most {most}"
     rise = f"if fixed, success could rise from {least} to {most}"

@@ -98,7 +98,7 @@ def edit_in_short(last: LastEdit, *, with_flow: bool = False) -> str:
 
 
 def marked_by_basis(text: str, basis: Basis | None) -> str:
-    """Return what stands for an edit, with a sign where only its time tells which runs contain it."""
+    """Return what represents an edit, with a sign where only its time shows which runs contain it."""
     return f"{text}?" if basis == "time" else text
 
 

@@ -156,7 +156,7 @@ def added(aspects: Iterable[str]) -> list[Column]:
 
 
 def units_of(aspects: Iterable[str]) -> str:
-    """Return what a note on units adds for those aspects that not every store has, nothing where there are none."""
+    """Return what a note on units adds for those aspects that not every store has, nothing if there are none."""
     there = set(aspects)
     return "".join(
         f" · {metric.key} {metric.unit}{', lower is better' if metric.better == 'lower' else ''}"
@@ -166,7 +166,7 @@ def units_of(aspects: Iterable[str]) -> str:
 
 
 def interval(column: Column) -> Column:
-    """Return the column of the 95 % interval of a metric, which stands behind it."""
+    """Return the column of the 95 % interval of a metric, which is behind it."""
     return Column(
         f"{INTERVAL}{column.key}", "95 %", kind="object", path=("intervals", column.key), unit=column.unit,
         decimals=column.decimals, help=f"The 95 % interval of {column.title}.",
@@ -192,7 +192,7 @@ INTERACTION_OF_CALL = or_null(record({**PANEL, "sums": record(dict.fromkeys(SUMS
 
 
 def interaction_columns(answers: Sequence[FlowCell]) -> list[Column]:
-    """Return the columns, which are there to be chosen, none where no call has a record of who spoke when."""
+    """Return the columns, which are there to be chosen, none if no call has a record of who spoke when."""
     return list(_INTERACTION.values()) if any(cell.interaction_all for cell in answers) else []
 
 

@@ -102,7 +102,7 @@ STEP = "step"
 
 @dataclass(frozen=True, slots=True)
 class TakenStep:
-    """Hold a step of the task: what it `asked` for, and what the tool was `given` that came nearest to it.
+    """Describe a step of the task: what it `asked` for, and what the tool was `given` that came nearest to it.
 
     `t` is when that was, in seconds; `asked` and `given` are what the transcript keeps, whatever it is.
     """

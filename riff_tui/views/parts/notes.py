@@ -1,4 +1,4 @@
-"""Show what people and judges said of one call: who, when, on which turns, and the words.
+"""Show what people and judges said about one call: who, when, on which turns, and the words.
 
 These are about words of a caller, and pass the same gate."""
 
@@ -100,7 +100,7 @@ def _short(notes: Sequence[Note], words: Words) -> list[str]:
 
 
 def told(table: Table) -> str:
-    """Return what a call was filed under, with the beginning of the first words on it; nothing where it has no note."""
+    """Return what a call was filed under, with the beginning of the first words on it; nothing if it has no note."""
     found = table.extras.get("annotations") or []
     if not found:
         return ""
@@ -151,7 +151,7 @@ def verdict_record(verdict: Verdict, words: Words) -> dict[str, Any]:
 
 
 def verdict_lines(verdicts: Iterable[Verdict], words: Words, times: Sequence[float | None] = ()) -> list[str]:
-    """Return all scores in one line, then a line for each judge that says more of itself or gives its reasons.
+    """Return all scores in one line, then a line for each judge that shows more of itself or gives its reasons.
 
     `times` are those of the call's turns in seconds, by which the turns that a judge named are found.
     """

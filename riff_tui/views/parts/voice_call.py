@@ -84,7 +84,7 @@ def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
 def _in_their_places(rows: Sequence[Row], traced: Sequence[Row]) -> list[Row]:
     """Return the rows of a table with those of the trace in the places of its turns and tools, if these are the same.
 
-    The answer of a tool stands behind what came before it in the trace, and at the end how the database differs.
+    The answer of a tool is behind what came before it in the trace, and at the end how the database differs.
     """
     groups: dict[str, list[list[Row]]] = {kind: [] for kind in _TRACED}
     end: list[Row] = []
@@ -113,7 +113,7 @@ def _without_sound(row: Row) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _SpokenText:
-    """Hold a side's words of one turn, as they may be shown; the counts are of the words themselves."""
+    """Describe a side's words of one turn, as they may be shown; the counts are of the words themselves."""
 
     meant: str | None
     heard: str | None
@@ -122,7 +122,7 @@ class _SpokenText:
 
 
 class _TraceRows:
-    """Make rows in the order of a call's trace; what is known of a turn stands in the first row of its side."""
+    """Make rows in the order of a call's trace; what is known of a turn is in the first row of its side."""
 
     def __init__(self, voice: Voice, words: CallWords, named: Sequence[str | None]) -> None:
         self._voice = voice
@@ -229,7 +229,7 @@ def _row(
 
 
 def _time(value: float | None) -> float | None:
-    """Return a number of the document; one that says nothing about a call is none."""
+    """Return a number of the document; one that shows nothing about a call is none."""
     return value if is_number(value) else None
 
 
@@ -314,7 +314,7 @@ DEEPEST = 12
 
 @dataclass(frozen=True, slots=True)
 class RecordDifference:
-    """Hold one place where the database differs; `expected` and `found` are JSON, empty for nothing."""
+    """Describe one place where the database differs; `expected` and `found` are JSON, empty for nothing."""
 
     path: tuple[str, ...]
     expected: str = ""
@@ -334,7 +334,7 @@ class RecordDifference:
 def differences(diff: Mapping[str, Any], mismatches: Mapping[str, Any] | None = None) -> list[RecordDifference]:
     """Return all differences of a diff in EVA's form (section 10.1), of a session's `mismatches` first.
 
-    What is not in that form is told as it stands: the diff may come out of anybody's store.
+    What is not in that form is told as it is: the diff may come out of anybody's store.
     """
     found = []
     for key, value in (mismatches or {}).items():
@@ -348,7 +348,7 @@ def differences(diff: Mapping[str, Any], mismatches: Mapping[str, Any] | None = 
 
 
 def per_table(found: Sequence[RecordDifference]) -> dict[str, int]:
-    """Count the differences in each table, which says nothing of what stands in it."""
+    """Count the differences in each table, which shows nothing of what is in it."""
     counts: dict[str, int] = {}
     for difference in found:
         counts[difference.path[0]] = counts.get(difference.path[0], 0) + 1

@@ -146,7 +146,7 @@ class Happened(NamedTuple):
 
 
 def happened(voice: Voice, trace: Sequence[TraceEntry]) -> dict[int, list[Happened]]:
-    """Return what is to be said of each message of a trace, by its place: marks stand with the words they began in."""
+    """Return what is to be said of each message of a trace, by its place: marks are with the words they began in."""
     starts: dict[str, list[tuple[float, int]]] = {"agent": [], "caller": []}
     for place, entry in enumerate(trace):
         side = _SIDES.get(entry.role or "")
@@ -185,7 +185,7 @@ def _heard(text: str) -> str:
 
 
 def _said(mark: Mark) -> Happened | None:
-    """Return what is said of a mark with the words that it stands by, `None` for one that has a row of its own."""
+    """Return what is said of a mark with the words that it is by, `None` for one that has a row of its own."""
     if mark.kind in SOUNDS:
         return None if mark.lone else _of_sound(mark)
     if mark.kind == INTERRUPTION:
