@@ -1,4 +1,4 @@
-"""Hold what a judge says about calls against what people say about them (docs/statistics.md)."""
+"""Compare what a judge says about calls with what people say about them (docs/statistics.md)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _rate(said: list[bool], wanted: bool) -> Measure:
     return Measure(len(said), hits * UNIT, hits, rate=True)
 
 
-# Say when a score passes a call, and how few shared calls say nothing (docs/statistics.md).
+# Define when a score passes a call, and how few shared calls show nothing (docs/statistics.md).
 FEWEST = 3
 HUMAN = 5.0
 """From this humanness on a judge is taken to say that the call passes."""

@@ -1,7 +1,7 @@
-"""Describe which of the lines that people wrote on calls stand, whatever order and however often they were read.
+"""Describe which of the lines that people wrote on calls count, whatever order and however often they were read.
 
 Lines are only ever added. Those that supersede one another make a thread, of which one line is at most; what several
-people wrote at once is so merged without a conflict.
+people wrote at once is thus merged without a conflict.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def new_id() -> str:
 
 
 def decisive(one: Annotation, other: Annotation) -> Annotation:
-    """Return which of two lines of the same id holds: the one taken back, else the later.
+    """Return which of two lines of the same id counts: the one taken back, else the later.
 
     Of the same time it is the one that shows more of where, so that what other formats leave out is not lost, else the
     one sorted last.
@@ -47,7 +47,7 @@ def merged(lines: Iterable[Annotation]) -> dict[str, Annotation]:
 
 
 def standing(lines: Iterable[Annotation]) -> list[Annotation]:
-    """Return the line that stands of each thread, the earliest first; a thread that was taken back has none.
+    """Return the line that counts of each thread, the earliest first; a thread that was taken back has none.
 
     It is the latest of those that no other one supersedes, by its time and then by its id.
     """
@@ -62,14 +62,14 @@ def standing(lines: Iterable[Annotation]) -> list[Annotation]:
             latest.append(line)
         else:
             threads.setdefault(_root(line.id, known, roots), []).append(line)
-    # If the lines of a thread supersede one another in a circle, any of them may stand.
+    # If the lines of a thread supersede one another in a circle, any of them may count.
     open_ends = ([line for line in thread if line.id not in replaced] or thread for thread in threads.values())
     latest += (max(lines, key=place_in_time) for lines in open_ends)
     return sorted((line for line in latest if not line.deleted), key=place_in_time)
 
 
 class CodesInUse:
-    """Spell the codes of notes that come in as they are in use: in lines that stand, else in the first that has it."""
+    """Spell the codes of notes that come in as they are in use: in lines that count, else in the first that has it."""
 
     def __init__(self, lines: Iterable[Annotation]) -> None:
         self._codes = dict.fromkeys(sorted({line.code for line in standing(lines) if line.code}))
@@ -95,7 +95,7 @@ def _folded(code: str) -> str:
 
 
 def counted(lines: Iterable[Annotation]) -> list[Annotation]:
-    """Return what counts of the standing lines on one call, the earliest first.
+    """Return what counts of the lines in effect on one call, the earliest first.
 
     Of an author that is one verdict, the latest, and each code once, where it was given last. A line that only
     repeats what a later one says is left out; remarks all stay.

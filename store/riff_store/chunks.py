@@ -70,7 +70,7 @@ def group_of(key: int) -> int:
 
 
 def groups_between(first: int, last: int) -> range:
-    """Return the row groups from one key of a call to another; raises `StoreError` where no store has so many."""
+    """Return the row groups from one key of a call to another; raises `StoreError` if no store has so many."""
     groups = range(group_of(first), group_of(last) + 1)
     if last // GROUP_CALLS - first // GROUP_CALLS >= MOST_GROUPS:
         message = f"calls have keys from {first} to {last}, as no store gives them"

@@ -53,7 +53,7 @@ class Store:
 
     @property
     def connection(self) -> BulkConnection:
-        """Return what runs statements; only those who hold a transaction use it."""
+        """Return what runs statements; only those inside a transaction use it."""
         return self.engine.connection
 
     def execute(self, query: Any) -> list[tuple[Any, ...]]:
@@ -69,7 +69,7 @@ class Store:
     def snapshot(self) -> Iterator[None]:
         """Answer everything inside from one state of the store, whatever is written meanwhile.
 
-        Raises `NotAStore` where that fails for what a damaged store has.
+        Raises `NotAStore` if that fails for what a damaged store has.
         """
         with self._lock, _translating(self.engine):
             if self.engine.in_transaction:
@@ -118,7 +118,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold a write transaction, taken at once, so that two writers wait instead of failing."""
+        """Run a write transaction, begun at once, so that two writers wait instead of failing."""
         with self._lock, _translating(self.engine), self.engine.writing():
             yield
 
@@ -129,14 +129,14 @@ class Store:
     def change_counter(self, *, wait: bool = True) -> object:
         """Return what differs once another process has written to the store, until it is reopened.
 
-        Raises `StoreMissing` where it is gone, and `StoreBusy` at once, instead of waiting for a writer, unless `wait`
-        is true.
+        Raises `StoreMissing` if it is gone, and `StoreBusy` at once, instead of waiting for a writer, unless `wait` is
+        true.
         """
         with self._lock, _translating(self.engine):
             return self.engine.change_counter(wait=wait)
 
     def tell(self, written: WriteNotice) -> None:
-        """Tell those who listen what the write transaction wrote that was begun, once it is committed."""
+        """Notify listeners of what the current write transaction wrote, once it is committed."""
         self.engine.tell(written)
 
     def listen(self) -> None:
@@ -151,7 +151,7 @@ class Store:
             return self.engine.notifications()
 
     def identity(self) -> object:
-        """Return what tells the store from any that takes its place; raises `StoreMissing` if there is none."""
+        """Return what distinguishes the store from any that takes its place; raises `StoreMissing` if there is none."""
         with self._lock, _translating(self.engine):
             return self.engine.identity()
 
@@ -176,7 +176,7 @@ class Store:
             return self.engine.broken_references()
 
     def strange_values(self) -> dict[str, int]:
-        """Return how many rows of each table hold what no column of its kind does."""
+        """Return how many rows of each table contain what no column of its kind may."""
         with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.strange_values()
 
@@ -211,7 +211,7 @@ class Store:
             self.engine.compact()
 
     def discard_empty(self) -> bool:
-        """Delete a store that has nothing and forgot no call, and close it; say whether it was so."""
+        """Delete a store that has nothing and forgot no call, and close it; report whether it was so."""
         with self._lock, _translating(self.engine):
             held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HOLDINGS)
             return self.engine.discard_if(f"{held} LIMIT 1")

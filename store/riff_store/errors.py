@@ -1,6 +1,6 @@
-"""Hold the errors that every package raises, with the exit code that each one ends a command with.
+"""Define the errors that every package raises, with the exit code that each one ends a command with.
 
-RiffError                  1  foreseen; the message and the hint say what to do next
+RiffError                  1  foreseen; the message and the hint show what to do next
 ├── UsageError             2  an option, a filter or a name that makes no sense here
 │   ├── FilterError        2  (riff_tui.filters) an expression that makes no sense, and where
 │   ├── SideError          2  (riff_store.queries) a side of a comparison that is not there
@@ -70,7 +70,7 @@ WRONG_PLACE = (
 
 
 class ExitCode(enum.IntEnum):
-    """Say to the calling process how a command ended."""
+    """Report to the calling process how a command ended."""
 
     OK = 0
     UNEXPECTED = 1
@@ -149,7 +149,7 @@ class OlderStore(StoreError):
 
 
 class StoreBusy(StoreError):
-    """Give up on a store that another process held for too long."""
+    """Give up on a store that another process locked for too long."""
 
 
 class StoreSilent(StoreError):

@@ -1,4 +1,4 @@
-"""Hold what the writer takes: the scored facts of one call, of one judge's verdict, of one file.
+"""Define what the writer takes: the scored facts of one call, of one judge's verdict, of one file.
 
 Names are plain text here; the writer turns them into keys. A value that was not measured is
 `None`, never 0.
@@ -46,10 +46,10 @@ class StateAspects(msgspec.Struct, gc=False):
 class ToolAspects(msgspec.Struct, gc=False):
     """Describe how one tool fared in one state of a conversation (docs/metrics.md, section 18).
 
-    `tool` has `user:` before its name where the caller called it; `state` is `None` where it is not known. Of its `n`
-    calls `errors` failed, and `unrecovered` of these were followed by no good call of it; the arguments of
-    `bad_arguments` did not fit its schema, `None` where that is known of none. `failed` is 1 if the conversation failed
-    and the blame names the tool.
+    `tool` has `user:` before its name where the caller called it; `state` is `None` if it is not known. `errors` of its
+    `n` calls failed, and `unrecovered` of these were followed by no good call of it; the arguments of `bad_arguments`
+    did not fit its schema, `None` if that is known of none. `failed` is 1 if the conversation failed and the blame
+    names the tool.
     """
 
     tool: str
@@ -178,7 +178,7 @@ class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
 class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     """Describe one scored call, identified by (run, flow, agent, conversation, trial).
 
-    `success` shows whether it was served, correct and complete, `None` where that is not known. `aspects` maps the
+    `success` shows whether it was served, correct and complete, `None` if that is not known. `aspects` maps the
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or `escalation`) among the
     states that this call touched, `outcome_positions` the place among its visits at which it first came to each.
     `transcript` is what was said and what happened as `transcript_columns` spells it, `None` where text is not kept.
@@ -230,9 +230,9 @@ class JudgedScore(msgspec.Struct, gc=False):
 class Annotation(msgspec.Struct, gc=False):
     """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is as `started_at`.
 
-    `id` tells it from all others. What is `None` of run, flow, agent and trial is not known. `verdict` is `pass` or
-    `fail`, `code` the kind of failure, `labels` what else it was filed under. `supersedes` is the id of the one that it
-    represents from now on, `editor` who wrote it where that is not its author, as when codes are renamed.
+    `id` distinguishes it from all others. What is `None` of run, flow, agent and trial is not known. `verdict` is
+    `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under. `supersedes` is the id of the
+    one that it represents from now on, `editor` who wrote it if that is not its author, as when codes are renamed.
     """
 
     id: str
@@ -383,7 +383,7 @@ class Skipped(msgspec.Struct, gc=False):
 class SourceFile(msgspec.Struct, gc=False):
     """Describe a file as it was read: its identity decides whether a later ingest reads it again.
 
-    `context` represents what else the reading depended on (contracts of flow files). `path` holds bytes that are not
+    `context` represents what else the reading depended on (contracts of flow files). `path` has bytes that are not
     UTF-8 as surrogates, as the file system functions give them. Notes of a file whose `notes_stay` are the store's own
     from then on, whatever becomes of the file.
     """
@@ -438,7 +438,7 @@ class FileResult(msgspec.Struct, gc=False):
 
     `replaced` are calls that are again further down or in another file, and count there: in one of `winners`. `updated`
     are those among them of files that were not read along, `rerun` errored calls that were run again further down in
-    the file. `superseded` is what others tell more of, so that nothing of it is missing. `forgotten` are calls that
+    the file. `superseded` is what others know more of, so that nothing of it is missing. `forgotten` are calls that
     were taken out of the store and stay out. `reason` is why the first of `skipped` was.
     """
 

@@ -155,7 +155,7 @@ _ANEW = (
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Hold counts of what a store has, and per check that was made its problems (none: all is well).
+    """Describe counts of what a store has, and per check that was made its problems (none: all is well).
 
     A store that is not `readable` failed in the middle; what was found until then is kept. Of one that cannot be opened
     size and schema are not known.
@@ -235,7 +235,7 @@ def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> None:
 def _columns(store: Store, packed: Sequence[int], telling: Telling, *, exactly: bool) -> list[str]:
     """Return which calls are packed otherwise than they are; what is packed is regenerated where calls are written.
 
-    They are compared `exactly` where rows are damaged, or where it is not proved that they are the same.
+    They are compared `exactly` where rows are damaged, or if it is not proved that they are the same.
     """
     from riff_store.arrays.proof import is_as_rows
     from riff_store.arrays.rows import differs

@@ -77,7 +77,7 @@ FEW_EVENTS = 10
 
 
 def panel(sums: Interaction | None) -> dict[str, Any] | None:
-    """Return the figures of sums, `None` where a denominator is 0, and their counts; `None` without any call."""
+    """Return the figures of sums, `None` if a denominator is 0, and their counts; `None` without any call."""
     if sums is None or not sums.calls:
         return None
     return {

@@ -1,4 +1,4 @@
-"""Hold a mean with the number of values behind it and its interval.
+"""Define a mean with the number of values behind it and its interval.
 
 Sums are whole numbers of billionths, so a mean is the same in whatever order rows came in.
 """
@@ -29,7 +29,7 @@ GUARD_ERRORS = 0.5
 
 
 class Measure(NamedTuple):
-    """Hold sums of `n` measured values: `total` in billionths, `squares` in plain units.
+    """Describe sums of `n` measured values: `total` in billionths, `squares` in plain units.
 
     `rate` shows that the values are 0 or `scale`, so that their share is a rate.
     """
@@ -46,7 +46,7 @@ class Measure(NamedTuple):
         return self.total / (UNIT * self.n) if self.n else None
 
     def interval(self) -> tuple[float, float] | None:
-        """Return the 95 % interval: Wilson for rates, Student's t for means; `None` where it has no meaning."""
+        """Return the 95 % interval: Wilson for rates, Student's t for means; `None` if it has no meaning."""
         if self.n == 0:
             return None
         if self.rate:
@@ -88,7 +88,7 @@ class PooledMeasure(NamedTuple):
         return self.total / UNIT / self.events if self.events else None
 
     def interval(self) -> tuple[float, float] | None:
-        """Return the 95 % interval: Student's t by the delta method, over calls; `None` where calls do not vary."""
+        """Return the 95 % interval: Student's t by the delta method, over calls; `None` if calls do not vary."""
         if self.n < 2 or not self.events or not self.spread:
             return None
         figure = self.total / UNIT / self.events
@@ -166,7 +166,7 @@ def percentile(ranked: Sequence[float], share: float) -> float:
 
 
 def mean(measures: Mapping[str, Measure], metric: str) -> float | None:
-    """Return a cell's mean, `None` where it was not measured."""
+    """Return a cell's mean, `None` if it was not measured."""
     found = measures.get(metric)
     return None if found is None else found.mean
 

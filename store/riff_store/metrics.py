@@ -40,7 +40,7 @@ class Metric(NamedTuple):
 
     `key` is its name in filters and data, `aliases` represent it in filters, `title` heads its column and `short` does
     if there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in Markdown.
-    `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
+    `bounds` are the ends of its scale in its `unit`; `better` is `None` if neither way is the good one.
 
     A rate counts the calls whose aspect `rate_of` is at the top of its scale. `of_call` names what the store keeps of
     each call for a figure that is not an aspect, so that it can be compared; a figure that is `pooled` is not a mean

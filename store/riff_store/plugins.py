@@ -39,7 +39,7 @@ def load_plugins(
 
 
 def name_refusal(word: str, names: Sequence[str], taken: Iterable[str]) -> str:
-    """Return why the names of a plug-in cannot be used, an empty text where they can; `word` is what they are."""
+    """Return why the names of a plug-in cannot be used, an empty text if they can; `word` is what they are."""
     for name in names:
         if not _PLAIN_NAME.fullmatch(name):
             return f"the {word} {name!a} is not plain: lower-case letters and digits, joined by -"

@@ -33,7 +33,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 
 class Candidate(NamedTuple):
-    """Describe a call that can be drawn; `failed_in` is the state that is blamed, `None` where it did not fail."""
+    """Describe a call that can be drawn; `failed_in` is the state that is blamed, `None` if it did not fail."""
 
     names: CallNames
     failed_in: str | None = None

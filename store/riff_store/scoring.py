@@ -55,7 +55,7 @@ def succeeded(served: bool | None, correctness: float | None, completion: float 
 
 
 class Blend(NamedTuple):
-    """Hold operability without humanness: weighted scores, their weights, and the cap of the result."""
+    """Describe operability without humanness: weighted scores, their weights, and the cap of the result."""
 
     scores: float
     weight: float
@@ -65,7 +65,7 @@ class Blend(NamedTuple):
 def computed_blend(
     correctness: float | None, completion: float | None, errors: float | None, latency_p95: float | None
 ) -> Blend | None:
-    """Blend the part of operability that no judge has a say in, so that judges can be added one by one."""
+    """Blend the part of operability that is without judges, so that judges can be added one by one."""
     if correctness is None:
         return None
     weight = WEIGHTS["correctness"]

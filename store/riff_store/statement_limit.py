@@ -1,6 +1,6 @@
 """Bound what one statement on a store in a file may take, for a file can be made so that a statement never ends.
 
-The pages of a table may lead back to each other. What honest statements take grows with the store: those of the doctor,
+The pages of a table may lead back to each other. Honest statements take more in a larger store: those of the doctor,
 which read most of it, take 0.7 steps of SQLite's machine for each byte of the file.
 """
 
@@ -47,7 +47,7 @@ class StatementLimit:
         self._steps = 0
 
     def step(self) -> bool:
-        """Count another so many steps; say if these are too many."""
+        """Count another so many steps; report whether these are too many."""
         self._steps += STEPS_AT_ONCE
         # The file grows while it is written.
         return self._steps > STEPS_AT_ONCE + _steps_per_byte * self._size()

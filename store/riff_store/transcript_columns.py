@@ -29,7 +29,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class EventColumns(NamedTuple):
-    """Describe the letters of events, their times, and what else those of each kind say, in the order of `EVENTS`."""
+    """Describe the letters of events, their times, and what else those of each kind have, in the order of `EVENTS`."""
 
     letters: Sequence[str] = ()
     times: Sequence[float | None] = ()

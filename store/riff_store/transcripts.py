@@ -74,7 +74,7 @@ def parsed(text: bytes) -> dict[str, Any]:
 def unpack_transcript(
     body: bytes, largest: int = LARGEST, dictionary: zstandard.ZstdCompressionDict | None = None
 ) -> bytes:
-    """Return the text of a zstd-compressed transcript; raises `ValueError` where it is damaged or too large.
+    """Return the text of a zstd-compressed transcript; raises `ValueError` if it is damaged or too large.
 
     What the frame reports of its own size is not believed, so no more than `largest` is ever held.
     """

@@ -35,8 +35,8 @@ class Field(NamedTuple):
     """Describe a word that a filter knows.
 
     `level` shows what has it: a call, a state's row of a call, or nothing but the rows of some view. A field that
-    `spreads` holds a value for each of several names (a judge's mean for each judge): bare it speaks of any of them,
-    with a suffix (`humanness.codex`) of one. A `share` of 0 to 1 can be written in percent.
+    `spreads` has a value for each of several names (a judge's mean for each judge): bare it speaks of any of them, with
+    a suffix (`humanness.codex`) of one. A `share` of 0 to 1 can be written in percent.
     """
 
     name: str
@@ -226,7 +226,7 @@ def share_of_flag(flag: str) -> Field | None:
 
 
 def flag_of_share(name: str) -> str:
-    """Return the flag of a call whose share a field has, an empty text where it has none."""
+    """Return the flag of a call whose share a field has, an empty text if it has none."""
     metric = metrics.OF_CALLS.get(name)
     return metric.rate_of if metric is not None and FIELDS[metric.rate_of or name].kind == "flag" else ""
 

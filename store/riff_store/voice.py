@@ -1,4 +1,4 @@
-"""Hold what is kept of a voice call with its transcript: who spoke when, what was meant and what was heard.
+"""Define what is kept of a voice call with its transcript: who spoke when, what was meant and what was heard.
 
 Ingest writes it into the kept transcript under the key `voice`, views read it. Times are seconds since the call
 started, latencies seconds.
@@ -34,7 +34,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class VoiceTurn(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Describe what a turn held; turn 0 is the greeting. A text is `None` where that side knew none.
+    """Describe a turn; turn 0 is the greeting. A text is `None` if that side knew none.
 
     `latency` is from the caller's last sound to the agent's first, below zero if the agent barged in. `score` (0 to 1)
     and `reason` are those of turn-taking, with `evidence` by name.
@@ -58,9 +58,9 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Describe what happened beside the words, from `start` to `end`, by the `caller` or the `agent`.
 
     Of `SOUNDS` a `lone` one was heard while the caller did not speak, and one `over` the agent while that did. An
-    `interruption` is by the side that broke in; a `response` (or that there was none) stands where the caller's turn
-    ended. Who `gave_way` stopped for the other side, what is `truncated` was cut off by the agent's provider. In a
-    `silence` neither side speaks; `NOISES` are of the line.
+    `interruption` is by the side that broke in; a `response` (or that there was none) is where the caller's turn ended.
+    Who `gave_way` stopped for the other side, what is `truncated` was cut off by the agent's provider. In a `silence`
+    neither side speaks; `NOISES` are of the line.
 
     `correct` shows whether the agent did as it should, `None` if nobody judges that; `seconds` is how long it took to
     answer or to yield, of the agent's interruptions how long both spoke.
@@ -106,7 +106,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
     """Describe a voice call; `pipeline` is `cascade`, `audio_llm` or `s2s`.
 
-    `unmeasured` says of metrics by their keys why they are not measured. Sources with a record of who spoke when, tick
+    `unmeasured` gives, by the keys of metrics, why they are not measured. Sources with a record of who spoke when, tick
     by tick, have `marks`, in the order of time, the `conditions` of the call (its line, the noise behind it), and how
     many runs of the caller's speech in a row were `unanswered` at most.
     """
@@ -128,7 +128,7 @@ class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def voice_of(document: Mapping[str, Any] | None) -> Voice | None:
-    """Return what a kept transcript has of voice; `None` where it has none, or none that can be understood."""
+    """Return what a kept transcript has of voice; `None` if it has none, or none that can be understood."""
     found = document.get(KEY) if document else None
     if found is None:
         return None

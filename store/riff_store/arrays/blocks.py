@@ -1,6 +1,6 @@
 """Read columns block by block: packed ones if there are, else the rows, in the order of the calls' keys.
 
-A block is a few row groups, so that what looks at all calls holds but a part of them at a time. Read within one
+A block is a few row groups, so that what looks at all calls keeps only a part of them in memory. Read within one
 snapshot of the store, since each column is asked for by itself.
 """
 
@@ -31,7 +31,7 @@ _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_gr
 
 
 class _Span(NamedTuple):
-    """Keep a range of keys, and what reads the rows of its calls, `None` where they are a row group that is packed."""
+    """Keep a range of keys, and what reads the rows of its calls, `None` if they are a row group that is packed."""
 
     group: int
     """The first row group of the range."""
@@ -43,7 +43,7 @@ class _Span(NamedTuple):
 def blocks(store: Store, ahead: Sequence[str] = ()) -> Sequence[Block]:
     """Return the blocks of a store that have calls, the same ones within a snapshot.
 
-    Those columns of calls that are named are read `ahead` where they are not packed.
+    Those columns of calls that are named are read `ahead` if they are not packed.
     """
     found = store.once(blocks, lambda: list(_blocks(store, ahead)))
     for block in found if ahead else ():
@@ -95,13 +95,13 @@ class Block:
         return self._read(CALL_IDS, decode_keys, lambda calls: _keys(calls.ids()))
 
     def read_ahead(self, names: Sequence[str]) -> None:
-        """Read some columns of calls and all scores at once where they are not packed: one by one takes longer."""
+        """Read some columns of calls and all scores at once if they are not packed: one by one takes longer."""
         for span in self._spans:
             if span.rows is not None:
                 span.rows.read_ahead(names)
 
     def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
-        """Read some columns of rows of calls at once where it is not packed: one by one takes longer."""
+        """Read some columns of rows of calls at once if it is not packed: one by one takes longer."""
         for span in self._spans:
             if span.rows is not None:
                 span.rows.read_ahead_of(kind, names)
@@ -117,7 +117,7 @@ class Block:
         return self._read(f"call.{name}", decode_keys, lambda calls: _keys(calls.figures(name)), at)
 
     def scores(self, aspect: int, judge: int, at: Places | None = None) -> Floats:
-        """Return a judge's scores of calls; nan is not scored, and `UNSCORED` where the judge was asked."""
+        """Return a judge's scores of calls; nan is not scored, and `UNSCORED` if the judge was asked."""
 
         def from_rows(calls: UnpackedCalls) -> Floats:
             return rows.placed_scores(_keys(calls.ids()), *calls.scores(aspect, judge))

@@ -68,7 +68,7 @@ def encode(values: Floats) -> bytes:
 def joined(chunks: Sequence[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
     """Join the chunks of a column that are packed alike and are side by side; each has its body and its rows.
 
-    Raises `StoreError` where one claims to have more rows than any can: those that are all alike take no room.
+    Raises `StoreError` if one claims to have more rows than any can: those that are all alike take no room.
     """
     if any(not 0 <= n <= MOST_ROWS for _, n in chunks):
         raise StoreError(*DAMAGED)
@@ -121,7 +121,7 @@ def decode_keys(body: bytes, n: int, rows: Places | None = None) -> NDArray[np.i
 
 
 class _Packed(NamedTuple):
-    """Hold `size` rows of a column that was opened; `payload` is `None` where all rows are alike."""
+    """Describe `size` rows of a column that was opened; `payload` is `None` if all rows are alike."""
 
     size: int
     form: int

@@ -72,7 +72,7 @@ class CallsInScope:
         return found
 
     def places_of_states(self) -> dict[int, float | None]:
-        """Return at which place failed calls first come to each state on average, `None` where no place is known."""
+        """Return at which place failed calls first come to each state on average, `None` if no place is known."""
         rows, known, sums = (np.zeros(0, np.int64) for _ in range(3))
         for block, chosen in self._chosen:
             block.read_ahead_of("state", _PLACED)
@@ -121,13 +121,13 @@ class FailedCalls:
         return self._known[name]
 
     def lengths(self) -> list[Floats]:
-        """Return how many turns and seconds the calls took, infinity where that is not measured."""
+        """Return how many turns and seconds the calls took, infinity if that is not measured."""
         turns = [block.scores(self._turns, COMPUTED_JUDGE, calls) for block, _, calls in self._parts if self._turns]
         seconds = [block.figures("duration_s", calls) for block, _, calls in self._parts]
         return [_length(turns) if turns else np.full(len(self), np.inf), _length(seconds)]
 
     def _with_marks(self, name: str) -> Keys:
-        """Read a column, with what people marked in place of what events tell."""
+        """Read a column, with what people marked in place of what events show."""
         if name == "code":
             column = np.zeros(len(self), np.int64)
         elif name in _OF_GROUPS:
@@ -160,7 +160,7 @@ class FailedCalls:
 
 
 class FailureGroups:
-    """Hold groups of failed calls: their keys, how many calls there are, and what they are told by."""
+    """Keep groups of failed calls: their keys, how many calls there are, and what they are told by."""
 
     def __init__(self, failed: FailedCalls, names: Sequence[str]) -> None:
         self._failed = failed

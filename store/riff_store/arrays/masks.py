@@ -1,4 +1,4 @@
-"""Find which calls, and which of their rows, a filter holds of: what `Scope` makes conditions of, on arrays.
+"""Find the calls, and those of their rows, to which a filter applies: what `Scope` makes conditions of, on arrays.
 
 What no column holds, such as texts and steps, is asked of the store for each term by itself.
 """
@@ -49,7 +49,7 @@ class Masks:
         self._searched: set[Predicate] = set()
 
     def calls(self, predicate: Predicate | None, block: Block) -> Flags:
-        """Return of which calls a filter holds; terms about states speak of any row of a call."""
+        """Return to which calls a filter applies; terms about states speak of any row of a call."""
         if predicate is None:
             return np.ones(block.n, np.bool_)
         self._search(predicate)
@@ -61,7 +61,7 @@ class Masks:
             self.known.search(predicate)
 
     def counting(self, predicate: Predicate | None, block: Block) -> Flags:
-        """Return of which calls a filter holds that are not errored."""
+        """Return to which calls that are not errored a filter applies."""
         chosen = self.calls(predicate, block)
         return chosen & ~self.calls(_ERRORED, block) if chosen.any() else chosen
 
@@ -75,14 +75,14 @@ class Masks:
         return rows, calls[rows]
 
     def rows(self, predicate: Predicate | None, block: Block) -> Flags:
-        """Return of which rows of states a filter holds; what it reports of calls speaks of theirs."""
+        """Return to which rows of states a filter applies; what it reports of calls speaks of theirs."""
         if predicate is None:
             return np.ones(block.calls_of("state").size, np.bool_)
         self._search(predicate)
         return _OfRows(self, block).of(predicate)
 
     def held(self, asked: Asked, block: Block, evaluate: Callable[[Asked], Flags]) -> Flags:
-        """Return what was evaluated for a block before, as far as it is held still."""
+        """Return what was evaluated for a block before, as far as it is kept still."""
         of_blocks = self._flags.setdefault(asked, {})
         self._flags.move_to_end(asked)
         if len(self._flags) > _HELD:
@@ -103,7 +103,7 @@ class Masks:
         return found
 
     def asked(self, term: Term) -> Keys:
-        """Return the keys of the calls that a term holds on, which the store is asked about once."""
+        """Return the keys of the calls to which a term applies; the store is asked once."""
         if term not in self._found:
             call = m.Conversation
             condition = Scope(self.known.store, known=self.known).condition(term)
@@ -112,7 +112,7 @@ class Masks:
         return self._found[term]
 
     def stepped(self, name: str, term: Term, block: Block) -> Flags:
-        """Return from which rows of states a call took a step that is as a term says, or to which."""
+        """Return from which rows of states a call took a step that is as a term asks, or to which."""
         if term.operator == "missing":
             return block.figures_of("state", "revisit") + 1 > steps_of_rows(block, name)
         if term.operator == "!=":
@@ -174,7 +174,7 @@ class _OfCalls(_Flags, CallTerms[Flags]):
 
     def term(self, term: Term) -> Flags:
         if term.field in SAID_FIELDS:
-            # More calls hold it once another filter has had more of them searched.
+            # More calls contain it once another filter has had more of them searched.
             return super().term(term)
         return self._masks.held(term, self._block, super().term)
 
@@ -238,7 +238,7 @@ class _OfCalls(_Flags, CallTerms[Flags]):
         return self._asked(term)
 
     def _asked(self, term: Term) -> Flags:
-        """Return of which calls a term holds that the store is asked about."""
+        """Return to which calls a term applies that the store is asked about."""
         keys, ids = self._masks.asked(term), self._block.ids
         start, end = np.searchsorted(keys, (ids[0], ids[-1] + 1))
         found = np.zeros(self._block.n, np.bool_)

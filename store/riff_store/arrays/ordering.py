@@ -77,7 +77,7 @@ class SortedCalls(Sequence[int]):
         self._begins: NDArray[np.intp] = np.concatenate(([0], np.flatnonzero(differs) + 1, [placed.size]))
 
     def place_of(self, key: int) -> int | None:
-        """Return where a call is, `None` where it is not listed."""
+        """Return where a call is, `None` if it is not listed."""
         found = np.flatnonzero(self._ids == key)
         if not found.size:
             return None

@@ -1,4 +1,4 @@
-"""Prove quickly that what is packed, and what is summed, is what the rows say.
+"""Prove quickly that what is packed, and what is summed, equals the rows.
 
 The engine adds up, in one statement for each table and row group, what every column of every row adds; the same is
 added up of what is packed. Factors are drawn again each time, so that no store can be made for its sums to be alike. A

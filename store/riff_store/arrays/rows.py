@@ -52,7 +52,7 @@ def outcome_visits(ask: Ask, states: Iterable[int], calls: NDArray[np.int64]) ->
 
 
 def placed_scores(calls: NDArray[Any], keys: Floats, values: Floats) -> Floats:
-    """Return scores at the places of their calls, `UNSCORED` where a judge gave none and nan where it was not asked."""
+    """Return scores at the places of their calls, `UNSCORED` if a judge gave none and nan if it was not asked."""
     found = np.full(calls.size, np.nan)
     found[np.searchsorted(calls, keys)] = np.where(np.isnan(values), UNSCORED, values)
     return found
@@ -83,7 +83,7 @@ _NO_SCORES = np.empty(0), np.empty(0)
 class UnpackedCalls:
     """Read columns of the calls of a range of keys, and of their rows; nan is null.
 
-    With `at_once` all columns are read with the first of a kind, and held: of few calls that takes as long as one does.
+    With `at_once` all columns are read with the first of a kind, and kept: of few calls that takes as long as one does.
     """
 
     def __init__(self, ask: Ask, first: int, last: int, *, at_once: bool) -> None:
@@ -95,13 +95,13 @@ class UnpackedCalls:
         self._scores: dict[tuple[int, int], tuple[Floats, Floats]] | None = None
 
     def read_ahead(self, names: Sequence[str]) -> None:
-        """Read some columns of calls and all scores at once, and hold them: one by one takes longer."""
+        """Read some columns of calls and all scores at once, and keep them: one by one takes longer."""
         if not all(name in self._calls for name in (_ID, *names)):
             self._calls = self._columns_of_calls(names)
         self._held_scores()
 
     def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
-        """Read some columns of rows of the calls at once, and hold them."""
+        """Read some columns of rows of the calls at once, and keep them."""
         if not all(name in self._rows.get(kind, ()) for name in names):
             self._rows[kind] = self._columns_of(kind, tuple(ROWS_OF_CALLS[kind][0]) if self._at_once else names)
 

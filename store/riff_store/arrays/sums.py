@@ -1,7 +1,7 @@
 """Sum calls, scores, states and steps of calls that a filter leaves, as the statements of `queries.sums` do.
 
 Each function returns the rows that such a statement would: the keys that are grouped by, then the sums, which are
-reduced as `models.sums` says of each.
+reduced as `models.sums` defines for each.
 """
 
 from __future__ import annotations

@@ -83,13 +83,13 @@ class Engine(ABC):
 
     @abstractmethod
     def migrate(self) -> Path | None:
-        """Bring an older store to the present schema; return where a copy of it as it was lies, if there is one."""
+        """Bring an older store to the present schema; return where a copy of it as it was is, if there is one."""
 
     @abstractmethod
     def open(self, *, write: bool) -> None:
         """Open the store, and see that it is made as a store is; nothing that somebody put into it is run.
 
-        Raises `StoreReadOnly` where it is to be written and cannot be, `NotAStore` where it has what no store has.
+        Raises `StoreReadOnly` if it is to be written and cannot be, `NotAStore` where it has what no store has.
         """
 
     @abstractmethod
@@ -146,7 +146,7 @@ class Engine(ABC):
 
     @abstractmethod
     def stream(self, statement: str, at_once: int) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a statement without holding more than so many; call it inside a transaction."""
+        """Yield the rows of a statement, at most so many in memory; call it inside a transaction."""
 
     @abstractmethod
     def settle(self) -> None:
@@ -161,7 +161,7 @@ class Engine(ABC):
 
     @abstractmethod
     def discard_if(self, statement: str) -> bool:
-        """Delete the store where a statement returns no row, while nobody else uses it; say whether it was so."""
+        """Delete the store where a statement returns no row, while nobody else uses it; report whether it was so."""
 
     @abstractmethod
     def wait_at_most(self, seconds: float) -> None:
@@ -176,7 +176,7 @@ class Engine(ABC):
         """Return what differs once another process has written, without waiting for a writer unless `wait` is true."""
 
     def tell(self, written: WriteNotice) -> None:  # noqa: B027  # not every kind of store can
-        """Tell those who listen, once the transaction that was begun is committed, what it wrote."""
+        """Notify listeners of what the current transaction wrote, once it is committed."""
 
     def listen(self) -> None:  # noqa: B027  # as above
         """Begin to receive what others write."""
@@ -203,11 +203,11 @@ class Engine(ABC):
 
     @abstractmethod
     def strange_values(self) -> dict[str, int]:
-        """Return how many rows of each table hold what no column of its kind does: text for a number, or no number."""
+        """Return how many rows of each table have what no column of its kind may: text for a number, or no number."""
 
     @abstractmethod
     def error_of(self, error: Exception) -> StoreError | None:
-        """Return the store error behind an error, `None` where it is something else."""
+        """Return the store error behind an error, `None` if it is something else."""
 
     def missing(self) -> StoreMissing:
         """Return the error that there is no store at the place, and how to make one."""

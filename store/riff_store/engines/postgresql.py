@@ -1,4 +1,4 @@
-"""Keep a store in a schema of a PostgreSQL database, which a table in it says.
+"""Keep a store in a schema of a PostgreSQL database; a table in it names it as such.
 
 What is not a store is named as such and never written to. Writers take turns by a lock of the store that lasts as long
 as their transaction, as those of a file do, so that keys, sums and verdicts come from what is there.
@@ -83,7 +83,7 @@ class PostgresqlEngine(Engine):
         return bool(self._relations())
 
     def create(self) -> None:
-        """Make the schema where it is not there, and the tables of an empty store in it; another creator may win."""
+        """Make the schema if it is not there, and the tables of an empty store in it; another creator may win."""
         connection = self.connection
         with self._locked():
             if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (self._schema,)).fetchone():
@@ -238,7 +238,7 @@ class PostgresqlEngine(Engine):
         self.connection.execute("SELECT pg_notify(?, ?)", (CHANNEL, message))
 
     def listen(self) -> None:
-        # A server that only follows another one tells nothing.
+        # A server that only follows another one announces nothing.
         with suppress(psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.ReadOnlySqlTransaction):
             self.connection.execute(f"LISTEN {CHANNEL}")
             self._listens_to = self._header("id")

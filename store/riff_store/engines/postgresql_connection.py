@@ -286,7 +286,7 @@ _BY_MESSAGE: tuple[tuple[str, _Meaning], ...] = (
 
 
 def meaning_of(error: psycopg.Error) -> _Meaning | None:
-    """Return what an error of PostgreSQL means: the kind of the store error, what it says, and a hint."""
+    """Return what an error of PostgreSQL means: the kind of the store error, its message, and a hint."""
     code = error.sqlstate
     if code is not None:
         return next((_BY_CODE[code[:length]] for length in (5, 3, 2) if code[:length] in _BY_CODE), None)

@@ -91,7 +91,7 @@ def insert_statement(model: type[pw.Model], rows: int = 1) -> str:
 
 
 def connect(address: str, *, uri: bool = False) -> SqliteConnection:
-    """Return a connection that begins transactions only when it is told to, and can be used by any thread."""
+    """Return a connection that begins transactions only on request, and can be used by any thread."""
     return sqlite3.connect(
         address,
         uri=uri,

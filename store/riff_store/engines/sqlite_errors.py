@@ -46,7 +46,7 @@ _BY_MESSAGE: tuple[tuple[str, type[StoreError], str, str], ...] = (
 
 
 def store_error_of(error: Exception, location: str) -> StoreError | None:
-    """Return the store error behind an error of the engine, or `None` where it is something else."""
+    """Return the store error behind an error of the engine, or `None` if it is something else."""
     found = list(causes(error))
     for cause in found:
         if isinstance(cause, StoreError):

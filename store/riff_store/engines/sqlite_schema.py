@@ -1,4 +1,4 @@
-"""Check that a store in SQLite holds the tables and indexes of its schema, and nothing else.
+"""Check that a store in SQLite has the tables and indexes of its schema, and nothing else.
 
 A store is a file that people send each other, and what else a schema can contain is run as soon as somebody reads: a
 view in the place of a table, a trigger, a column or an index that is an expression.
@@ -51,7 +51,7 @@ _Object = tuple[str, str, str, str | None]
 
 
 def check_schema(connection: sqlite3.Connection, location: str) -> None:
-    """Raise `NotAStore` where a store has anything but the tables and indexes of the present schema."""
+    """Raise `NotAStore` if a store has anything but the tables and indexes of the present schema."""
     objects = _objects(connection)
     if digest(objects) in KNOWN:
         return
@@ -63,7 +63,7 @@ def check_schema(connection: sqlite3.Connection, location: str) -> None:
 
 
 def check_plain(connection: sqlite3.Connection, location: str) -> None:
-    """Raise `NotAStore` where a store of any schema holds what may run something."""
+    """Raise `NotAStore` if a store of any schema contains what may run something."""
     _refuse(next(_strange(_objects(connection)), None), location)
 
 
@@ -82,13 +82,13 @@ def _refuse(problem: str | None, location: str) -> None:
 
 
 def digest(objects: Sequence[_Object]) -> str:
-    """Return what tells apart what two stores have, in whatever order it was made."""
+    """Return what distinguishes what two stores have, in whatever order it was made."""
     held = repr(sorted(objects, key=lambda each: each[:2])).encode("utf-8", "surrogatepass")
     return str(sha256(held).hexdigest()[:32])
 
 
 def strange_values(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return how many rows of each table hold a value of another kind than its column, or one that is infinite."""
+    """Return how many rows of each table have a value of another kind than its column, or one that is infinite."""
     found = {}
     for model in models.ALL:
         table, fields = model._meta.table_name, model._meta.sorted_fields
@@ -177,7 +177,7 @@ def _described_index(connection: sqlite3.Connection, name: str) -> tuple[Any, ..
 
 
 def _made() -> sqlite3.Connection:
-    """Return an empty store, held in memory."""
+    """Return an empty store in memory."""
     database = pw.SqliteDatabase(":memory:")
     create_tables(database)
     connection: sqlite3.Connection = database.connection()

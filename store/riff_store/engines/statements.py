@@ -1,6 +1,6 @@
 """Spell statements, which are written as SQLite understands them, for PostgreSQL.
 
-Only what is in the store's own statements is known here: it is no translator of SQL.
+Only what is in the store's own statements is known here: it does not translate SQL.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Filters: what they say, the one way to walk them, and what each of their terms asks of calls."""
+"""Filters: their meaning, the one way to walk them, and what each of their terms asks of calls."""

@@ -58,7 +58,7 @@ class Known:
         return names_of(self.store, DIMENSIONS[dimension])
 
     def keys(self, dimension: str, term: Term) -> frozenset[int]:
-        """Return the keys of a dimension whose names are as a term says."""
+        """Return the keys of a dimension whose names are as a term asks."""
         if (dimension, term) not in self._held:
             if term.operator == "=" and isinstance(term.value, str):
                 # Filters name most rows that they choose, one by one.
@@ -69,12 +69,12 @@ class Known:
         return self._held[dimension, term]
 
     def beginnings(self, term: Term) -> frozenset[int]:
-        """Return the keys of the paths whose route begins as a term says."""
+        """Return the keys of the paths whose route begins as a term asks."""
         routes = self.names("route").items()
         return frozenset(key for key, route in routes if satisfies(term, None if route is None else beginnings(route)))
 
     def touching(self, name: str, term: Term) -> frozenset[int]:
-        """Return the keys of what calls touched of which any is as a term says."""
+        """Return the keys of what calls touched of which any is as a term asks."""
         if (name, term) not in self._held:
             found = touched(self.store, name).items()
             self._held[name, term] = frozenset(key for key, names in found if satisfies(term, names))
@@ -100,7 +100,7 @@ class Known:
         return marks(self.store)
 
     def tools(self, term: Term) -> Iterator[tuple[frozenset[int], frozenset[int] | None]]:
-        """Yield the keys of tools that are as a term says, and of the states where it says `STATE/TOOL`: 0 for none."""
+        """Yield the keys of tools that are as a term asks, and of the states where it says `STATE/TOOL`: 0 for none."""
         yield self.keys("tool", term), None
         text = str(term.value)
         for at in range(len(text)) if term.operator in ("=", "contains") else ():
@@ -130,7 +130,7 @@ class Known:
 
 
 class CallTerms(Walker[Found]):
-    """Walk a filter of calls. Subclasses say how calls are asked what all terms come down to."""
+    """Walk a filter of calls. Subclasses define how calls are asked what all terms come down to."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
@@ -200,7 +200,7 @@ class CallTerms(Walker[Found]):
         return self.either([asked, self.one_of(people)]) if people else asked
 
     def _noted(self, name: str, term: Term) -> Found:
-        """Return where people wrote on a call as a term says."""
+        """Return where people wrote on a call as a term asks."""
         notes = self.known.notes
         if name == "noted":
             found = self.one_of(notes)
@@ -211,7 +211,7 @@ class CallTerms(Walker[Found]):
         return some(term, lambda wanted: self.one_of({key for key, it in given.items() if satisfies(wanted, it)}))
 
     def _failed(self, name: str, term: Term) -> Found:
-        """Return where a call first went wrong as a term says; what a person marked counts before what events tell."""
+        """Return where a call first went wrong as a term asks; what a person marked counts before what events show."""
         found = self._failed_as(name, term)
         if not (marked := self.known.marks):
             return found
@@ -220,7 +220,7 @@ class CallTerms(Walker[Found]):
         return self.either([held, self.both([self.negated(self.one_of(marked)), found])])
 
     def _failed_as(self, name: str, term: Term) -> Found:
-        """Return the same of what events and steps tell, which only calls have that were not served."""
+        """Return the same of what events and steps show, which only calls have that were not served."""
         if term.operator in ("missing", "measured"):
             found = self.failed(name, None, or_none=name in SPELLED or name in UNNAMED)
             return self.negated(found) if term.operator == "missing" else found
@@ -240,11 +240,11 @@ class CallTerms(Walker[Found]):
 
     @abstractmethod
     def figure(self, name: str, term: Term) -> Found:
-        """Return where a figure of a call, or of a row of its states, is as a term says."""
+        """Return where a figure of a call, or of a row of its states, is as a term asks."""
 
     @abstractmethod
     def scored(self, term: Term, aspects: Collection[int], judges: Collection[int]) -> Found:
-        """Return where any of some judges gave an aspect a score that is as a term says."""
+        """Return where any of some judges gave an aspect a score that is as a term asks."""
 
     @abstractmethod
     def asked(self, judges: Collection[int]) -> Found:
@@ -252,24 +252,24 @@ class CallTerms(Walker[Found]):
 
     @abstractmethod
     def failed(self, name: str, found: Iterable[int | str] | None, *, or_none: bool) -> Found:
-        """Return where a call was not served and what `name` says of that is one of some, any but none, or none."""
+        """Return where a call was not served and the value of `name` there is one of some, any but none, or none."""
 
     @abstractmethod
     def of_tools(self, name: str, term: Term) -> Found:
-        """Return where a tool that was called, or a call of which failed, is as a term says."""
+        """Return where a tool that was called, or a call of which failed, is as a term asks."""
 
     @abstractmethod
     def of_steps(self, name: str, term: Term) -> Found:
-        """Return where steps of a call's task are as a term says."""
+        """Return where steps of a call's task are as a term asks."""
 
     @abstractmethod
     def stepped(self, name: str, term: Term) -> Found:
-        """Return where a call took a step from the state of a row, or to it, as a term says; `missing` if none."""
+        """Return where a call took a step from the state of a row, or to it, as a term asks; `missing` if none."""
 
     @abstractmethod
     def conversation(self, term: Term) -> Found:
-        """Return where the id of a call is as a term says."""
+        """Return where the id of a call is as a term asks."""
 
     @abstractmethod
     def pooled(self, figure: Pooled, term: Term) -> Found:
-        """Return where a figure over the events of a call alone is as a term says."""
+        """Return where a figure over the events of a call alone is as a term asks."""

@@ -27,7 +27,7 @@ def figure_of_call(row: Any, figure: Pooled) -> Condition:
 
 
 def exists(table: Any, condition: Condition) -> Condition:
-    """Match where a table has a row of which a condition holds."""
+    """Match where a table has a row for which a condition is true."""
     return pw.fn.EXISTS(table.select(pw.SQL("1")).where(condition))
 
 

@@ -20,7 +20,7 @@ Key = TypeVar("Key")
 
 
 class Dimension(NamedTuple):
-    """Describe a name of a call: the key column that fact tables have, and the column that holds the text."""
+    """Describe a name of a call: the key column that fact tables have, and the column with the text."""
 
     key: str
     table: type[pw.Model]
@@ -121,7 +121,7 @@ class Grouping:
 
 
 def judges_shown(store: Store) -> dict[int, str]:
-    """Return the displayed name of each judge, with as much of its model and its prompt's hash as tells it apart.
+    """Return the displayed name of each judge, with as much of its model and its prompt's hash as distinguishes it.
 
     Versions of a prompt are `name#hash`, models behind one name `name@model`, and `name@model#hash` where neither
     suffices. No two are shown alike, whatever a judge calls itself.
@@ -186,7 +186,7 @@ def judge_names(store: Store) -> dict[int, str]:
 
 
 def _no_person(name: str) -> str:
-    """Return the name of a judge that is no person: one that is called as if it were gets a `#` before it."""
+    """Return the name of a judge that is not a person: one that is called as if it were gets a `#` before it."""
     return f"#{name}" if name.startswith(PERSON) else name
 
 
@@ -199,7 +199,7 @@ def judges_meant(store: Store, name: str | None) -> set[int]:
 
 
 def run_starts(store: Store) -> dict[str, int | None]:
-    """Return the first moment of each run in microseconds since the epoch, `None` where no call has a time."""
+    """Return the first moment of each run in microseconds since the epoch, `None` if no call has a time."""
     cell = m.CallRollup
     rows = store.execute(cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run))
     names = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
@@ -214,5 +214,5 @@ def run_order(store: Store) -> dict[str, int]:
 
 
 def run_branches(store: Store) -> dict[str, str | None]:
-    """Return the branch of each run, `None` where that is not known."""
+    """Return the branch of each run, `None` if that is not known."""
     return dict(store.execute(m.Run.select(m.Run.name, m.Run.branch)))

@@ -31,15 +31,15 @@ class AspectSpreads(NamedTuple):
 
 
 def holds_of(rows: Predicate, found: AspectSpreads, are_named: Callable[[Term], Flags]) -> Flags:
-    """Return of each call whether a filter holds of the dispute on it, if it is one; means what `matches` does.
+    """Return for each call whether a filter applies to the dispute on it, if it is one; means what `matches` does.
 
-    `are_named` says of each call whether a bare word is in its own names.
+    `are_named` shows for each call whether a bare word is in its own names.
     """
     return _Disputes(found, are_named).of(rows)
 
 
 class _Disputes(Walker["Flags"]):
-    """Flag the calls whose disputes are as a filter says."""
+    """Flag the calls whose disputes are as a filter asks."""
 
     def __init__(self, found: AspectSpreads, are_named: Callable[[Term], Flags]) -> None:
         self._found = found
@@ -75,7 +75,7 @@ class _Disputes(Walker["Flags"]):
         return everywhere(satisfies(term, self._found.aspect if field == "aspect" else None), len(spreads.highest))
 
     def _scored(self, term: Term, suffix: str | None) -> Flags:
-        """Return of each call whether any of its scores is as a term says, of one judge's where it has a suffix."""
+        """Return of each call whether any of its scores is as a term asks, of one judge's where it has a suffix."""
         from riff_store.statistics.agreement import everywhere, flagged
 
         given = [

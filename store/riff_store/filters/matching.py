@@ -30,7 +30,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def matches(predicate: Predicate, record: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Return whether a predicate holds for the record of a row; a bare word looks through the fields in `names`."""
+    """Return whether a predicate applies to the record of a row; a bare word looks through the fields in `names`."""
     return compile_predicate(predicate, names)(record)
 
 
@@ -67,7 +67,7 @@ class _Tests(Walker[Test]):
 
 
 def satisfies(term: Term, value: Any) -> bool:
-    """Return whether a value is as the term says; of several values any, and for `!=` all."""
+    """Return whether a value is as the term asks; of several values any, and for `!=` all."""
     values = [one for one in _spread(term, value) if one is not None and one == one]
     if term.operator == "missing":
         return not values

@@ -24,7 +24,7 @@ class Note:
     """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
 
     `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under, `editor` who wrote
-    it as it is where that is not its author.
+    it as it is if that is not its author.
     """
 
     id: str
@@ -43,7 +43,7 @@ def notes_by_call(store: Store, calls: Collection[int] | None = None) -> dict[in
     """Return what counts of what people wrote, by the key of the call, in the order in which it was written.
 
     With `calls` it is that on these alone. A note is of the one call of its name that nothing it reports of run, flow,
-    agent and trial tells apart from it. If there are several it is of none, for nothing shows which was meant.
+    agent and trial distinguishes from it. If there are several it is of none, for nothing shows which was meant.
     """
     if calls is None:
         return _by_call(store, standing(read_notes(store)))
@@ -151,7 +151,7 @@ class Mark(NamedTuple):
     turn: int | None
 
     def told(self, states: Mapping[int, str | None]) -> dict[str, Any]:
-        """Return what a filter and the columns of a call say of it, by their names; `states` names all states."""
+        """Return what a filter and the columns of a call know of it, by their names; `states` names all states."""
         return {
             "last_ok": START if self.last_ok is None else states[self.last_ok],
             "first_failed": states[self.first_failed],

@@ -17,7 +17,7 @@ LONGEST_S = 10
 
 def main() -> None:
     """Answer each line until stdin ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with whoever started it, never before
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the process that started it, never before
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     patterns = [re.compile(text) for text in json.loads(sys.stdin.buffer.readline())]
     for line in sys.stdin.buffer:

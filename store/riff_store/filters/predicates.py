@@ -55,7 +55,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class InState:
-    """Match a call where its part holds for one of the call's states, whatever states the query is about."""
+    """Match a call if its part applies to one of the call's states, whatever states the query is about."""
 
     part: Predicate
 
@@ -64,17 +64,17 @@ Predicate: TypeAlias = Term | Not | And | Or | InState
 
 
 def both(first: Predicate | None, second: Predicate | None) -> Predicate | None:
-    """Join two predicates, each a group of its own; `None` holds everywhere."""
+    """Join two predicates, each a group of its own; `None` applies everywhere."""
     return all_of([part for part in (first, second) if part is not None])
 
 
 def all_of(parts: Sequence[Predicate]) -> Predicate | None:
-    """Join predicates of which all have to hold; `None`, which holds everywhere, if there are none."""
+    """Join predicates that must all apply; `None`, which applies everywhere, if there are none."""
     return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
 def conjuncts(predicate: Predicate | None) -> tuple[Predicate, ...]:
-    """Split a predicate into the parts that have to hold all at once."""
+    """Split a predicate into the parts that must all apply."""
     if predicate is None:
         return ()
     return predicate.parts if isinstance(predicate, And) else (predicate,)
@@ -112,7 +112,7 @@ def is_of_states(term: Term) -> bool:
 
 
 def asks_states(predicate: Predicate) -> bool:
-    """Say if all of a filter speaks of the rows of states; what holds where another does not speaks of calls."""
+    """Return whether all of a filter is about rows of states; what applies where another does not speaks of calls."""
     match predicate:
         case And(parts) | Or(parts):
             return all(asks_states(part) for part in parts)
@@ -149,7 +149,7 @@ def undecided(predicate: Predicate | None) -> Predicate | None:
 
 
 def _bound(predicate: Predicate, *, most: bool) -> Predicate | bool:
-    """Return what holds wherever a filter may hold, or the `least` wherever it does, whatever was said."""
+    """Return what applies wherever a filter may apply, or the `least` wherever it does, whatever was said."""
     match predicate:
         case Not(part):
             found = _bound(part, most=not most)
@@ -205,29 +205,29 @@ class Walker(ABC, Generic[Found]):
 
     @abstractmethod
     def in_state(self, part: Predicate) -> Found:
-        """Return what it is that a part holds for some state of a call."""
+        """Return what a part means for some state of a call."""
 
     def every(self, parts: Sequence[Predicate]) -> Found:
-        """Return what several parts are that all have to hold."""
+        """Return what several parts are together that must all apply."""
         return self.both([self.of(part) for part in parts])
 
     @abstractmethod
     def both(self, found: Sequence[Found]) -> Found:
-        """Join what has to hold at once."""
+        """Join parts that must all apply."""
 
     @abstractmethod
     def either(self, found: Sequence[Found]) -> Found:
-        """Join that of which one has to hold."""
+        """Join parts of which one must apply."""
 
     def negated(self, found: Found) -> Found:
-        """Turn around what holds."""
+        """Turn around what applies."""
         turned: Any = found
         result: Found = ~turned
         return result
 
 
 def some(term: Term, scored: Callable[[Term], Found]) -> Found:
-    """Match where a call has a value as the term says; `!=` where it has values and none is equal.
+    """Match where a call has a value as the term asks; `!=` where it has values and none is equal.
 
     `scored` finds the calls of which a value is so, and is asked neither for `missing` nor for `!=`.
     """

@@ -1,7 +1,7 @@
-"""Search what was said in calls: read the transcripts of those for which that decides whether a filter holds.
+"""Search what was said in calls: read the transcripts of those for which that decides whether a filter applies.
 
-There is no index. A transcript is unpacked, and only where its bytes hold what a text that matches has to hold is it
-read as a document. Which calls were searched for what is kept for as long as nobody writes to the store.
+There is no index. A transcript is unpacked, and it is read as a document only if its bytes contain what a text that
+matches must contain. Which calls were searched for what is kept for as long as nobody writes to the store.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Found:
 
 
 class HeardTerms:
-    """Keep which calls hold the terms that were searched for last."""
+    """Keep which calls contain the terms that were searched for last."""
 
     def __init__(self) -> None:
         self._found: OrderedDict[Term, Found] = OrderedDict()
@@ -186,7 +186,7 @@ def bodies(store: Store, keys: Sequence[int]) -> list[tuple[int, Any, int | None
 
 
 def heard_of(store: Store, predicate: Predicate | None) -> Heard | None:
-    """Return what a filter that was applied searched; `None` where it asks for nothing that was said."""
+    """Return what a filter that was applied searched; `None` if it asks for nothing that was said."""
     if not asks_for_words(predicate):
         return None
     narrowing, found = undecided(predicate), heard_in(store)
@@ -316,7 +316,7 @@ def _spoken(text: bytes) -> tuple[list[str | None], list[str]]:
 
 
 def probe(term: Term) -> Callable[[bytes], bool]:
-    """Return a test of a transcript's bytes that none fails which is as a term says, however it is spelled."""
+    """Return a test of a transcript's bytes that none fails which is as a term asks, however it is spelled."""
     text = str(term.value or "")
     stretches, ignores_case = [text], False
     if term.operator == "matches":
@@ -401,7 +401,7 @@ class Patterns:
     def answers(self) -> list[list[int]]:
         """Return of each question that was sent the places of the texts in which it is found.
 
-        Raises `UsageError` where that takes too long.
+        Raises `UsageError` if that takes too long.
         """
         received = b""
         assert self.process.stdout is not None
@@ -437,7 +437,7 @@ def _never_ending() -> UsageError:
 
 
 class Hits:
-    """Find the turns of calls in which something was said as a term says; `close` it."""
+    """Find the turns of calls in which something was said as a term asks; `close` it."""
 
     def __init__(self, term: Term) -> None:
         self._term = term
@@ -445,7 +445,7 @@ class Hits:
         self._patterns = Patterns([str(term.value)]) if term.operator == "matches" else None
 
     def places(self, turns: Sequence[Turn]) -> list[int]:
-        """Return the places of the turns that are so; raises `UsageError` where a search takes too long."""
+        """Return the places of the turns that are so; raises `UsageError` if a search takes too long."""
         of_side = [place for place, turn in enumerate(turns) if self._role in (None, turn.role)]
         if self._patterns is None:
             return [place for place in of_side if satisfies(self._term, turns[place].text)]

@@ -205,7 +205,7 @@ class CallList(Sequence[int]):
     """Keep the keys of the calls of a filter by run start, run, flow, id, agent and trial; they are read when touched.
 
     Sums tell how many calls a flow has in a run. If they cannot, all calls are counted once that has to be known;
-    `is_counted` says if it is.
+    `is_counted` shows whether it is.
     """
 
     def __init__(self, store: Store, calls: Predicate | None = None) -> None:
@@ -227,7 +227,7 @@ class CallList(Sequence[int]):
         return self._starts[-1]
 
     def settle(self) -> None:
-        """Count the calls, for which those may have to be looked at that the sums do not tell apart."""
+        """Count the calls, for which those may have to be looked at that the sums do not distinguish."""
         if not self.is_counted:
             self._pieces.clear()
             self._ends.clear()
@@ -264,7 +264,7 @@ class CallList(Sequence[int]):
         return end
 
     def place_of(self, key: int) -> int | None:
-        """Return where a call is, `None` where it is not listed."""
+        """Return where a call is, `None` if it is not listed."""
         self.settle()
         call = m.Conversation
         query = call.select(call.run, call.flow, call.name, call.agent, call.trial)

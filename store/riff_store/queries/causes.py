@@ -1,4 +1,4 @@
-"""Group failed calls by what they have in common, and say what stands out in each group."""
+"""Group failed calls by what they have in common, and report what stands out in each group."""
 
 from __future__ import annotations
 

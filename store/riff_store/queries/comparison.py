@@ -123,8 +123,8 @@ class Comparison:
 
     The sides, `flows`, `only_in_a` and `only_in_b` are of the calls that are looked at, `differences` of every flow.
     `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many. `solved` counts
-    the successes in the flows that are looked at, `None` where they are not measured. `errored_a` and `errored_b`
-    count the errored calls of each flow.
+    the successes in the flows that are looked at, `None` if they are not measured. `errored_a` and `errored_b` count
+    the errored calls of each flow.
     """
 
     a: Side
@@ -254,7 +254,7 @@ def _differences(
 def _difference(
     flow: str, kind: ComparedAspect, judge: str | None, of_flow: Compared, allowed: float
 ) -> Difference | None:
-    """Return the difference in one flow, or `None` where neither side measured anything."""
+    """Return the difference in one flow, or `None` if neither side measured anything."""
     first, second, on_pairs, alone = of_flow
     if not len(first) and not len(second):
         return None

@@ -190,7 +190,7 @@ def run_before(store: Store, run: str) -> str | None:
 
 
 def transcript_of_run(store: Store, run: str) -> str | None:
-    """Return the path of the file that a call of a run was read from, `None` where the run has none."""
+    """Return the path of the file that a call of a run was read from, `None` if the run has none."""
     call = m.Conversation
     query = (
         call.select(m.SourceFile.path)

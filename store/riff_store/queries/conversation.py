@@ -22,7 +22,7 @@ from riff_store.transcripts import Transcripts
 class Verdict:
     """Describe one judge's score of one call on one aspect.
 
-    `evidence` are the numbers of the turns that it named, counted from 1; `None` where it shows nothing of turns.
+    `evidence` are the numbers of the turns that it named, counted from 1; `None` if it shows nothing of turns.
     """
 
     aspect: str
@@ -74,7 +74,7 @@ class AskedStep:
 
 @dataclass(frozen=True, slots=True)
 class CallDetail:
-    """Hold all that is known of one call; `document` is the kept transcript as plain JSON values.
+    """Describe all that is known of one call; `document` is the kept transcript as plain JSON values.
 
     `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, expected_steps, errors.
     `interaction` is None if there is no record of who spoke when. `steps` are those of the task, in its order. Where
@@ -99,7 +99,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
 
     `told_by` says flow, agent and trial where several calls go by the name; what is left out takes the first.
 
-    Raises `NotAStore` where its transcript is damaged.
+    Raises `NotAStore` if its transcript is damaged.
     """
     with store.snapshot():
         key = _key(store, run, name, told_by or {})
@@ -231,7 +231,7 @@ def _steps(store: Store, key: int) -> list[AskedStep]:
 
 
 def transcript_of(store: Store, key: int) -> Mapping[str, object] | None:
-    """Return the transcript of a call, `None` where its text was not kept; raises `NotAStore` for a damaged one."""
+    """Return the transcript of a call, `None` if its text was not kept; raises `NotAStore` for a damaged one."""
     kept = m.Transcript
     rows = store.execute(kept.select(kept.body, kept.dictionary).where(kept.conversation == key))
     if not rows:

@@ -88,7 +88,7 @@ class Call:
 
     @property
     def failed(self) -> bool | None:
-        """Return whether it is known to be no success, `None` where that is not known or an integration broke."""
+        """Return whether it is known to be no success, `None` if that is not known or an integration broke."""
         return None if self.errored or self.success is None else not self.success
 
     @property

@@ -32,8 +32,8 @@ FACTORS = ("judge", "agent", "flow", "persona")
 class JudgeOverlap:
     """Describe what judges are compared on: `common` counts the calls that all `compared` ones scored.
 
-    `scored` counts the calls of each judge, `apart` holds each two who scored no call in common: they are not
-    compared. Nor is anybody where the rest has no call in common.
+    `scored` counts the calls of each judge, `apart` has each two who scored no call in common: they are not compared.
+    Nor is anybody where the rest has no call in common.
     """
 
     common: int
@@ -130,7 +130,7 @@ def _corrected(model: LinearModel) -> LinearModel:
 def _with_judges_compared(
     model: LinearModel, observed: Observations, found: Overlap
 ) -> tuple[LinearModel, JudgeOverlap]:
-    """Return the model with judges compared on common calls, where they did not all score the same ones."""
+    """Return the model with judges compared on common calls, if they did not all score the same ones."""
     from riff_store.statistics.linear_model import compare_judges
 
     shown, compared = observed.names_of_judges(), compare_judges(observed, found)
@@ -157,7 +157,7 @@ def _events(
 ) -> tuple[dict[int, Floats], Floats | None]:
     """Return what a figure is of the events of each call (docs/metrics.md, section 16), and how many there are.
 
-    What is summed up of a call does not tell its events apart; so their mean over calls is that of all events.
+    What is summed up of a call does not distinguish its events; so their mean over calls is that of all events.
     """
     if m.COMPUTED_JUDGE not in judges:
         return {}, None

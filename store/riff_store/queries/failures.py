@@ -35,7 +35,7 @@ Failed: TypeAlias = Literal["a", "b", "both"]
 class FailedCall:
     """Describe one side of a pair: the call, its end, and its correctness, or completion if that alone is below 10.
 
-    `score` is `None` where neither is measured; `told_by` is as in `Call`.
+    `score` is `None` if neither is measured; `told_by` is as in `Call`.
     """
 
     run: str
@@ -49,7 +49,7 @@ class FailedCall:
 
 @dataclass(frozen=True, slots=True)
 class FailedPair:
-    """Hold two calls of the same task, of which one or both failed; `persona` is `None` where theirs differ."""
+    """Describe two calls of the same task, of which one or both failed; `persona` is `None` where theirs differ."""
 
     side: Failed
     flow: str
@@ -80,7 +80,7 @@ class Failures:
 def failures(store: Store, a: str, b: str, calls: Predicate | None = None, within: Predicate | None = None) -> Failures:
     """Return the pairs of calls of which A's, B's or both failed.
 
-    A call failed where it is known to be no success. `a`, `b` and `within` are as `sides` takes them; what is counted
+    A call failed if it is known not to be a success. `a`, `b` and `within` are as `sides` takes them; what is counted
     is of the calls within, if it narrows `calls`. Raises `SideError`.
     """
     with store.snapshot():
@@ -174,7 +174,7 @@ class FailureCell:
     """Count the failed calls of a flow with one last good and one first failed state.
 
     `share` is of the flow's failed calls. `taken` are the calls, failed or not, that went from the one state to the
-    other, `None` where that is not a step. `kinds` shows what went wrong in how many.
+    other, `None` if that is not a step. `kinds` shows what went wrong in how many.
     """
 
     flow: str
@@ -204,7 +204,7 @@ class FailureMatrix:
 def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool = True) -> FailureMatrix:
     """Return the cells of every flow in scope, the fullest first (docs/metrics.md, section 15).
 
-    A matrix that is not to be `whole` says of no step how many calls took it, and of no flow which states it has.
+    A matrix that is not to be `whole` shows for no step how many calls took it, and of no flow which states it has.
     """
     from riff_store.arrays.failures import CallsInScope
 
@@ -291,7 +291,7 @@ class FailureShift:
 
 @dataclass(frozen=True, slots=True)
 class FailureShifts:
-    """Hold both sides and the cells of the flows that both called, the surest differences first."""
+    """Describe both sides and the cells of the flows that both called, the surest differences first."""
 
     a: Side
     b: Side

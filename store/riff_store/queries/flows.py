@@ -33,11 +33,11 @@ class FlowCell(NamedTuple):
     `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are seconds. `success` is
     the rate of calls that were correct and complete, `quality` the mean quality of calls, `computed_quality` that
     without judges, `lost` counts the failed calls that ended unserved. `blend` is operability before its caps. `trend`
-    holds success rates. `last_edit` is the flow's last before the latest run of the cell. Of the excluded calls
+    has success rates. `last_edit` is the flow's last before the latest run of the cell. Of the excluded calls
     `caller_failed` are those whose caller failed; `overall` is the success with these counted as they ended, `None` if
     there are none. `interaction` sums how the sides of the calls in `n` shared the line, `interaction_all` adds the
-    excluded ones; both are `None` where no such call has a record of it. Where turns were `typed`, `slow` is not
-    measured and latencies are no flaw.
+    excluded ones; both are `None` if no such call has a record of it. Where turns were `typed`, `slow` is not measured
+    and latencies are no flaw.
     """
 
     keys: Mapping[str, str | None]
@@ -90,9 +90,9 @@ def flow_cells(
 ) -> list[FlowCell]:
     """Return the cells of the flow matrix, the least operable first.
 
-    `judges` chooses the judges that have a mean and count in operability; quality counts all of them. With `trend`
-    each cell carries its success rate in each of the last runs, oldest first, `None` where a run had no such call,
-    with `edits` the last edit of its flow that its latest run contains.
+    `judges` chooses the judges that have a mean and count in operability; quality counts all of them. With `trend` each
+    cell carries its success rate in each of the last runs, oldest first, `None` if a run had no such call, with `edits`
+    the last edit of its flow that its latest run contains.
     """
     with store.snapshot():
         cells = _cells(store, calls, by, judges)
@@ -176,7 +176,7 @@ def _cell(
 
 
 def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
-    """Return the latest run of each cell; one without a time only where it has no other."""
+    """Return the latest run of each cell; one without a time only if it has no other."""
     started = run_starts(store)
     group = Grouping(tuple(dict.fromkeys((*by, "run"))))
     found: dict[Names, str] = {}

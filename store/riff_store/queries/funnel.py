@@ -37,7 +37,7 @@ class FunnelRow:
     """Describe a state of a flow or an outcome: how many calls `reached` it, of which `failed` are blamed on it.
 
     `share` is that of the flow's calls; `position` the mean place of the first visit among the visits of a call, from
-    0, `None` where no call came here. `next` counts where calls went from here. `kinds` shows what went wrong.
+    0, `None` if no call came here. `next` counts where calls went from here. `kinds` shows what went wrong.
     """
 
     state: str
@@ -154,7 +154,7 @@ class Shift:
 class ComparedState:
     """Describe what is known of a state on two sides, `None` for a side without a call of its flow.
 
-    `came` and `failed` show how the shares of the calls that came to it, and that failed there, differ; `None` where a
+    `came` and `failed` show how the shares of the calls that came to it, and that failed there, differ; `None` if a
     side has no call of the flow.
     """
 
@@ -168,7 +168,7 @@ class ComparedState:
 def compared_states(found: Sequence[Funnel], key: str, names: tuple[str | None, str | None]) -> list[ComparedState]:
     """Return each state of the flows in the order in which calls of both sides first come to them.
 
-    `names` are those of both sides, which `key` tells apart. Flows are ordered by the failed calls of both.
+    `names` are those of both sides, which `key` distinguishes. Flows are ordered by the failed calls of both.
     """
     of_flows: dict[str | None, list[Funnel | None]] = {}
     for each in found:
@@ -241,9 +241,9 @@ COMMON = 0.02
 class Route:
     """Count the calls that took a route, or one that begins with its `states`; none if no order is known.
 
-    `n` of these count and `excluded` were errored; `share` is that of the calls of the flow. Of the `n` calls `off`
-    took a step that no file of the flow has, `None` where it has no file. It `is_new` where no run before the flow's
-    last one had a call of it, `None` if there is no run before. `example` is the key of a call.
+    `n` of these count and `excluded` were errored; `share` is that of the calls of the flow. `off` of the `n` calls
+    took a step that no file of the flow has, `None` if it has no file. It `is_new` where no run before the flow's last
+    one had a call of it, `None` if there is no run before. `example` is the key of a call.
     """
 
     states: tuple[str, ...]
@@ -257,7 +257,7 @@ class Route:
 
     @property
     def text(self) -> str | None:
-        """Return the route as filters name it, `None` where no order is known."""
+        """Return the route as filters name it, `None` if no order is known."""
         return route_text(self.states)
 
     @property
@@ -271,8 +271,8 @@ class FlowRoutes:
     """Describe the routes of a flow, the largest first, and what calls have in common where these are too many to read.
 
     `beginnings` follow each other as a tree is read. Of the `calls` that count `failed` are known to have failed, the
-    steps of `followed` are known, and `off` of these took one that no file of the flow has, `None` where it has no
-    file. `outcomes` are the states in which the flow ends.
+    steps of `followed` are known, and `off` of these took one that no file of the flow has, `None` if it has no file.
+    `outcomes` are the states in which the flow ends.
     """
 
     keys: Mapping[str, str | None]
@@ -298,7 +298,7 @@ def routes(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("f
         taken = call_sums(store, calls, Grouping((*by, "touched")))
         in_runs = call_counts(store, calls, Grouping(("flow", "run")))
         examples = first_calls(store, calls, Grouping((*by, "route")))
-        # Whether a route is new is told by all calls of the flow, whatever else the filter reports of them.
+        # All calls of the flow show whether a route is new, whatever else the filter asks for.
         of_flows = [part for part in conjuncts(calls) if all(term.field == "flow" for term in terms(part))]
         first = first_runs(store, all_of(of_flows), Grouping(("flow", "route")))
         order, files, outcomes = run_order(store), _steps_in_files(store), outcomes_of_flows(store)

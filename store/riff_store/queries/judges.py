@@ -75,7 +75,7 @@ def judges_of(store: Store, keys: Iterable[JudgeKey], people: Mapping[JudgeKey, 
 
 
 class JudgeScores(NamedTuple):
-    """Hold scores of calls, of each (aspect, key of the judge), and computed correctness.
+    """Describe scores of calls, of each (aspect, key of the judge), and computed correctness.
 
     `calls` are the keys of the calls, in order. `people` has the author behind each judge that is a person, and
     `verdicts` has what that person said by the call's key: 10 for pass, 0 for fail.
@@ -159,9 +159,9 @@ _NOTHING = ("", "")
 class JudgeSummary:
     """Describe a judge in one version of its prompt, and how it agrees with the others on shared calls.
 
-    `shared` counts those calls by the other's name. `prompt_version` is what most of its verdicts say, `shown` the
-    name that a filter finds it by. `rates` hold it against people and are `None` for a person; `disputed` counts the
-    calls that they leave out since people disagree there.
+    `shared` counts those calls by the other's name. `prompt_version` is that of most of its verdicts, `shown` the name
+    that a filter finds it by. `rates` compare it with people and are `None` for a person; `disputed` counts the calls
+    that they leave out since people disagree there.
     """
 
     judge: str
@@ -183,7 +183,7 @@ def judges(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
     """Return each judge in one version of its prompt, with its rank correlation to the others and to correctness.
 
     A judge of another aspect than humanness is apart from its humanness, with the aspect's name. People who gave
-    verdicts are judges too, and what every other one says is held against theirs. Unless they are to be `whole`, no
+    verdicts are judges too, and what every other one says is compared with theirs. Unless they are to be `whole`, no
     version of a prompt is looked up.
     """
     from riff_store.statistics.agreement import Pairs, pairs_of, spearman
@@ -272,7 +272,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Alignments:
-    """Hold judges beside people; `disputed` calls, on which people disagree among themselves, are in no rate."""
+    """Describe judges beside people; `disputed` calls, on which people disagree among themselves, are in no rate."""
 
     entries: Sequence[Alignment]
     disputed: int

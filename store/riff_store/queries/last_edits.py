@@ -46,16 +46,16 @@ class Histories:
         self._repositories = dict(store.execute(m.Repository.select(m.Repository.name, m.Repository.id)))
 
     def of_edit(self, commit: str) -> Place | None:
-        """Return where an edit stands, `None` if no history has it."""
+        """Return where an edit is, `None` if no history has it."""
         return self._edits.get(commit)
 
     def without(self, repository: str) -> Place | None:
-        """Return where an edit stands that the history of its repository lost, `None` if that is not known."""
+        """Return where an edit is that the history of its repository lost, `None` if that is not known."""
         key = self._repositories.get(repository)
         return None if key is None else Place(key, None)
 
     def of_run(self, commit: str | None) -> Place | None:
-        """Return where the commit of a run stands, `None` unless exactly one that is known begins with it."""
+        """Return where the commit of a run is, `None` unless exactly one that is known begins with it."""
         asked = re.fullmatch(_COMMIT, commit.strip(), re.IGNORECASE) if commit else None
         if asked is None or not self._repositories:
             return None
@@ -81,14 +81,14 @@ class Edit(NamedTuple):
 
 
 class LastEdit(NamedTuple):
-    """Name the last edit that a run contains, and what tells so."""
+    """Name the last edit that a run contains, and what shows it."""
 
     edit: Edit
     basis: Basis
 
 
 class Contained(NamedTuple):
-    """Hold edits of a flow by their places as the bits of numbers.
+    """Describe edits of a flow by their places as the bits of numbers.
 
     `edits` are those that a run contains, `by_commit` those of which its commit decides that, and not the time.
     """
@@ -190,8 +190,8 @@ class Edits:
     def latest(self, flows: Iterable[str | None], run: str | None) -> LastEdit | None:
         """Return the last edit of several flows that a run contains.
 
-        That is the one that no other comes after in history; of several such, and where only time tells, the one with
-        the latest time, of edits at one moment the later in history, else that of the first flow by name.
+        That is the one that no other comes after in history; of several such, and if only the time is known, the one
+        with the latest time, of edits at one moment the later in history, else that of the first flow by name.
         """
         if run is None or run not in self._runs:
             return None

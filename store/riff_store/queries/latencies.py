@@ -38,9 +38,9 @@ class Bucket:
 class PooledLatency:
     """Describe the latencies in seconds of all turns in a state, as far as transcripts were kept.
 
-    `turns` with a latency come from `calls`, those from `kept` transcripts. If these are `too_many` to be read, and
-    where they have no latency, the percentiles are None and there are no buckets. `spoken` are the turns of the agent
-    there, with a latency or without.
+    `turns` with a latency come from `calls`, those from `kept` transcripts. If these are `too_many` to be read, and if
+    they have no latency, the percentiles are None and there are no buckets. `spoken` are the turns of the agent there,
+    with a latency or without.
     """
 
     p50: float | None

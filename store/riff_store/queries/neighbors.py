@@ -28,9 +28,9 @@ NO_REASON = "(not known)"
 class Neighbor:
     """Describe a state before or after another: how often the step was taken, its share of the side, and its stall.
 
-    `n` calls came to it, None where they were not counted. A step of a flow's files that no call took has a count of 0.
-    `suspicion` is how much failing goes with the step, `None` where no call took it, none failed, or that was not
-    looked for.
+    `n` calls came to it, None if they were not counted. A step of a flow's files that no call took has a count of 0.
+    `suspicion` is how much failing goes with the step, `None` if no call took it, none failed, or that was not looked
+    for.
     """
 
     state: str
@@ -46,7 +46,7 @@ class Neighbor:
 class Terminus:
     """Describe the calls that begin in a state or end there: how often, and the share of the times calls were in it.
 
-    They are `n` calls, None where they were not looked at; of these the share `stall` was neither completed nor handed
+    They are `n` calls, None if they were not looked at; of these the share `stall` was neither completed nor handed
     over, and `stop_reasons` shows how they stopped, the most first.
     """
 
@@ -92,7 +92,7 @@ class Neighborhood:
     `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `starts`
     and `ends` are the calls that begin and end in it, None if there are none. `blast`, suspicions (`loop` is that of a
     step to itself), some `n` of neighbours and how calls ended are looked for only where it `is_whole`. `elsewhere` are
-    the turns a visit takes in the flow's other states, None where these are not known.
+    the turns a visit takes in the flow's other states, None if these are not known.
     """
 
     flow: str
@@ -123,7 +123,7 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
 
 
 def begun(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
-    """Return as much of it as sums tell where they are enough for `calls`: no blast radius, and of outcomes no `n`."""
+    """Return as much of it as sums show where they are enough for `calls`: no blast radius, and of outcomes no `n`."""
     scope = both(Term("flow", "=", flow), calls)
     with store.snapshot():
         cells = {cell.keys["state"] or "": cell for cell in state_cells(store, scope)}

@@ -52,7 +52,7 @@ class FlowChange:
 
 
 def success_change(before: Cells, after: Cells) -> SuccessChange | None:
-    """Return the change between calls of the cells that both sides have, `None` where they share none."""
+    """Return the change between calls of the cells that both sides have, `None` if they share none."""
     strata = [
         Stratum(cell.success, cell.success_n, after[names].success, after[names].success_n)
         for names, cell in before.items()
@@ -110,7 +110,7 @@ class RunQuality:
 
 @dataclass(frozen=True, slots=True)
 class QualityCell:
-    """Hold what one judge says of one agent on one flow, or `(computed)`: the quality of its calls without humanness.
+    """Describe one judge's view of one agent on one flow, or `(computed)`: the quality without humanness.
 
     The agent is `None` for all of the flow's calls.
     """

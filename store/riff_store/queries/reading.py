@@ -28,7 +28,7 @@ _COLUMNS = ("duration_s", "error_count")
 
 @dataclass(frozen=True, slots=True)
 class SampledCall:
-    """Describe a call of the list: `position` counts from 1, `call` is `None` where the store has it no more."""
+    """Describe a call of the list: `position` counts from 1, `call` is `None` if the store has it no more."""
 
     position: int
     drawn: Drawn
@@ -141,7 +141,7 @@ class Code:
 class Codes:
     """Describe the codes, those of the most calls first, and the calls that people read: those with any note.
 
-    Of these people failed `failed`, `uncoded` of them without saying by a code why; `errored` ones with a code are in
+    Of these people failed `failed`, `uncoded` of them without a code for why; `errored` ones with a code are in
     neither. No code is new in the last `since_new` calls.
     """
 

@@ -53,9 +53,9 @@ class ScoredCall(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Hold scores by column, each for an aspect by a judge or `(computed)`; `value` is None where it was not measured.
+    """Describe scores by column, each for an aspect by a judge or `(computed)`; `value` is None if it was not measured.
 
-    `judge` says as much of model and prompt as tells it apart from others, `judge_name` what it calls itself. `model`,
+    `judge` has as much of model and prompt as distinguishes it from others, `judge_name` what it calls itself. `model`,
     `prompt_hash`, `prompt_version` and `judged_at` (microseconds since the epoch) are of the verdict that counts.
     """
 
@@ -111,7 +111,7 @@ def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) 
 
 
 class _Names:
-    """Hold names by key, read once."""
+    """Keep names by key, read once."""
 
     def __init__(self, store: Store) -> None:
         def named(table: Any) -> Mapping[int, str]:

@@ -39,7 +39,7 @@ _LATELY = {"latest": 1, "previous": 2}
 class Side:
     """Describe a run or an agent: `n` of its calls are compared, `excluded` are errored, `led` names agents or runs.
 
-    `led` holds a run's agents, and an agent's runs; `called` what played the callers, where that is known.
+    `led` has a run's agents, and an agent's runs; `called` what played the callers, where that is known.
     """
 
     kind: Literal["run", "agent"]
@@ -92,7 +92,7 @@ class Solved:
 
     @property
     def more(self) -> Literal["A", "B"] | None:
-        """Return the side that surely solves more, `None` where that may be chance."""
+        """Return the side that surely solves more, `None` if that may be chance."""
         if self.p > SIGNIFICANT or not self.change:
             return None
         return "B" if self.change > 0 else "A"
@@ -109,8 +109,8 @@ class NoCallLeft(SideError):
 def sides(store: Store, a: str, b: str, within: Predicate | None = None) -> tuple[Side, Side]:
     """Find both sides by name: run ids or the beginning of one, `latest`, `previous`, or `agent:NAME`.
 
-    `run:ID` says that a run is meant. `latest` and `previous` are the runs that began last, with a call `within` a
-    filter, and none if several began then. Raises `SideError`, with the names that are near.
+    `run:ID` means a run. `latest` and `previous` are the runs that began last, with a call `within` a filter, and none
+    if several began then. Raises `SideError`, with the names that are near.
     """
     first, second = side(store, a, within), side(store, b, within)
     if first.kind != second.kind:
@@ -236,7 +236,7 @@ class SideCalls:
         return pairing.among(self.keys, other.keys)
 
     def kept(self, column: str) -> Floats:
-        """Return what the store keeps with each call under this name; nan where it is not known."""
+        """Return what the store keeps with each call under this name; nan if it is not known."""
         return self._columns.values(column)
 
     def judged(self) -> list[tuple[int, int]]:
@@ -248,7 +248,7 @@ class SideCalls:
         return self._columns.scores(aspect, judge)
 
     def interactions(self) -> Mapping[str, Floats]:
-        """Return how the sides of each call shared the line, by the name of the sum; nan where that is not known."""
+        """Return how the sides of each call shared the line, by the name of the sum; nan if that is not known."""
         from riff_store.arrays.reading import read_interactions
 
         return read_interactions(self._store, self.keys)
@@ -281,7 +281,7 @@ def paired(a: SideCalls, b: SideCalls) -> Places:
     """Pair calls of each flow with the same scenario or persona and trial, of the same agent (or in the same run).
 
     A call takes part where its scenario or persona is known, and where no other call of its side is of the same task.
-    The persona tells tasks apart only where a side has several calls of one scenario and trial, or none is known: a
+    The persona distinguishes tasks only if a side has several calls of one scenario and trial, or none is known: a
     benchmark may draw the voice of a scenario again in each run. Two agents are paired within the runs in which both
     led calls.
     """

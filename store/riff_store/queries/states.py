@@ -41,7 +41,7 @@ _DESCRIBED = ("flow", "archetype", "state", "segment")
 
 
 class StateCell(NamedTuple):
-    """Describe a cell of the state matrix; `keys` hold flow, state and any `by`, `lost` counts the calls lost there.
+    """Describe a cell of the state matrix; `keys` have flow, state and any `by`, `lost` counts the calls lost there.
 
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error and
     slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the calls whose
@@ -320,7 +320,7 @@ def _segment_cell(
     total = reduce(add, (sums for _, sums in members))
     cells = [member for member, _ in members]
     typed = all(member.typed for member in cells)
-    # A thin member says little of how far members differ, but is better than none.
+    # A thin member shows little of how far members differ, but is better than none.
     compared = [cell for cell in cells if not is_thin(cell)] or cells
     return SegmentCell(
         keys=keys,
@@ -372,7 +372,7 @@ def _order(
 
 # Measure how tools fare in states.
 class ToolCell(NamedTuple):
-    """Describe how a tool fares; `keys` hold flow, tool, state and agent, and any `by`.
+    """Describe how a tool fares; `keys` have flow, tool, state and agent, and any `by`.
 
     It was called `n` times in `calls` conversations. `errors` of these failed, and `unrecovered` of them were followed
     by no good call of the tool; `bad_arguments` did not fit its schema, `None` if none is known. `failed` are the

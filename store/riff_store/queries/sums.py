@@ -1,7 +1,7 @@
 """Read the sums behind the matrices from as far up as the query allows, equal wherever they come from.
 
 A question that only names flows and agents reads totals, one that names runs the rollups, any other the rows of the
-calls, or their columns where these are packed. What the sums are is said in `models.sums`.
+calls, or their columns where these are packed. `models.sums` defines the sums.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def _sums_of_outcomes(store: Store, calls: Predicate | None, group: Grouping) ->
 def blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Blames]:
     """Count the failed calls that are blamed on states, by the names of the group, then by segment and kind.
 
-    What people marked counts before what events tell. Terms about states speak of the state that is blamed.
+    What people marked counts before what events show. Terms about states speak of the state that is blamed.
     """
     return store.once((blame_counts, rows, group), lambda: _blame_counts(store, rows, group))
 
@@ -318,7 +318,7 @@ def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Se
 def tool_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, ToolSums]:
     """Return the sums of rows of tools by the names of the group; terms about tools and states narrow the rows.
 
-    What people marked counts before what events tell, and names no tool.
+    What people marked counts before what events show, and names no tool.
     """
     names = group.namer(store)
     found: dict[Names, ToolSums] = {}
@@ -413,7 +413,7 @@ def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:
 
 
 def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, Any] | None:
-    """Return the columns of the state that a row speaks of, of a step the first; `None` where it speaks of none.
+    """Return the columns of the state that a row speaks of, of a step the first; `None` if it speaks of none.
 
     A row of a tool has the tool as well.
     """
@@ -463,7 +463,7 @@ def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]
 
 # Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
 class InteractionSums(NamedTuple):
-    """Describe the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
+    """Describe the sums of the calls that count, and of all; `None` if no such call has a record of both sides."""
 
     counted: Interaction | None = None
     every: Interaction | None = None

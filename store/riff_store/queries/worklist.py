@@ -72,7 +72,7 @@ class Worklist(NamedTuple):
     first; `measured` counts the calls of each flow of which success is known, `nowhere` are the failed ones among them
     that nothing is blamed for. `by_steps` are the flows whose states are ranked by the steps that their tasks ask for;
     `handovers` those steps of failed calls that hand over to a human and were missed, which are on no list. `listed`
-    counts the flows, segments and states that there are to list, `None` where they all are.
+    counts the flows, segments and states that there are to list, `None` if they all are.
     """
 
     flows: Sequence[FlowCell]
@@ -134,7 +134,7 @@ def worklist(
 
 
 class _RankedStates(NamedTuple):
-    """Describe the names of the states on the list in their order, and what else their sums tell."""
+    """Describe the names of the states on the list in their order, and what else their sums show."""
 
     listed: Sequence[Names]
     handovers: Sequence[Names]

@@ -1,7 +1,7 @@
 """Define the tables of the store.
 
-Text names live in dimension tables, facts hold integer keys. Models are not bound to a
-database: a query is executed on the `Store` that asks.
+Text names are in dimension tables; facts have integer keys. Models are not bound to a database: a query is executed on
+the `Store` that asks.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Aspect(Named):
 
 
 class Label(Named):
-    """Hold stop reasons, final states and statuses, what failed first, and tools."""
+    """Keep stop reasons, final states and statuses, what failed first, and tools."""
 
 
 class Run(Named):
@@ -84,7 +84,7 @@ class State(BaseModel):
 class Path(BaseModel):
     """Describe what calls touched of their flow: calls that touched the same share one.
 
-    `route` names the states and outcomes in the order in which a call first came to them, null where that is not known,
+    `route` names the states and outcomes in the order in which a call first came to them, null if that is not known,
     and `touched` is a `facts.Touched` as JSON. `digest` represents both.
     """
 
@@ -110,7 +110,7 @@ class SourceFile(BaseModel):
 
 
 class SkippedInput(BaseModel):
-    """Note what was not taken as it was; of a `replaced` call also what tells it apart."""
+    """Note what was not taken as it was; of a `replaced` call also what distinguishes it."""
 
     id = pw.AutoField()
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")

@@ -49,7 +49,7 @@ CONDITIONS = {
 
 
 class Sum(NamedTuple):
-    """Describe a sum of the column `of` of rows, divided by `per`; of those alone of which the condition `where` holds.
+    """Keep a sum of the column `of` of rows, divided by `per`; only of those for which the condition `where` is true.
 
     It is called as the field of a tuple that it is at, and so is its column in the tables of sums.
     """

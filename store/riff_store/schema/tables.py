@@ -33,10 +33,11 @@ COMPUTED_JUDGE = 1
 class Conversation(BaseModel):
     """Keep one call; `started_at` is microseconds since the epoch, `duration_s` seconds.
 
-    `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality` the
-    same without what judges say about it (docs/metrics.md, section 5); `lost` says if it ended without being served.
-    One whose caller failed is not `caller_ok` and errored, whatever its line reports of the latter. `filled` shows how
-    much of what its source may tell is filled in. `typed` is above 0 if most of its turns took as long as typing does.
+    `success` shows whether it was correct and complete, `quality` is operability of this call alone, `computed_quality`
+    the same without what judges say about it (docs/metrics.md, section 5); `lost` shows whether it ended without being
+    served. One whose caller failed is not `caller_ok` and errored, whatever its line reports of the latter. `filled`
+    shows how much of what its source may tell is filled in. `typed` is above 0 if most of its turns took as long as
+    typing does.
     """
 
     id = pw.AutoField()
@@ -86,7 +87,7 @@ class AspectScore(BaseModel):
 
 
 class JudgedScore(BaseModel):
-    """Hold every verdict that was read; the latest of a judge is copied into `AspectScore`.
+    """Keep every verdict that was read; the latest of a judge is copied into `AspectScore`.
 
     `flow_name`, `agent_name` and `trial` show which call of its run it means, where several go by one name;
     `conversation` is that call, null if there is none or what is said does not decide between several.
@@ -165,7 +166,7 @@ class ToolScore(BaseModel):
 
 
 class OutcomeVisit(BaseModel):
-    """Say at which place among its visits a call first came to a terminal that ends the work."""
+    """Record at which place among its visits a call first came to a terminal that ends the work."""
 
     conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
     state = pw.ForeignKeyField(State, index=False)
@@ -241,7 +242,7 @@ class TextDictionary(BaseModel):
 
 
 class Transcript(BaseModel):
-    """Hold turns and events of one call, compressed with zstd, and by which dictionary (null: by none)."""
+    """Keep turns and events of one call, compressed with zstd, and by which dictionary (null: by none)."""
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
     body = pw.BlobField()
@@ -271,7 +272,7 @@ class Annotation(BaseModel):
     """Keep what a person wrote on a call or a place in it.
 
     The call is kept by name, since it may come later, or be replaced: what people wrote stays. `labels` is a JSON list.
-    `source_file` is the file that it was read from, null where it was written here.
+    `source_file` is the file that it was read from, null if it was written here.
     """
 
     id = pw.TextField(primary_key=True)
@@ -311,7 +312,7 @@ class Sample(BaseModel):
 class SampledCall(BaseModel):
     """Keep a call of the reading list by its names, so that it is found again once it was replaced.
 
-    Of an outlier `figure` is what it lies far out in, `value` and `median` that of the call and of its flow.
+    The `figure` of an outlier is what it is far out in, `value` and `median` that of the call and of its flow.
     """
 
     position = pw.IntegerField(primary_key=True)
@@ -390,7 +391,7 @@ class Repository(Named):
 class HistoryNode(BaseModel):
     """Describe an edit, or a merge of lines with different edits, by the positions of those right before it.
 
-    `parents` is a JSON list; a merge that is no edit has no `commit` here.
+    `parents` is a JSON list; a merge that is not an edit has no `commit` here.
     """
 
     repository = pw.ForeignKeyField(Repository, index=False)
@@ -404,7 +405,7 @@ class HistoryNode(BaseModel):
 
 
 class KnownCommit(BaseModel):
-    """Describe which node of its repository holds all edits that a commit contains, null where it contains none.
+    """Describe which node of its repository holds all edits that a commit contains, null if it contains none.
 
     Ids are bytes, so that those that begin alike are side by side.
     """
@@ -421,7 +422,7 @@ class KnownCommit(BaseModel):
 class ColumnChunk(BaseModel):
     """Keep one column of the `n` rows that a row group has: the calls of a range of keys, or rows that hang on them.
 
-    `name` says of which rows and what: `call.success`, `score.5.2` (aspect 5, judge 2), `state.dwell_turns`.
+    `name` shows of which rows and what: `call.success`, `score.5.2` (aspect 5, judge 2), `state.dwell_turns`.
     """
 
     name = pw.TextField()

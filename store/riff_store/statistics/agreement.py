@@ -1,6 +1,6 @@
 """Measure how far two columns of scores for the same calls agree (docs/statistics.md).
 
-Everything is `None` where it is not defined: below `FEWEST` pairs, and without the variance it needs. Figures come from
+Everything is `None` if it is not defined: below `FEWEST` pairs, and without the variance it needs. Figures come from
 the pairs of values that occur and how often each does, so that they take no longer where many calls have few values.
 """
 

@@ -1,7 +1,7 @@
 """Solve least squares on levels: a column of ones, then one for each level of each factor.
 
-Such a design is its counts, how many observations fall on each pair of levels, which are whole numbers; what it
-cannot tell apart is the null space of its columns.
+Such a design is its counts, how many observations fall on each pair of levels, which are whole numbers; what it cannot
+distinguish is the null space of its columns.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _DEFINITE = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Confounding:
-    """Name factors whose effects the calls cannot tell apart, though they could tell fewer of them apart.
+    """Name factors whose effects the calls cannot distinguish, though they could distinguish fewer of them.
 
-    `nested` holds pairs of them of which each level of the first occurs with one level of the second only.
+    `nested` has pairs of them of which each level of the first occurs with one level of the second only.
     """
 
     factors: tuple[str, ...]

@@ -92,7 +92,7 @@ def surely_likelier(draws: Sequence[tuple[int, int, int, int]], level: float) ->
     """Return of which draws the chance of so many hits or more is surely above a level.
 
     Each has its hits, and the `drawn`, `marked` and `calls` of `hypergeometric`. The first terms of the tail are added
-    up, of all draws at once; where these are not above the level yet, the whole tail may be.
+    up, of all draws at once; if these are not above the level yet, the whole tail may be.
     """
     import numpy as np
 
@@ -117,7 +117,7 @@ def _joined(mode: int, below: list[float], above: list[float]) -> Discrete:
 
 
 def _sum(weights: Sequence[float]) -> float:
-    """Return what `math.fsum` does of weights, sooner: most are too small to have a say in the last digit of the sum.
+    """Return what `math.fsum` does of weights, sooner: most are too small to change the last digit of the sum.
 
     As these cannot lower it, and together not raise it by more than a bound, the sum is known where both ends agree.
     """

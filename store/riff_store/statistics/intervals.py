@@ -94,7 +94,7 @@ def of_samples(first: Sample, second: Sample) -> Estimate | None:
 
 
 class Tail(NamedTuple):
-    """Describe a percentile of values that come several in a call, and its variance, `None` where too few tell."""
+    """Describe a percentile of values that come several in a call, and its variance, `None` if too few tell."""
 
     value: float
     calls: int
@@ -130,7 +130,7 @@ def tail_of(by_call: Sequence[Sequence[float]], share: float = 0.95) -> Tail | N
 
 
 def of_tails(first: Tail, second: Tail) -> Estimate | None:
-    """Return the difference of two percentiles of different calls; `None` where the variance of either is not known."""
+    """Return the difference of two percentiles of different calls; `None` if the variance of either is not known."""
     if first.variance is None or second.variance is None:
         return None
     variance = first.variance + second.variance

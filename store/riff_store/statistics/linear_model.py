@@ -29,9 +29,9 @@ _DIGITS = 9
 class LevelEffect:
     """Describe how far a level is from the mean of its factor's levels, all else in the model alike.
 
-    `effect` is None where the calls cannot tell it from other factors' effects; `low` and `high` are the 95 % interval,
-    None if there is none. `mean` is what was observed, `n` counts calls. `level` is None for calls that name none. `p`
-    shows how likely such an effect is by chance, `p_adjusted` is corrected across all levels.
+    `effect` is None if the calls cannot distinguish it from other factors' effects; `low` and `high` are the 95 %
+    interval, None if there is none. `mean` is what was observed, `n` counts calls. `level` is None for calls that name
+    none. `p` shows how likely such an effect is by chance, `p_adjusted` is corrected across all levels.
     """
 
     level: str | None
@@ -49,7 +49,7 @@ class LevelEffect:
 class FactorEffect:
     """Describe a factor: the `share` of all squares that only it explains, and what it explains `alone`.
 
-    `share` is None where other factors say all that this one says, or if nothing varies.
+    `share` is None if other factors explain all that this one does, or if nothing varies.
     """
 
     factor: str
@@ -117,7 +117,7 @@ class _Model:
         self.together = self._explained(self._full)
         self._per_level: Codes = np.concatenate([[observed.calls], *map(observed.calls_of, observed.compared)])
         self._scores = self._clustered()
-        # Of factors that do not vary within a call, calls alone can say how sure an effect is.
+        # Of factors that do not vary within a call, calls alone show how sure an effect is.
         spans = [self._full.design.span(index) for index in range(len(observed.compared))]
         self._of_calls = [index for index, span in enumerate(spans) if self._per_level[span].sum() == observed.calls]
         between = Design(self._cells, self._of_calls)

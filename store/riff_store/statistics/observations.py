@@ -78,7 +78,7 @@ class LeftOver(NamedTuple):
 
 
 class Observations:
-    """Hold values by judge, and of each judge by call; nan if there is none.
+    """Keep values by judge, and of each judge by call; nan if there is none.
 
     `weights` show how many observations a value of a call represents. Calls without any value are left out.
     """
@@ -283,7 +283,7 @@ _CAPS = (FULL, CAP_INCOMPLETE, CAP_INCORRECT, CAP_INCORRECT)
 
 
 class Blends(NamedTuple):
-    """Hold operability without humanness, by call: weighted scores, their weights, and the cap of the result."""
+    """Describe operability without humanness, by call: weighted scores, their weights, and the cap of the result."""
 
     scores: Floats
     weights: Floats
@@ -291,7 +291,7 @@ class Blends(NamedTuple):
 
 
 def computed_blends(correctness: Floats, completion: Floats, errors: Floats, latency_p95: Floats) -> Blends:
-    """Blend the part of operability that no judge has a say in; nan is not measured, and all is without correctness."""
+    """Blend the part of operability that is without judges; nan is not measured, and all is without correctness."""
     import numpy as np
 
     latency = np.clip(FULL * (1 - latency_p95 / SLOWEST), 0.0, FULL)

@@ -17,7 +17,7 @@ _FEW = 1 << 17
 
 
 class Tasks(NamedTuple):
-    """Hold of each call of a side by keys what makes two calls one task: 0 is a scenario or persona without a name.
+    """Keep for each call of a side by keys what makes two calls one task: 0 is a scenario or persona without a name.
 
     `within` is what has to be alike beside the task.
     """
@@ -30,7 +30,7 @@ class Tasks(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Hold places of calls of either side; those of pairs are as many, one beside the other."""
+    """Describe places of calls of either side; those of pairs are as many, one beside the other."""
 
     first: Keys
     second: Keys
@@ -60,7 +60,7 @@ class Compared(NamedTuple):
 def paired(first: Tasks, second: Tasks) -> Places:
     """Pair calls of the same task; one takes part where it alone is of its task on its side.
 
-    The persona tells tasks apart only where a side has several calls of one flow, scenario and trial, or none is known.
+    The persona distinguishes tasks only if a side has several calls of one flow, scenario and trial, or none is known.
     """
     import numpy as np
 

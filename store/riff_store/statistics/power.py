@@ -21,7 +21,7 @@ _TYPICAL = 9
 def of_means(error: float, n: int, least: float, chance: float, allowed: float) -> float | None:
     """Return the smallest fall of a mean with such a standard error over n calls or pairs.
 
-    `None` where no fall is sure, since even the `least` p that there can be is not.
+    `None` if no fall is sure, since even the `least` p that there can be is not.
     """
     if least > chance or n < 2:
         return None

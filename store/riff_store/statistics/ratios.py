@@ -1,7 +1,7 @@
 """Compare ratios of sums over calls, such as events that went well ÷ events, which come several in a call.
 
 Events of one call have much in common, so calls are what is permuted and what varies, never single events. With the
-common ratio R of both samples, x − R·y of a call says by how much its part x is more than its whole y would have it
+common ratio R of both samples, x − R·y of a call reports by how much its part x is more than its whole y would have it
 (Cochran, *Sampling Techniques*, 1977, chapter 6). Over a sample these add up to more than 0 exactly where its ratio is
 above that of the other.
 """
@@ -39,7 +39,7 @@ class CallSums(NamedTuple):
 
 
 class RatioTest(NamedTuple):
-    """Describe the two-sided p of a difference of two ratios, and its estimate, `None` where calls do not vary.
+    """Describe the two-sided p of a difference of two ratios, and its estimate, `None` if calls do not vary.
 
     p is the larger of two: that of a permutation of calls, exact where both samples are of one kind, and that of
     Student's t by the delta method, which has too where calls of one sample have more events than those of the other.
@@ -168,7 +168,7 @@ def _normal(total: float, variance: float) -> float:
 
 
 def shares(part: Floats, whole: Floats) -> tuple[Floats, Floats]:
-    """Return the ratio and the whole of each call; nan where a call has no events, or none are known."""
+    """Return the ratio and the whole of each call; nan if a call has no events, or none are known."""
     import numpy as np
 
     found, wholes = np.full(len(part), np.nan), np.zeros(len(part))

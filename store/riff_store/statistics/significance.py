@@ -85,7 +85,7 @@ def paired_means(changes: Sample, margin: float = 0.0) -> float:
     """Test whether the mean of paired differences, of which there are some, is a margin, by flipping their signs.
 
     As every flip leaves the sum of squares as it is, the studentised mean orders them as their sum does (Fisher 1935).
-    p is the larger of this and Student's t, so that no interval of a mean that surely differs holds the margin.
+    p is the larger of this and Student's t, so that no interval of a mean that surely differs contains the margin.
     """
     import numpy as np
 
@@ -108,7 +108,7 @@ def unpaired_means(first: Sample, second: Sample, margin: float = 0.0) -> float:
     """Test whether a second mean exceeds the first by a margin, by dealing all values out again (Janssen 1997).
 
     Neither sample is empty. The difference is studentised as Welch has it, for samples that vary differently. p is the
-    larger of this and Welch's t, so that no interval of a difference that is sure holds the margin.
+    larger of this and Welch's t, so that no interval of a difference that is sure contains the margin.
     """
     import numpy as np
 
@@ -171,8 +171,8 @@ def _products(rows: Floats, others: Floats) -> Floats:
 def _share(found: Floats, seen: float, by_t: intervals.Estimate | None = None, least: float | None = None) -> float:
     """Return the share of arrangements that are as far from 0 as the one that was seen.
 
-    `least` is that of one arrangement among all where these are only drawn: none of them as far tells of no share, so
-    that it is Student's then.
+    `least` is that of one arrangement among all where these are only drawn: none of them as far gives no share, so that
+    it is Student's then.
     """
     import numpy as np
 
@@ -233,8 +233,8 @@ def rate_change(strata: Iterable[Stratum]) -> float | None:
 def stratified_fisher(strata: Iterable[Stratum]) -> float:
     """Return the two-sided p of a difference between rates within strata, given the margins of each.
 
-    Of one stratum it is Fisher's exact test. With more than `MOST_OUTCOMES` possible outcomes it is the test of
-    Cochran (1954) and of Mantel and Haenszel (1959) with its correction for continuity. 1 without anything to tell.
+    Of one stratum it is Fisher's exact test. With more than `MOST_OUTCOMES` possible outcomes it is the test of Cochran
+    (1954) and of Mantel and Haenszel (1959) with its correction for continuity. 1 if nothing can be shown.
     """
     shared = _shared(strata)
     outcomes = sum(min(one.second_n, one.first_hits + one.second_hits) - _low(one) for one in shared)

@@ -21,8 +21,8 @@ def copy_store(
 ) -> int:
     """Copy all rows of a store, keys and all, in one transaction; return how many there are.
 
-    What the target held before goes. Raises `UsageError` where it has anything, unless `replace` is true. `progress` is
-    called with the number of rows that were copied since it was called last.
+    What the target contained before is deleted. Raises `UsageError` if it has anything, unless `replace` is true.
+    `progress` is called with the number of rows that were copied since it was called last.
     """
     copied = 0
     with source.snapshot(), target.writing():

@@ -250,7 +250,7 @@ def _settle_files(connection: Connection, files: Iterable[int]) -> None:
 
 # Names that nothing uses any more.
 class _Use(NamedTuple):
-    """Say in which column of which table names of a kind are used."""
+    """Describe in which column of which table names of a kind are used."""
 
     table: str
     column: str

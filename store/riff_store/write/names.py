@@ -141,7 +141,7 @@ class Names:
         return found
 
     def run(self, name: str, label: str | None, commit: str | None, branch: str | None) -> int:
-        """Return the key of a run; label, commit and branch named last hold, and who stored calls of it last."""
+        """Return the key of a run; label, commit and branch named last count, and who stored calls of it last."""
         found = self.runs[name]
         if self._written_by and found not in self._signed:
             self._connection.execute("UPDATE run SET written_by = ? WHERE id = ?", (self._written_by, found))

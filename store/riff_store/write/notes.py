@@ -115,7 +115,7 @@ def read_notes(store: Store, conversations: Collection[str] | None = None) -> li
 
 
 def has_notes(store: Store) -> bool:
-    """Return whether people wrote anything, whether or not it still stands."""
+    """Return whether people wrote anything, whether or not it still counts."""
     return bool(store.kept_notes or store.execute_sql("SELECT 1 FROM annotation LIMIT 1"))
 
 
@@ -147,7 +147,7 @@ def notes_of_no_call(store: Store) -> Unjoined:
 
 
 def unjoined_notes(connection: Connection) -> list[NoteOfNoCall]:
-    """Return the notes that stand and are of no call, in the order of their files and their calls' ids."""
+    """Return the notes in effect that are of no call, in the order of their files and their calls' ids."""
     found = connection.execute(_UNJOINED).fetchall()
     if not found:
         return []

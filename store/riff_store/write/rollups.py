@@ -1,7 +1,7 @@
 """Sum over the cells of (flow, agent, run), in the transaction that changes a cell.
 
 What new calls add up to is added to what is there; a cell that lost a call is summed again, and takes the place of what
-it was in the sums of the (flow, agent) above it. What is summed is said in `models.sums`.
+it was in the sums of the (flow, agent) above it. `models.sums` defines what is summed.
 """
 
 from __future__ import annotations

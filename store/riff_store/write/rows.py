@@ -48,7 +48,7 @@ def forget_calls(connection: Connection, where: str, *values: int) -> None:
 
 
 class Identity(NamedTuple):
-    """Name what tells a call apart: its run, flow, agent, name and trial. All but its name and its trial are keys."""
+    """Name what distinguishes a call: its run, flow, agent, name and trial. All but its name and its trial are keys."""
 
     run: int
     name: str
@@ -116,12 +116,11 @@ def _found(connection: Connection, wanted: list[tuple[object, ...]], kind: str) 
 class Rows:
     """Collect the rows of one file on their way into the store.
 
-    `ranks` is the place of every path in this ingest: of two calls with one
-    identity the one in the later file stays, and the other file gets a note. `changed` gains the
-    cells that lose calls. `replaced` counts the calls that do not stay, `updated` those
-    among them of files that are not of this ingest, and `winners` are the paths of those that do. `rerun` counts the
-    errored calls that were run again further down in the file. A call of which the other has more, or the same words
-    where sources tell how much they have, is no loss: it is noted as superseded.
+    `ranks` is the place of every path in this ingest: of two calls with one identity the one in the later file stays,
+    and the other file gets a note. `changed` gains the cells that lose calls. `replaced` counts the calls that do not
+    stay, `updated` those among them of files that are not of this ingest, and `winners` are the paths of those that do.
+    `rerun` counts the errored calls that were run again further down in the file. A call of which the other has more,
+    or the same words where sources show how much they have, is no loss: it is noted as superseded.
     """
 
     def __init__(
@@ -454,7 +453,7 @@ _UNENDED = (
 
 
 def settle_unended(store: Store) -> None:
-    """Let what told of calls before their end be superseded where the store has these, and else be skipped."""
+    """Let reports of calls before their end be superseded if the store has these, else skipped."""
     rows = store.execute_sql(_UNENDED, (NOT_ENDED, NOT_ENDED))
     changed = [(wanted, key, file) for key, file, kind, wanted in rows if kind != wanted]
     if not changed:

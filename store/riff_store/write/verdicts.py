@@ -93,7 +93,7 @@ _AT_ONCE = 500
 
 
 class Named(NamedTuple):
-    """Describe a call and what tells it from others of its run that go by its name."""
+    """Describe a call and what distinguishes it from others of its run with its name."""
 
     key: int
     flow: str

@@ -63,7 +63,7 @@ def stored_path(path: str | os.PathLike[str]) -> str:
 class Writer:
     """Write to one store; `order` names paths so that of two calls that are the same the later file's stays.
 
-    `written_by` is who stores calls, as it is kept with their run and told to those who look at the store. Calls that
+    `written_by` is who stores calls, as it is kept with their run and shown to those who look at the store. Calls that
     were forgotten stay out, unless it `takes_back` what it reads.
     """
 
@@ -184,8 +184,8 @@ class Writer:
     ) -> list[EditsResult]:
         """Store the edits of a repository's flows in place of those it had; call it inside `batch`.
 
-        `commits` are all that the repository knows, parents first; which edits a run contains is told by its commit if
-        it is one of them, else by time. With `rebuild` all edits that the store has are forgotten first, those of other
+        `commits` are all that the repository knows, parents first; its commit shows which edits a run contains if it is
+        one of them, else the time. With `rebuild` all edits that the store has are forgotten first, those of other
         repositories too.
         """
         if rebuild:
@@ -306,7 +306,7 @@ class Writer:
         return found
 
     def settle_unended(self) -> None:
-        """Let what told of calls before their end be no loss where the store has these by now."""
+        """Let reports of calls before their end be no loss if the store has these by now."""
         settle_unended(self._store)
 
     def waiting_notes(self) -> int:
