@@ -46,10 +46,10 @@ class StateContract(msgspec.Struct, frozen=True):
 class Terms(msgspec.Struct, frozen=True):
     """Describe a contract in the form in which scoring looks things up.
 
-    `outcomes` maps the terminals that are no working states to `success` or `escalation`;
-    `segments` has the states whose segment is told, `required_slots` those that have to fill some, `tools` those that
-    are there to call some; `state_of_tool` names the state of a tool that only one state calls. `changing` has the
-    tools that the contract says change something or only read.
+    `outcomes` maps the terminals that are no working states to `success` or `escalation`; `segments` has the states
+    whose segment is told, `required_slots` those that have to fill some, `tools` those that are there to call some;
+    `state_of_tool` names the state of a tool that only one state calls. `changing` has the tools that the contract
+    reports change something or only read.
     """
 
     successes: frozenset[str]
@@ -137,7 +137,7 @@ EMPTY_CONTRACT = Contract()
 def as_contract(value: Contract | Mapping[str, Any] | None) -> Contract | None:
     """Return a contract from its JSON shape; a value that is one already passes through.
 
-    Raises `UsageError` where a part has the wrong type.
+    Raises `UsageError` if a part has the wrong type.
     """
     if value is None or isinstance(value, Contract):
         return value
@@ -220,7 +220,7 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
     """Represent a reference action of the task: called or not, matched or not (docs/metrics.md, section 9).
 
     `arguments` are those that the task asks for, `compared` the names of those that count (`None`: all). `changes`
-    shows whether the tool changes something, `None` where the source does not know.
+    shows whether the tool changes something, `None` if the source does not know.
     """
 
     name: str
@@ -238,7 +238,7 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExpectedAnswer(msgspec.Struct, frozen=True, gc=False):
-    """Represent something that the task asks the agent to say; `said` is `None` where the source does not know."""
+    """Represent something that the task asks the agent to say; `said` is `None` if the source does not know."""
 
     text: str
     said: bool | None = None
@@ -247,14 +247,13 @@ class ExpectedAnswer(msgspec.Struct, frozen=True, gc=False):
 class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats/transcripts.md.
 
-    Not on the wire, but from sources that know more: `passed` shows whether the task was done, `measured` holds
-    computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
-    call. `expected_steps` is `None` where the source does not know the task, and empty if the task asks for no step.
-    `facts` are the values that the caller had to say, by slot; `channel` is `voice` or `text`. `stored` are figures
-    that the source kept itself, by our name where they are the same figure on the same scale, else by its own.
-    `needs_verdict` shows that only a reward or a scorer can tell whether the task was done, and that there is none,
-    `unknown_end` that its source has no such word as `stop_reason`, although others have it; `False` that it has one
-    that no other has.
+    Not on the wire, but from sources that know more: `passed` shows whether the task was done, `measured` has computed
+    aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice call.
+    `expected_steps` is `None` if the source does not know the task, and empty if the task asks for no step. `facts` are
+    the values that the caller had to say, by slot; `channel` is `voice` or `text`. `stored` are figures that the source
+    kept itself, by our name where they are the same figure on the same scale, else by its own. `needs_verdict` shows
+    that only a reward or a scorer can tell whether the task was done, and that there is none, `unknown_end` that its
+    source has no such word as `stop_reason`, although others have it; `False` that it has one that no other has.
     """
 
     errors: list[Any] | int = []

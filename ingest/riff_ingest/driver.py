@@ -37,7 +37,7 @@ class SessionFacts(TypedDict, total=False):
 
 
 class Driver:
-    """Listen to the bus of one session until `finish`, and be shown what no event says.
+    """Listen to the bus of one session until `finish`, and be shown what no event reports.
 
     A driver knows only the bus that it was given, so sessions that run at the same time cannot mix. Slots follow from
     the events; `slot` sets what a slot has at the end where that differs.

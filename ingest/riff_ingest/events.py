@@ -1,7 +1,7 @@
 """Define the five events of a call and the bus that carries them.
 
-An event is an immutable value. `t` is seconds since the call started, `None` where the
-source has no clock. The JSON form carries the kind in `type`; see docs/metrics.md, section 1.
+An event is an immutable value. `t` is seconds since the call started, `None` if the source has no clock. The JSON form
+carries the kind in `type`; see docs/metrics.md, section 1.
 """
 
 from __future__ import annotations

@@ -22,12 +22,11 @@ COUNTED_STOPS = frozenset({"unsafe", "max_turns", "loop"})
 
 
 def compute_flow_aspects(conversation: Conversation | Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the six computed aspects of a call; `None` where one cannot be measured.
+    """Return the six computed aspects of a call; `None` if one cannot be measured.
 
-    Scores run from 0 to 10, higher is better; latencies are seconds per agent turn; `turn_count`
-    is raw. A call without events takes turns and latencies from what was said, and then the
-    values that it brought along in `aspects`. A mapping is a conversation in its JSON shape; raises `UsageError`
-    where a part has the wrong type.
+    Scores run from 0 to 10, higher is better; latencies are seconds per agent turn; `turn_count` is raw. A call without
+    events takes turns and latencies from what was said, and then the values that it brought along in `aspects`. A
+    mapping is a conversation in its JSON shape; raises `UsageError` if a part has the wrong type.
     """
     if not isinstance(conversation, Conversation):
         try:

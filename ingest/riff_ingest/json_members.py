@@ -33,14 +33,14 @@ def read_members(path: Path, whole: Collection[str] = (), lists: Collection[str]
     """Yield the members of the object that a plain or gzip file is, in their order, passing over any others.
 
     Those of `whole` come whole, those of `lists` element by element where they are lists that have any; a value that is
-    too large is left out, with the reason. Raises `BrokenInput` where the file cannot be read any further, after all
+    too large is left out, with the reason. Raises `BrokenInput` if the file cannot be read any further, after all
     before it.
     """
     return _Scanner(read_pieces(path)).members(whole, lists)
 
 
 class _TooLarge(BrokenInput):
-    """Tell that a value does not fit into what is held of a file."""
+    """Tell that a value does not fit into what is kept of a file."""
 
 
 class _Scanner:
@@ -91,7 +91,7 @@ class _Scanner:
             yield Member(key, value, place)
 
     def _goes_on(self, end: int, first: bool) -> bool:
-        """Step to the next value of a list or an object; tell whether there is one before its end."""
+        """Step to the next value of a list or an object; report whether there is one before its end."""
         found = self._next()
         if found is None:
             raise self._cut()
@@ -123,7 +123,7 @@ class _Scanner:
                 return None
 
     def _value(self, *, keep: bool = True) -> bytes | None:
-        """Return the JSON of the value that comes next, `None` where it is too large, and go behind it."""
+        """Return the JSON of the value that comes next, `None` if it is too large, and go behind it."""
         if self._next() is None:
             raise self._cut()
         try:
@@ -155,7 +155,7 @@ class _Scanner:
                     return len(self._data)
 
     def _bracketed(self, *, drop: bool = False) -> int:
-        """Return where the value ends that comes next, by its brackets; `drop` holds on to nothing of it."""
+        """Return where the value ends that comes next, by its brackets; `drop` has on to nothing of it."""
         place, depth = self._at, 0
         if self._data[place] not in _OPENING:
             return self._plain_end()
@@ -186,7 +186,7 @@ class _Scanner:
                 raise self._cut()
 
     def _read_on(self) -> bool:
-        """Read as much again as is held, so that what is looked at twice stays little; `False` at the end."""
+        """Read as much again as is kept, so that what is looked at twice stays little; `False` at the end."""
         rest = self._data[self._at :]
         if len(rest) > self._most:
             raise _TooLarge(f"a value is larger than {limits().told('line_mib')}")

@@ -96,7 +96,7 @@ def load_document(path: Path) -> Any:
 
 
 def as_text(data: bytes, defects: Counter[str]) -> str:
-    """Decode bytes as text, Latin-1 where they are no UTF-8 (and counted), without a byte order mark."""
+    """Decode bytes as text, Latin-1 if they are no UTF-8 (and counted), without a byte order mark."""
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()
@@ -224,7 +224,7 @@ def read_values(path: Path, is_wanted: Callable[[Any], bool] | None = None) -> I
 
     What is one document has line 0. Those that are wanted are taken out of envelopes, and envelopes that have none are
     counted. What cannot be read is yielded as its reason. A value that is nested too deeply lacks what is below. Raises
-    `BrokenInput` where the file cannot be read at all.
+    `BrokenInput` if the file cannot be read at all.
     """
     closed = 0
     for found in _read_values(path, is_wanted):

@@ -33,8 +33,8 @@ _ZLIB_WITH_GZIP_HEADER = 31
 class BrokenInput(RiffError):
     """Report a file, or a line of it, that cannot be read.
 
-    `line` counts from 1 and is `None` where it is the file; `conversation` is the call's name where
-    a line has at least that.
+    `line` counts from 1 and is `None` if it is the file; `conversation` is the call's name where a line has at least
+    that.
     """
 
     def __init__(self, reason: str, line: int | None = None, conversation: str | None = None) -> None:

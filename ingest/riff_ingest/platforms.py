@@ -37,7 +37,7 @@ from riff_store.facts import JudgedScore, Skipped
 
 
 def run_of_day(started_at: str | None, version: str | None) -> str | None:
-    """Return the day of a call, in UTC, with the version of its agent, `None` where its time is not known."""
+    """Return the day of a call, in UTC, with the version of its agent, `None` if its time is not known."""
     if started_at is None:
         return None
     return f"{started_at[:10]}@v{version}" if version else started_at[:10]
@@ -125,10 +125,9 @@ HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
 
 
 class CallEnding(NamedTuple):
-    """Hold why a call ended, whether somebody else was to take it, and whether that is no word that is known.
+    """Describe why a call ended, whether somebody else was to take it, and whether that is no word that is known.
 
-    `error` shows why it does not count, `None` where it counts; `lost_transfer` is the word for a hand-over that
-    failed.
+    `error` shows why it does not count, `None` if it counts; `lost_transfer` is the word for a hand-over that failed.
     """
 
     stop_reason: str | None
@@ -283,7 +282,7 @@ _BEFORE = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
 class Candidate(NamedTuple):
     """Name the call that a record is of, how much of it is filled in, and when it was sent, in ms since the epoch.
 
-    `words` are what was said as the record has it, `None` where the call goes on: of records that have as much and were
+    `words` are what was said as the record has it, `None` if the call goes on: of records that have as much and were
     sent as late, one with other words is missed.
     """
 
@@ -361,9 +360,9 @@ def read_call_records(
 ) -> Iterator[CallRecord | Skipped]:
     """Yield the records of a file that count, each as plain JSON, and what had to be left out.
 
-    With `is_call`, which knows a record of the platform from any other, records are taken out of envelopes as well.
-    Of a list that is cut or breaks off, what comes before that is taken. Raises `BrokenInput` where the file is neither
-    JSON nor lines of it.
+    With `is_call`, which knows a record of the platform from any other, records are taken out of envelopes as well. Of
+    a list that is cut or breaks off, what comes before that is taken. Raises `BrokenInput` if the file is neither JSON
+    nor lines of it.
     """
     broken: list[BrokenInput] = []
     if is_lines(path):

@@ -75,7 +75,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class ToolSegments(msgspec.Struct, frozen=True):
-    """Hold phases by pattern of a tool's name (`find_user*`), as users set them; the first that fits holds.
+    """Describe phases by pattern of a tool's name (`find_user*`), as users set them; the first that fits holds.
 
     What the caller called is matched without `user:`, unless a pattern begins with it.
     """

@@ -68,7 +68,7 @@ _TRUTHS = {
 
 
 def _truth(value: Any) -> bool | None:
-    """Return whether a value says yes or no, `None` where it does not tell."""
+    """Return whether a value says yes or no, `None` if it does not tell."""
     if isinstance(value, bool):
         return value
     words = _words(str(value)[:LONGEST])

@@ -38,7 +38,7 @@ class FileHead:
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """Return the JSON objects on the first lines, which are the whole file where it has no line ends."""
+        """Return the JSON objects on the first lines, which are the whole file if it has no line ends."""
         return list(_records(self.path))
 
     @cached_property
@@ -55,12 +55,12 @@ class FileHead:
 
     @property
     def value(self) -> Any:
-        """Return the value of the document that the whole file is, `None` where it is none."""
+        """Return the value of the document that the whole file is, `None` if it is none."""
         return self._loaded[0]
 
     @property
     def misread(self) -> str | None:
-        """Return why the file is no document of JSON, TOML or YAML, `None` where it is."""
+        """Return why the file is no document of JSON, TOML or YAML, `None` if it is."""
         return self._loaded[1]
 
     @cached_property
@@ -99,7 +99,7 @@ class DirectoryInput:
     """Describe a source whose inputs are directories.
 
     `claims` shows whether a directory is one input as a whole, `digest` returns the SHA-256 and the size of what is
-    read of it, `set_aside` shows why a directory and everything in it is left out on purpose, `None` where it is not.
+    read of it, `set_aside` shows why a directory and everything in it is left out on purpose, `None` if it is not.
     `accompanies` shows whether a file is beside such directories and is read with them, so that nobody misses it.
     """
 
@@ -113,31 +113,31 @@ class DirectoryInput:
 class Source:
     """Describe one kind of input; everything that is known of a kind follows from this.
 
-    - `kind` names it to `--as` and in the store; raising `version` has its files read anew.
-    - `read` yields what an input holds, and `Skipped` for what it leaves out; it raises nothing but `BrokenInput`;
+    - `kind` names it to `--as` and in the store; raising `version` has its files reread.
+    - `read` yields what an input has, and `Skipped` for what it leaves out; it raises nothing but `BrokenInput`;
       anything else that a source of another distribution raises leaves that input out.
     - `read_some` yields what some lines of a file hold, so that several processes can share a large one: what `read`
       yields is that of all lines, then what could not be read as lines.
-    - `in_lines` says whether a file has lines at all that can be shared.
+    - `in_lines` shows whether a file has lines at all that can be shared.
     - `title` and `known_by` tell users what it is and how it is recognised.
     - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
       judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
       directories.
     - `is_record` tells, by keys that only this kind has, whether a JSON value is one of its records: what nothing
-      recognises is looked into for them, as they lie in the envelopes of those who hand them on.
-    - `yaml_words` stand in every YAML file of this kind: a walk looks at no other, for most belong to other programs.
+      recognises is looked into for them, as they are in the envelopes of those who hand them on.
+    - `yaml_words` are in every YAML file of this kind: a walk looks at no other, for most belong to other programs.
     - `keeps_text`: its transcripts go into the store, unless the user leaves them out.
-    - `notes_stay`: notes that it holds are merged into those of the store and outlive the file.
+    - `notes_stay`: notes that it has are merged into those of the store and outlive the file.
     - `takes_contracts`: flow files give their contracts to conversations that bring none; `contracts` returns those
       that an input of this kind gives.
     - `derives_states`: the states of its calls are the tools that were called, with phases that users may set.
     - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
-    - `attempt` says which task an input is an attempt at, `None` where it is none: calls that a later attempt copied or
+    - `attempt` shows which task an input is an attempt at, `None` if it is none: calls that a later attempt copied or
       made again count there.
     - `judged_calls` returns the names of calls that an input judges without their run: it is read after all calls, and
       again once others have these names.
     - `digest_file` returns the SHA-256 and the size of a file with what is read beside it; raises `BrokenInput`.
-    - `is_companion` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
+    - `is_companion` shows for a file in a walk that it was written beside inputs of this kind and is none itself.
     - `rank` orders the sources: the lowest is asked first whether it recognises a file.
     """
 
@@ -170,7 +170,7 @@ class Source:
         return any(fnmatchcase(name, pattern) for pattern in self.names)
 
     def items(self, path: Path, context: ReadContext) -> Iterator[ReadItem]:
-        """Yield what `read` yields; where it cannot go on, that comes as `Skipped`."""
+        """Yield what `read` yields; if it cannot go on, that comes as `Skipped`."""
         try:
             yield from self.read(path, context)
         except BrokenInput as problem:
@@ -184,7 +184,7 @@ class Source:
 def numbered(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
     """Yield items with their verdicts numbered from 1, where several are in one place of a file.
 
-    The store tells the verdicts of a file apart by their lines.
+    The store shows the verdicts of a file apart by their lines.
     """
     place = 0
     for item in items:

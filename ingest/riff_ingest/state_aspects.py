@@ -122,7 +122,7 @@ class Visits(msgspec.Struct, gc=False):
 class Stream(msgspec.Struct, gc=False):
     """Describe what a call's events say: its visits by state in order of first entry, and the call's turns.
 
-    `last_working` is the state entered last that is no outcome, `last_entered` any; `outcomes` holds those that were
+    `last_working` is the state entered last that is no outcome, `last_entered` any; `outcomes` has those that were
     entered or exited to, `outcome_positions` at which visit first. `slots` shows what was filled in which state,
     `guards` have how they turned out before their name; `latencies` are those of all turns, in milliseconds.
     """
@@ -157,7 +157,7 @@ class Stream(msgspec.Struct, gc=False):
         return "success" in self.outcomes.values()
 
     def end_in(self, final_state: str | None) -> None:
-        """Take the state that a call says it ended in: a terminal counts as the exit of its last visit."""
+        """Take the state that a call reports it ended in: a terminal counts as the exit of its last visit."""
         outcome = self.terms.outcomes.get(final_state or "")
         if final_state is None or outcome is None or final_state in self.outcomes:
             return

@@ -20,8 +20,8 @@ from riff_ingest.segments import NO_SEGMENTS, OPENING, ToolSegments, hands_over
 class ToolStates:
     """Collect a call in its order: what was said and what was called become turns, tool calls and events.
 
-    Times are seconds since the call started, `None` where the source has no clock; latencies milliseconds.
-    `states` are those visited, in order. `opening` is another name for the first, where the source knows one.
+    Times are seconds since the call started, `None` if the source has no clock; latencies milliseconds. `states` are
+    those visited, in order. `opening` is another name for the first, where the source knows one.
     """
 
     def __init__(self, segments: ToolSegments = NO_SEGMENTS, opening: str = OPENING) -> None:

@@ -14,7 +14,7 @@ LOOPING = 3
 
 
 class Visit(msgspec.Struct, gc=False):
-    """Describe one visit to a state; times in seconds, `None` where the source has no clock.
+    """Describe one visit to a state; times in seconds, `None` if the source has no clock.
 
     `first` and `last` are the places of the events that enter and leave it. `loops` shows that it is a third or later
     entry and that no slot was filled for the first time since the entry before. `open` shows that nothing has left it.

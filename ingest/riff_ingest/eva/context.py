@@ -1,4 +1,4 @@
-"""Hold the context of a call: what its three logs say together, in the terms that EVA's metrics are defined in."""
+"""Define the context of a call: what its three logs say together, in the terms that EVA's metrics are defined in."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def latencies(user: Mapping[int, Segments | None], assistant: Mapping[int, Segme
 
 
 def last_end(audio: Mapping[int, Sequence[tuple[float, float]] | None]) -> float | None:
-    """Return when a side was last heard, `None` where it never was."""
+    """Return when a side was last heard, `None` if it never was."""
     return max((end for spans in audio.values() for _, end in spans or ()), default=None)
 
 
 @dataclass(slots=True)
 class MetricContext:
-    """Hold everything that a metric may look at. Turn 0 is the greeting; maps are keyed by turn.
+    """Describe everything that a metric may look at. Turn 0 is the greeting; maps are keyed by turn.
 
     From the logs:
 
@@ -56,7 +56,7 @@ class MetricContext:
       by the caller's side. The turns of one side have the same keys; a missing text is empty. A nudge that was
       never voiced leaves `None`.
     - `audio_timestamps_user_turns`, `audio_timestamps_assistant_turns`: segments of audio as (start, end) in seconds
-      since the epoch, `None` where the side was silent in a turn.
+      since the epoch, `None` if the side was silent in a turn.
     - `latency_assistant_turns`: seconds from the caller's last sound to the agent's first, below zero if the agent
       barged in.
     - `conversation_trace`: messages and tools in order; `tool_called` are names in lower case with repeats,

@@ -63,7 +63,7 @@ def error_of(response: Any) -> str | None:
 
 
 def error_kind(response: Any) -> str | None:
-    """Return the kind of error that a tool's response names, `None` where it names none."""
+    """Return the kind of error that a tool's response names, `None` if it names none."""
     kind = response.get("error_type") if isinstance(response, Mapping) else None
     return kind if isinstance(kind, str) else None
 
@@ -181,7 +181,7 @@ def _answers(trace: list[LoggedEntry]) -> dict[int, LoggedEntry]:
 
 
 def _agent_turns(context: MetricContext) -> set[int]:
-    """Return turns in which the agent spoke: those that EVA counts, and where it has none those with any sign of it."""
+    """Return turns in which the agent spoke: those that EVA counts, and if it has none those with any sign of it."""
     texts = context.transcribed_assistant_turns if context.is_s2s else context.intended_assistant_turns
     spoken = {turn for turn, text in texts.items() if text}
     if spoken:
@@ -225,7 +225,7 @@ class CallClock:
     def since(self, moment: float | None) -> float | None:
         """Return seconds from the start to a moment in seconds since the epoch.
 
-        `None` where one of them is not known.
+        `None` if one of them is not known.
         """
         if moment is None or self.start is None or not abs(moment - self.start) <= LONGEST:
             return None
@@ -253,7 +253,7 @@ class CallClock:
         return round(latency * 1000, 3)
 
     def started_at(self) -> str | None:
-        """Return the start in UTC as RFC 3339; `None` where it is not a date."""
+        """Return the start in UTC as RFC 3339; `None` if it is not a date."""
         if self.start is None:
             return None
         try:
@@ -298,7 +298,7 @@ def segment_of_tool(name: str, types: Mapping[str, str]) -> str:
 
 
 def told_changes(name: str, types: Mapping[str, str]) -> bool | None:
-    """Return whether a tool changes something by its type, `None` where it has none."""
+    """Return whether a tool changes something by its type, `None` if it has none."""
     kind = types.get(name.lower())
     return None if kind is None else kind == WRITE
 

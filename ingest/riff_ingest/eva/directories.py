@@ -37,7 +37,7 @@ class ConversationDirectory(NamedTuple):
 
 
 class RunName(NamedTuple):
-    """Describe what a run's directory name says: when it began (UTC, as written) and which system was tested."""
+    """Describe what a run's directory name reports: when it began (UTC, as written) and which system was tested."""
 
     time: str | None
     system: str | None
@@ -80,7 +80,7 @@ def conversations(run: Path) -> list[ConversationDirectory]:
 
 
 def run_of(conversation: Path) -> Path | None:
-    """Return the run that a conversation's directory is in, `None` where it is in none."""
+    """Return the run that a conversation's directory is in, `None` if it is in none."""
     for parent in list(Path(os.path.abspath(conversation)).parents)[:2]:
         if parent.name == RECORDS:
             return parent.parent
@@ -183,7 +183,7 @@ def claims(directory: Path) -> bool:
 
 
 def set_aside(directory: Path) -> str | None:
-    """Return why a directory is no conversation that counts although it looks like one, `None` where that is not so."""
+    """Return why a directory is no conversation that counts although it looks like one, `None` if that is not so."""
     path = Path(os.path.abspath(directory))
     if not is_archived(path.name):
         return None

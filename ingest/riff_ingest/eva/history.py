@@ -72,7 +72,7 @@ LATEST = 2**53
 def whole(value: Any) -> int | None:
     """Return a time in whole milliseconds, from a number or from text.
 
-    `None` where it is neither or out of all range.
+    `None` if it is neither or out of all range.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -84,7 +84,7 @@ def whole(value: Any) -> int | None:
 
 
 def seconds(value: Any) -> float | None:
-    """Return a time in seconds; `None` where the value is not a number."""
+    """Return a time in seconds; `None` if the value is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LATEST:
         return None
     return float(value)

@@ -187,7 +187,7 @@ class Voiced:
 
 
 def spoken_part(content: str, voiced: Voiced | None) -> str | None:
-    """Return as much of a text as was spoken in a turn, `None` where that is nothing.
+    """Return as much of a text as was spoken in a turn, `None` if that is nothing.
 
     If only its beginning was, the text is cut after as many words as that beginning has. Words of labels count among
     them, so a label in front costs as many words of the text.

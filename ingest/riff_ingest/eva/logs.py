@@ -322,12 +322,12 @@ _MOST = 10_000_000  # a number beyond counts no lines
 
 
 def simulator_log(directory: Path) -> Path | None:
-    """Return where the log of a record is by its usual names, `None` where it has none."""
+    """Return where the log of a record is by its usual names, `None` if it has none."""
     return find(directory, *SIMULATOR_LOGS)
 
 
 def last_line(path: Path) -> str | None:
-    """Return what follows the last but one line end, `None` where the log cannot be read.
+    """Return what follows the last but one line end, `None` if the log cannot be read.
 
     A log that ends in two line ends has a last line that is empty.
     """

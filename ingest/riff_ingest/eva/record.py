@@ -63,7 +63,7 @@ def result_of(path: Path) -> dict[str, Any] | None:
     file = find(path, RESULT)
     try:
         return read_object(file) if file is not None else None
-    except BrokenInput:  # reading the record says so
+    except BrokenInput:  # reading the record reports it
         return None
 
 

@@ -69,7 +69,7 @@ def near(run: Path | None, stored: str | None) -> str | None:
 def played_record(path: str | None, record: str, language: str, warnings: Warnings) -> dict[str, Any] | None:
     """Return the dataset's record of this id with its placeholders filled.
 
-    `None`, with a warning, where it has none.
+    `None`, with a warning, if it has none.
     """
     if path is None:
         return None
@@ -89,7 +89,7 @@ def played_record(path: str | None, record: str, language: str, warnings: Warnin
 
 
 def agent_at(path: str | None, warnings: Warnings) -> Mapping[str, Any] | None:
-    """Return what an agent's file says, `None`, with a warning, where it cannot be read."""
+    """Return what an agent's file reports, `None`, with a warning, if it cannot be read."""
     if path is None:
         return None
     try:
@@ -274,7 +274,7 @@ def aliases_beside(path: Path) -> list[dict[str, Any]]:
 def filled(record: Mapping[str, Any], language: str, aliases: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """Return a record with names, telephone numbers and places for a language in place of its placeholders.
 
-    Raises `BrokenInput` where the record has names for other languages only.
+    Raises `BrokenInput` if the record has names for other languages only.
     """
     aliases = list(aliases)
     fill = _filler(record, language)

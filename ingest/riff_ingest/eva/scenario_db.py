@@ -79,7 +79,7 @@ def summary(diff: Mapping[str, Any]) -> str:
 
 
 def values_differ(expected: Any, actual: Any, name: str | None = None) -> dict[str, Any] | None:
-    """Return how two values differ once normalised, `None` where they do not; `name` is the field that has them."""
+    """Return how two values differ once normalised, `None` if they do not; `name` is the field that has them."""
     return _differ(normalised(expected, name), normalised(actual, name), name)
 
 

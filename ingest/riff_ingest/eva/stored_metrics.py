@@ -76,7 +76,7 @@ def stored_scores(metrics: Mapping[str, Any], warnings: Warnings) -> dict[str, M
 
 
 def stored_pass(scores: Mapping[str, MetricScore]) -> bool | None:
-    """Return whether EVA found the task done; `None` where it does not say."""
+    """Return whether EVA found the task done; `None` if it does not say."""
     score = scores.get(_TASK)
     if score is None or score.skipped or score.value is None:
         return None
@@ -174,7 +174,7 @@ def _short(text: str) -> str:
 def named_turns(score: MetricScore, places: Places, *, audio_native: bool = False) -> list[int] | None:
     """Return what was said in turns that have less than the best rating.
 
-    `None` where the judge rates no single turns.
+    `None` if the judge rates no single turns.
     """
     if score.error is not None or score.skipped or (audio_native and score.name == _BY_CALLS_OF_TOOLS):
         return None

@@ -103,7 +103,7 @@ def _contract(derived: Derived, types: Mapping[str, str], expected: set[str]) ->
 def _timing(context: MetricContext) -> MetricScore | None:
     """Return the score of turn-taking.
 
-    `None` where no turn could be looked at, which is not the same as badly timed.
+    `None` if no turn could be looked at, which is not the same as badly timed.
     """
     score = turn_taking(context, RecordFiles())
     return score if score.details["num_evaluated"] or score.details["missed_turn"] else None
@@ -136,7 +136,7 @@ def _persona(played: Mapping[str, Any] | None) -> str | None:
 
 
 def _stored_start(result: Mapping[str, Any] | None) -> str | None:
-    """Return when the worker says it began: in its own time without a zone, so only where no log tells."""
+    """Return when the worker says it began: in its own time without a zone, so only where no log shows."""
     started = (result or {}).get("started_at")
     return started if isinstance(started, str) and parse_time(started) is not None else None
 
@@ -155,7 +155,7 @@ _BROKEN = frozenset({"error", "cancelled"})
 
 
 class EvaOutcome(NamedTuple):
-    """Describe how a conversation ended; `error` shows why it does not count, `None` where it counts."""
+    """Describe how a conversation ended; `error` shows why it does not count, `None` if it counts."""
 
     completed: bool | None
     stop_reason: str | None
@@ -170,7 +170,7 @@ class EvaOutcome(NamedTuple):
 def outcome_of(result: Mapping[str, Any] | None, valid_end: MetricScore | None = None) -> EvaOutcome:
     """Return what a result.json reports of the end; without one the conversation was never finished.
 
-    If it has no word that EVA has, EVA's own metric `valid_end` tells if it is 1: it gives 0 to all but a goodbye.
+    If it has no word that EVA has, EVA's own metric `valid_end` shows whether it is 1: it gives 0 to all but a goodbye.
     """
     if result is None:
         return EvaOutcome(False, "error", "result.json is missing or broken, so the conversation was never finished")
@@ -341,7 +341,7 @@ def aspects_of(computed: Mapping[str, MetricScore], stored: Mapping[str, MetricS
 
 
 def _reason(name: str, score: MetricScore) -> str | None:
-    """Return why a metric is not measured, `None` where it does not apply."""
+    """Return why a metric is not measured, `None` if it does not apply."""
     if score.error is not None or score.score is None or score.skipped or name in COMPUTED:
         return score.error
     return f"{score.score:g} is not on its scale"

@@ -1,4 +1,4 @@
-"""Hold the trace of a call, with the labels that EVA writes into its texts (R7.3 to R7.5)."""
+"""Define the trace of a call, with the labels that EVA writes into its texts (R7.3 to R7.5)."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def without_labels(text: str) -> str:
 class LoggedEntry:
     """Represent a message, a tool's call or its response, in the turn that it belongs to.
 
-    `timestamp` is milliseconds since the epoch, `None` where the entry was made up from a turn's text.
-    A message that `needs_check` may not have been spoken; a `nudge` stays whether it was or not.
+    `timestamp` is milliseconds since the epoch, `None` if the entry was made up from a turn's text. A message that
+    `needs_check` may not have been spoken; a `nudge` stays whether it was or not.
     """
 
     type: EntryType

@@ -162,7 +162,7 @@ class _Machine:
             self._turn += 1
             self._agent_spoke = self._user_audio_in_turn = self._tools_in_turn = False
 
-    # What the audit log says
+    # What the audit log reports
 
     def _user_was_heard(self, text: str, at: int) -> None:
         """Take a piece of what the caller said, as the agent's recogniser delivered it (R6.1)."""
@@ -227,7 +227,7 @@ class _Machine:
                 )
             )
 
-    # What the framework's log says
+    # What the framework's log reports
 
     def _voice(self, event: HistoryEvent) -> None:
         """Take text that was given to the agent's voice (R6.6)."""
@@ -253,7 +253,7 @@ class _Machine:
         if text == GENERIC_ERROR:
             turns.trace.append(LoggedEntry("intended", turn, role="assistant", content=text))
 
-    # What the simulator's log says
+    # What the simulator's log reports
 
     def _user_audio_starts(self, at: float | None) -> None:
         """Begin the caller's audio, perhaps in the middle of the agent's (R6.7)."""

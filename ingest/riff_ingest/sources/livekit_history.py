@@ -35,7 +35,7 @@ class History(NamedTuple):
 
 
 def history_of(value: Any) -> History | None:
-    """Return the history that a JSON value is or has under any one key, `None` where it has none."""
+    """Return the history that a JSON value is or has under any one key, `None` if it has none."""
     if isinstance(value, list):
         return History(value, {}) if _is_history(value) else None
     given = object_of(value)

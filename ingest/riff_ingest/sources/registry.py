@@ -139,7 +139,7 @@ class Detected(NamedTuple):
 
 
 def detect(path: Path) -> Detected:
-    """Return what a file or a directory is taken for, and why; raise `BrokenInput` where it cannot be read at all."""
+    """Return what a file or a directory is taken for, and why; raise `BrokenInput` if it cannot be read at all."""
     if path.is_dir():
         kind = claimed_kind(path)
         return Detected(kind, f"it is a directory of {kind}" if kind else "it is a directory")
@@ -297,7 +297,7 @@ def claimed_kind(directory: Path) -> str | None:
 
 
 def set_aside(directory: Path) -> str | None:
-    """Return why neither a directory nor anything in it is input, `None` where it may be."""
+    """Return why neither a directory nor anything in it is input, `None` if it may be."""
     reasons = (source.directory.set_aside(directory) for source in sources() if source.directory)
     return next((reason for reason in reasons if reason), None)
 
@@ -320,9 +320,9 @@ _DOCUMENTS = (".json", ".json.gz", ".toml")
 
 @dataclass(slots=True)
 class FoundInputs:
-    """Hold inputs in the order of their absolute paths, and what was passed over: path and reason.
+    """Describe inputs in the order of their absolute paths, and what was passed over: path and reason.
 
-    `kinds` are those of the inputs that were looked into to find them. `set_aside` was so by whoever wrote it, and
+    `kinds` are those of the inputs that were looked into to find them. `set_aside` was so by the one who wrote it, and
     nothing is wrong with that. `not_looked_at` are files of a walk whose names are of nothing that is read.
     """
 

@@ -11,7 +11,7 @@ from riff_store.facts import Annotation, Skipped
 
 
 def read(path: Path) -> Iterator[Annotation | Skipped]:
-    """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` where it has none."""
+    """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` if it has none."""
     from riff_ingest.sources.tau.judged import read_note
 
     return read_note(path)

@@ -12,7 +12,7 @@ from riff_store.facts import JudgedScore, Skipped
 
 
 def read(path: Path, context: ReadContext) -> Iterator[JudgedScore | Skipped]:
-    """Yield the verdicts of a summary, and what had to be left out; raise `BrokenInput` where it is none."""
+    """Yield the verdicts of a summary, and what had to be left out; raise `BrokenInput` if it is none."""
     from riff_ingest.sources.tau.judged import read_verdicts
 
     return read_verdicts(path, context.runs)

@@ -136,7 +136,7 @@ def _after(data: bytes, place: int) -> int:
 
 
 def _end(data: bytes, place: int) -> int | None:
-    """Return where the value ends that begins at a place, `None` where it breaks off."""
+    """Return where the value ends that begins at a place, `None` if it breaks off."""
     try:
         msgspec.json.decode(memoryview(data)[place:], type=msgspec.Raw)
     except _MISREAD as error:

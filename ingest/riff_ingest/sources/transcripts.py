@@ -123,7 +123,7 @@ class Salvage:
 def salvage(data: bytes, *, flatten: bool = False) -> Salvage:
     """Read a line leniently; `flatten` takes away what is nested too deeply.
 
-    Raises `BrokenInput` where it is not JSON, no object, of another schema or without a required field.
+    Raises `BrokenInput` if it is not JSON, no object, of another schema or without a required field.
     """
     defects: Counter[str] = Counter()
     value = loads(data, defects)

@@ -50,7 +50,7 @@ def compute_metrics(
     """Return the score of every metric that applies to the call's pipeline, and of one's `own`; none of them raises.
 
     One that needs a log which shows nothing is null with an error. If one side has no turn at all, each of them has an
-    error and is 0.0, as in EVA (10.0), but null where the simulator's log is what is missing.
+    error and is 0.0, as in EVA (10.0), but null if the simulator's log is what is missing.
     """
     names = [name for name in COMPUTED if applies(name, context.pipeline_type)]
     compute = _computed if context.num_assistant_turns and context.num_user_turns else _silent
@@ -59,7 +59,7 @@ def compute_metrics(
 
 
 def _lacking(name: str, context: MetricContext) -> MetricScore | None:
-    """Return the score of a metric that needs a log which shows nothing, `None` where all that it needs is there."""
+    """Return the score of a metric that needs a log which shows nothing, `None` if all that it needs is there."""
     missing = [log for log in METRICS[name].needs if not context.may_have(log)]
     return unmeasured(name, f"it needs {' and '.join(map(_LOGS.__getitem__, missing))}") if missing else None
 
@@ -83,7 +83,7 @@ TOLERANCE = 1e-9
 
 
 def composites(scores: Mapping[str, MetricScore], metrics_version: str | None = None) -> dict[str, float | None]:
-    """Return the six composites of a call, `None` where too little was measured.
+    """Return the six composites of a call, `None` if too little was measured.
 
     Before 2.0.0 of the metrics turn-taking passed from 0.5 on.
     """
@@ -101,7 +101,7 @@ def composites(scores: Mapping[str, MetricScore], metrics_version: str | None = 
 
 
 def passed(scores: Mapping[str, MetricScore], names: Iterable[str], metrics_version: str | None = None) -> float | None:
-    """Return 1.0 if every metric reaches its threshold, else 0.0; `None` where one is missing or has an error.
+    """Return 1.0 if every metric reaches its threshold, else 0.0; `None` if one is missing or has an error.
 
     Skipped metrics are left out; where all are, the answer is `None`.
     """

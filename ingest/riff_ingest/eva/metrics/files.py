@@ -22,8 +22,8 @@ class RecordFiles:
     """Describe the files of a record as far as they are not in its context.
 
     `simulator_log` is where the simulator's log is or would be, `simulator_end` its last line with the line's end,
-    `None` where it cannot be read. `audit_entries` are those of the audit log. `output_tokens` and `reasoning_tokens`
-    have a value for each call of the agent's model that tells. `stored_final_hash` is the database's in result.json.
+    `None` if it cannot be read. `audit_entries` are those of the audit log. `output_tokens` and `reasoning_tokens` have
+    a value for each call of the agent's model that tells. `stored_final_hash` is the database's in result.json.
     """
 
     simulator_log: str = SIMULATOR_LOGS[-1]

@@ -123,7 +123,7 @@ def registered() -> Mapping[str, OwnMetric]:
 def named(paths: Iterable[str], taken: Iterable[str]) -> dict[str, OwnMetric]:
     """Return functions by their names from `module:function`; modules in the current directory are found as well.
 
-    Raises `UsageError` where one is not there, is not a function, or has a name that is `taken`.
+    Raises `UsageError` if one is not there, is not a function, or has a name that is `taken`.
     """
     found: dict[str, OwnMetric] = {}
     names = set(taken)

@@ -53,7 +53,7 @@ FIRST = TimingRules(tool=Limits(4000, 7000, 6000))
 
 
 def rules_of(version: str | None) -> TimingRules | None:
-    """Return the rules by which a stored score was computed; `None` where a judge gave it."""
+    """Return the rules by which a stored score was computed; `None` if a judge gave it."""
     if version is None:
         return TODAY
     try:

@@ -67,7 +67,7 @@ def nodes_entered(happenings: Sequence[Timed]) -> list[str]:
 def read_events(path: Path, report: Callable[[Skipped], object] = lambda left: None) -> dict[str, list[dict[str, Any]]]:
     """Return the events that a file has, by their calls in the order of their numbers; none if it has none.
 
-    What could not be read goes to `report`; raises `BrokenInput` where that is the whole file.
+    What could not be read goes to `report`; raises `BrokenInput` if that is the whole file.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     if _EVENT not in read_start(path):
@@ -191,7 +191,7 @@ def _company(folder: Path, changed: int) -> Company:
 
 
 def _record_names(path: Path) -> frozenset[str]:
-    """Return the names of the calls whose records a file has; raise `BrokenInput` where it cannot be read."""
+    """Return the names of the calls whose records a file has; raise `BrokenInput` if it cannot be read."""
     start = read_start(path)
     if _EVENT in start or b"call_id" not in start:
         return frozenset()

@@ -198,7 +198,7 @@ class _Reader:
         return any(isinstance(end, str) and end in self._nodes for end in ends)
 
     def _after(self, result: Item, t: float | None) -> None:
-        """Take what a result tells of the variables, and of the way that the workflow went without a word."""
+        """Take what a result shows of the variables, and of the way that the workflow went without a word."""
         for update in objects_of(result.get("dynamic_variable_updates")):
             slot = text_of(update.get("variable_name"))
             if slot and not slot.startswith(_NOT_SAID):
@@ -316,7 +316,7 @@ def _key(part: Item) -> str:
 
 
 def _steps(result: Item) -> Iterator[dict[str, Any]]:
-    """Yield the steps of a workflow that a result tells of, as an object or as JSON in a text."""
+    """Yield the steps of a workflow that a result shows of, as an object or as JSON in a text."""
     told = object_of(result.get("result"))
     if not told and result.get("type") == _WORKFLOW:
         told = object_of(value_in(result.get("result_value")))
@@ -332,7 +332,7 @@ def results_of(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _error(result: Item) -> str | None:
-    """Return why a tool failed, `None` where it did not."""
+    """Return why a tool failed, `None` if it did not."""
     raw, kind = text_of(result.get("raw_error_message")), text_of(result.get("error_type"))
     ended = text_of(object_of(result.get("result")).get("result_type"))
     if result.get("is_error") is True or raw or kind or ended in _FAILED:

@@ -116,7 +116,7 @@ def shown(name: str) -> str:
 
 
 class NoFlow(BrokenInput):
-    """Report that a file describes an agent that has no flow, so that nothing is missed where it is not taken."""
+    """Report that a file describes an agent that has no flow, so that nothing is missed if it is not taken."""
 
 
 def by_choice(led: Iterable[tuple[str, str]]) -> Iterator[NodeFunction]:

@@ -65,7 +65,7 @@ class FlowFile:
 
 
 def read(path: Path) -> FlowFile:
-    """Return the flow that a file describes; raise `BrokenInput` where it describes none.
+    """Return the flow that a file describes; raise `BrokenInput` if it describes none.
 
     Without a name in it the flow has the name of its file.
     """
@@ -73,7 +73,7 @@ def read(path: Path) -> FlowFile:
 
 
 def flow_of(document: Any, path: Path) -> FlowFile:
-    """Return the flow that the document of a file describes; raise `BrokenInput` where it describes none."""
+    """Return the flow that the document of a file describes; raise `BrokenInput` if it describes none."""
     if not isinstance(document, dict):
         raise BrokenInput("file is not a JSON object")
     if is_flow_config(document):
@@ -357,7 +357,7 @@ def read_retell_flow(document: Mapping[str, Any]) -> PlatformFlow:
     """Return the flow that such a document describes; raises nothing.
 
     It has the name that a user wrote into it, the agent's of an export, else its id. A node is called by its name, by
-    its id where it has none. Nodes of one name are one, since calls tell them so.
+    its id if it has none. Nodes of one name are one, since calls tell them so.
     """
     flow, private = _flow(document), private_of_agent(document)
     given = (

@@ -20,7 +20,7 @@ _OF_A_RUN = frozenset({"run_id", "eval_id", "task_id", "created"})
 def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Annotation | Skipped]:
     """Yield the calls of a log with the places of their samples, the verdicts on them and the edits of these.
 
-    A sample that cannot be read is skipped with the reason; raises `BrokenInput` where the whole log cannot be read.
+    A sample that cannot be read is skipped with the reason; raises `BrokenInput` if the whole log cannot be read.
     """
     from riff_ingest.sources.inspect_log.to_conversation import read_log
 

@@ -54,8 +54,7 @@ _DIRTY = "-dirty"
 class Archive:
     """Read a zip file by the names of its members; of several of one name the last counts.
 
-    Raises `BrokenInput` where the file cannot be opened, is not a zip file, or was cut off before the list of its
-    members.
+    Raises `BrokenInput` if the file cannot be opened, is not a zip file, or was cut off before the list of its members.
     """
 
     def __init__(self, path: Path) -> None:
@@ -86,7 +85,7 @@ class Archive:
         self._file.close()
 
     def read(self, name: str) -> bytes:
-        """Return what a member has; raise `BrokenInput` with the reason where that cannot be had."""
+        """Return what a member has; raise `BrokenInput` with the reason if that cannot be had."""
         info = self._members[name]
         if info.flag_bits & _ENCRYPTED:
             raise BrokenInput("the member is encrypted")
@@ -305,7 +304,7 @@ class DocumentLog:
         self.notes += notes_on(self.header)
 
     def samples(self) -> Iterator[SamplePart]:
-        """Yield the samples in their order; raise `BrokenInput` where the file cannot be read any further."""
+        """Yield the samples in their order; raise `BrokenInput` if the file cannot be read any further."""
         for member in read_members(self._path, lists=(SAMPLES,)):
             if isinstance(member, str):
                 yield SamplePart(None, problem=member)
@@ -317,7 +316,7 @@ class DocumentLog:
         return []
 
     def _header(self, survey: Survey) -> dict[str, Any]:
-        """Return the parts that show what the run was; raise `BrokenInput` where the first cannot be reached."""
+        """Return the parts that show what the run was; raise `BrokenInput` if the first cannot be reached."""
         found: dict[str, Any] = {}
         try:
             for member in read_members(self._path, PARTS, (SAMPLES,)):

@@ -86,9 +86,8 @@ class AgentAtWork(NamedTuple):
 class Happenings:
     """Describe what the events of a sample tell.
 
-    `answers` are those of models by the id of their message, `nameless` those that no id tells apart, `tools` the
-    calls of tools, `scored` when each scorer gave its score, `first` and `last` when the first and the last
-    event came.
+    `answers` are those of models by the id of their message, `nameless` those that no id distinguishes, `tools` the
+    calls of tools, `scored` when each scorer gave its score, `first` and `last` when the first and the last event came.
     """
 
     answers: dict[str, list[Happening]] = field(default_factory=dict)
@@ -320,7 +319,7 @@ class Scales:
         return [part for part in self._letters if self.graded(part)]
 
     def share(self, part: Part, value: Any) -> float | None:
-        """Return a value from 0 to 1, `None` where it is none or if nobody knows what its scale is."""
+        """Return a value from 0 to 1, `None` if it is none or if nobody knows what its scale is."""
         number = _number(value)
         if number is not None:
             return None if part in self._others or not 0 <= number <= 1 else number

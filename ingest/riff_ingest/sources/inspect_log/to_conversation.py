@@ -67,7 +67,7 @@ _LIMITS = frozenset({"context", "cost", "custom", "limit", "message", "operator"
 def conversation_of(
     sample: Sample, happenings: Happenings, header: Header, scales: Scales, segments: ToolSegments
 ) -> Conversation:
-    """Return the call that a sample is; raise `BrokenInput` where it has no id."""
+    """Return the call that a sample is; raise `BrokenInput` if it has no id."""
     key = key_of(sample.id, sample.epoch)
     if key is None:
         raise BrokenInput("sample has no id")
@@ -120,7 +120,7 @@ def _first_time(sample: Sample, happenings: Happenings) -> str | None:
 
 
 def _duration(sample: Sample, began: int | None, last: int | None) -> float | None:
-    """Return how long a call took in seconds: as the log says, else from its first to its last time."""
+    """Return how long a call took in seconds: as the log reports, else from its first to its last time."""
     given, ended = sample.total_time, time_of(sample.completed_at)
     ended = last if ended is None else ended
     if isinstance(given, int | float) and not isinstance(given, bool):
@@ -339,7 +339,7 @@ Found = tuple[int, Conversation] | JudgedScore | Annotation | Skipped
 def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
     """Yield the calls of a log with the places of their samples, the verdicts on them and the edits of these.
 
-    Raises `BrokenInput` where the log as a whole cannot be read.
+    Raises `BrokenInput` if the log as a whole cannot be read.
     """
     retries = Retries(context.retries)
     with ExitStack() as opened:

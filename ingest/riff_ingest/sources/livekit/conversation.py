@@ -166,7 +166,7 @@ def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *,
 
 
 def _error(report: Report, reason: str | None) -> str | None:
-    """Return why a call counts as errored, `None` where it does not; older reports count no errors."""
+    """Return why a call counts as errored, `None` if it does not; older reports count no errors."""
     if reason is None or "error" not in reason or (report.errors is not None and not report.errors):
         return None
     parts = ", ".join(f"{part} {count}" for part, count in (report.errors or {}).items())

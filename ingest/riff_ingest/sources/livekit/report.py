@@ -85,7 +85,7 @@ def is_report(value: Any) -> bool:
 
 
 def report_of(value: Any) -> Report:
-    """Return the parts of a session report; raise `BrokenInput` where it is none."""
+    """Return the parts of a session report; raise `BrokenInput` if it is none."""
     top = _snake(value)
     given = _snake(top.get("chat_history")).get("items")
     if not isinstance(given, list):

@@ -213,7 +213,7 @@ def is_result(record: Mapping[str, Any]) -> bool:
 
 
 def call_of(record: Mapping[str, Any], messages: Messages, *, run: str, started_at: str | None) -> Conversation:
-    """Return the call of a line; raise `BrokenInput` where it is of no kind that is known, or was not made."""
+    """Return the call of a line; raise `BrokenInput` if it is of no kind that is known, or was not made."""
     kind = record.get("kind")
     if kind not in (SCRIPT, SIMULATION):
         raise BrokenInput("its kind is neither script nor simulation")

@@ -155,7 +155,7 @@ def _candidate(value: Any) -> Candidate | None:
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:
-    """Return what a record tells; raise `BrokenInput` where it is of no call that was held to its end."""
+    """Return what a record shows; raise `BrokenInput` if it is of no call that was held to its end."""
     if "test_case_job_id" in record:
         return _test(record, context, flows)
     wrapped = isinstance(record.get("call"), dict)
@@ -334,7 +334,7 @@ def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
 
 
 def refusal(call: Mapping[str, Any], event: Any = None) -> str | None:
-    """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one."""
+    """Return why a record is of no call that was kept, or of one that goes on; `None` if it is of one."""
     reason, status = text_of(call.get("disconnection_reason")), text_of(call.get("call_status"))
     if reason in _NO_CALL:
         return f"the call never connected: {reason}"

@@ -28,7 +28,7 @@ _OF_INFO = (b'"agent_info"', b'"user_info"', b'"environment_info"')
 def read(path: Path, context: ReadContext) -> Iterator[Conversation | JudgedScore | Skipped]:
     """Yield the calls of a run, what judges said about them, and what was left out.
 
-    Raises `BrokenInput` where the file cannot be read any further, after all before it.
+    Raises `BrokenInput` if the file cannot be read any further, after all before it.
     """
     if path.parent.name == _DISCARDED_IN:
         yield Skipped("defect", None, DISCARDED)

@@ -160,7 +160,7 @@ def _contract(states: ToolStates, references: list[Reference]) -> Contract:
 
 
 def _persona(simulation: Simulation, scenario: str | None) -> str | None:
-    """Return who called: the voice that was drawn, else what the name of the task says."""
+    """Return who called: the voice that was drawn, else what the name of the task reports."""
     environment = simulation.speech_environment
     drawn = environment.get("persona_name") if isinstance(environment, dict) else None
     if isinstance(drawn, str) and drawn:
@@ -231,7 +231,7 @@ class Reference(NamedTuple):
 
 
 def references_of(simulation: Simulation, task: Task | None) -> list[Reference]:
-    """Return the reference actions that a call was checked by, where it was not those of its task."""
+    """Return the reference actions that a call was checked by, if it was not those of its task."""
     checks = simulation.reward_info.action_checks if simulation.reward_info else None
     checked = [
         Reference(check.action, check.action_match, check.tool_type)
@@ -328,7 +328,7 @@ _TOOL = "tool"
 def walk_messages(messages: Sequence[Message], start: int | None, walked: Walked) -> None:
     """Collect the messages of a call that began at `start`, in microseconds since the epoch, where that is known.
 
-    A turn is a message that says something; what a message says comes before its calls of tools. The agent's latency
+    A turn is a message that says something; what a message reports comes before its calls of tools. The agent's latency
     is the time since the message before, whoever it is of.
     """
     moments = [_moment(message.timestamp) for message in messages]
@@ -358,7 +358,7 @@ def walk_messages(messages: Sequence[Message], start: int | None, walked: Walked
 
 
 def cost_of(messages: Sequence[Message], role: str) -> float | None:
-    """Return what the messages of a side cost, in USD; `None` where one of them does not say or none was above 0."""
+    """Return what the messages of a side cost, in USD; `None` if one of them does not say or none was above 0."""
     costs = [message.cost for message in messages if message.role == role]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) and any(cost > 0 for cost in known) else None

@@ -36,7 +36,7 @@ class _Note(msgspec.Struct):
 
 
 def read_note(path: Path) -> Iterator[Annotation | Skipped]:
-    """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` where it has none."""
+    """Yield the note of a file, and what of it had to be left out; raise `BrokenInput` if it has none."""
     document = load_document(path)
     if not isinstance(document, Mapping):
         raise BrokenInput("file is not a note: it is not a JSON object")
@@ -91,7 +91,7 @@ class _Entry(msgspec.Struct):
 
 
 def read_verdicts(path: Path, runs: Runs) -> Iterator[JudgedScore | Skipped]:
-    """Yield the verdicts of a summary, and what had to be left out; raise `BrokenInput` where it is none.
+    """Yield the verdicts of a summary, and what had to be left out; raise `BrokenInput` if it is none.
 
     `runs` are those that have a call of a name.
     """

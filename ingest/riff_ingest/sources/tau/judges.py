@@ -130,7 +130,7 @@ def _reviewed(verdict: _Verdict, review: Any, source: str | None, spoken: Sequen
 
 
 def _errors(review: Any) -> list[_Error] | None:
-    """Return the errors that a review lists, `None` where it cannot be shown which they are."""
+    """Return the errors that a review lists, `None` if it cannot be shown which they are."""
     if not isinstance(review, Mapping):
         return None
     listed = review.get("errors")

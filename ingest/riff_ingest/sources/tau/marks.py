@@ -73,7 +73,7 @@ def file_name(path: str) -> str:
 
 
 def _sound_kind(stretch: Stretch) -> str | None:
-    """Return what a caller's stretch is beside a turn, `None` where it is only that."""
+    """Return what a caller's stretch is beside a turn, `None` if it is only that."""
     kind = over_kind(stretch)
     return None if kind == YIELD and not stretch.over else kind
 
@@ -138,7 +138,7 @@ def _silences(ticks: Sequence[Tick], spoken: SpokenTicks) -> Iterator[Mark]:
 
 
 def _noises(ticks: Sequence[Tick], spoken: SpokenTicks, timeline: Any) -> Iterator[Mark]:
-    """Return what the timeline tells of the line; of what it shows nothing, what the ticks do."""
+    """Return what the timeline shows of the line; of what it shows nothing, what the ticks do."""
     told = list(_timeline(timeline, len(ticks) * spoken.seconds))
     yield from told
     kinds = {mark.kind for mark in told}

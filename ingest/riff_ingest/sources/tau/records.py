@@ -78,7 +78,7 @@ class Message(msgspec.Struct, gc=False):
 
 
 class AgentUsage(msgspec.Struct, gc=False):
-    """Represent what the agent of a voice call used; `cost` in USD is null where it has no price."""
+    """Represent what the agent of a voice call used; `cost` in USD is null if it has no price."""
 
     cost: float | None = None
 
@@ -184,7 +184,7 @@ def fitting_struct(given: dict[str, Any], kind: type[_Record], misfit: Callable[
 
 
 def _fitting(value: Any, wanted: Any, misfit: Callable[[str], object], path: str) -> Any:
-    """Return a value as it is wanted, `None` where it does not fit."""
+    """Return a value as it is wanted, `None` if it does not fit."""
     if wanted is msgspec.Raw:
         return msgspec.Raw(msgspec.json.encode(value))
     for kind in get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,):
@@ -209,7 +209,7 @@ _ORDINARY = frozenset({"llm_agent", "discrete_time_audio_native_agent"})
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """Describe what the calls of a run have in common; `tick` is in seconds, `None` where the run does not say.
+    """Describe what the calls of a run have in common; `tick` is in seconds, `None` if the run does not say.
 
     `is_solo`: the agent has the caller's tools too, and nobody else takes part. `is_rescored`: these are its results
     after they were scored again.
@@ -250,7 +250,7 @@ def run_from(info: Info, timestamp: str | None, path: Path) -> Run:
 
 
 def agent_name(info: Info) -> str:
-    """Return the model of the agent, with what else tells it from other agents of the same model."""
+    """Return the model of the agent, with what else distinguishes it from other agents of the same model."""
     agent, config = info.agent_info, info.audio_native_config
     name = (agent.llm if agent else None) or UNKNOWN
     if agent and agent.implementation and agent.implementation not in _ORDINARY:

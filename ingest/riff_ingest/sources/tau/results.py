@@ -39,7 +39,7 @@ class Durations:
         self._measured: bool | None = None
 
     def take(self, items: list[Item], measured: bool | None) -> Iterator[Item]:
-        """Yield what a simulation became, or what is withheld; `measured` tells of its duration, where it has one."""
+        """Yield what a simulation became, or what is withheld; `measured` shows for its duration, where it has one."""
         self._held += items
         if self._measured is None:
             self._waiting += measured is not None
@@ -81,13 +81,13 @@ _Taken: TypeAlias = tuple[list[Item], bool | None]
 def read_results(path: Path, segments: ToolSegments) -> Iterator[Item]:
     """Yield the calls of a run with the verdicts on them, and what was left out.
 
-    Raises `BrokenInput` where the file cannot be read any further, after all before it.
+    Raises `BrokenInput` if the file cannot be read any further, after all before it.
     """
     return _Reader(path, segments).items()
 
 
 def run_at(path: Path) -> Run | None:
-    """Return the run that the results at a path are of, `None` where they do not say."""
+    """Return the run that the results at a path are of, `None` if they do not say."""
     reader = _Reader(path, ToolSegments())
     with suppress(BrokenInput):
         for member in read_members(path, (_INFO, _TIMESTAMP)):
@@ -268,7 +268,7 @@ def lists_simulations(results: Path) -> bool:
 def digest_of_results(results: Path) -> tuple[str, int]:
     """Return what represents results with the files of their simulations, and the bytes of all of them.
 
-    Raises `BrokenInput` where the results cannot be read.
+    Raises `BrokenInput` if the results cannot be read.
     """
     content, size = digest(results)
     files = simulation_files(results)

@@ -305,7 +305,7 @@ class Tick(msgspec.Struct, frozen=True, gc=False):
 def read_ticks(data: bytes | msgspec.Raw, defects: Counter[str]) -> list[Tick]:
     """Return the ticks of a JSON list; parts that are wrong are left out and counted, places are kept.
 
-    Raises `BrokenInput` where it is no JSON.
+    Raises `BrokenInput` if it is no JSON.
     """
     try:
         return msgspec.json.decode(data, type=list[Tick])

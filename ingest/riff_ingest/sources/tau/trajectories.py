@@ -37,7 +37,7 @@ _OF_TOOLS = "tool-calling"
 
 
 class RunName(NamedTuple):
-    """Describe what the name of a file says: the agent, who played the caller, and the domain."""
+    """Describe what the name of a file reports: the agent, who played the caller, and the domain."""
 
     agent: str = UNKNOWN
     caller: str | None = None

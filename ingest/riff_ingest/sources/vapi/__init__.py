@@ -44,7 +44,7 @@ def is_call(value: Any) -> bool:
 
 
 def no_call(record: Mapping[str, Any]) -> str | None:
-    """Return what a record of Vapi is that looks like one of a call, `None` where it may be one."""
+    """Return what a record of Vapi is that looks like one of a call, `None` if it may be one."""
     if not isinstance(record.get("id"), str) or "orgId" not in record:
         return None
     return next((what for keys, what in _NO_CALLS if any(key in record for key in keys)), None)

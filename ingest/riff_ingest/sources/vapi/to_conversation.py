@@ -76,7 +76,7 @@ def _candidate(value: Any) -> Candidate | None:
 
 
 def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadCall:
-    """Return what a record tells; raise `BrokenInput` where it is of no call that was held to its end."""
+    """Return what a record shows; raise `BrokenInput` if it is of no call that was held to its end."""
     call, message = call_of(record)
     name = text_of(call.get("id"))
     if name is None:
@@ -229,7 +229,7 @@ def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
 
 
 def refusal(call: Mapping[str, Any], spoke: Collection[str]) -> str | None:
-    """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one.
+    """Return why a record is of no call that was kept, or of one that goes on; `None` if it is of one.
 
     `spoke` are the sides that said anything.
     """
@@ -294,7 +294,7 @@ def rubric_of(call: Mapping[str, Any]) -> str:
 
 
 def score_of(given: Any, rubric: str) -> float | None:
-    """Return an evaluation as a score from 0 to 10; `None` where it is not one number or word of a known scale."""
+    """Return an evaluation as a score from 0 to 10; `None` if it is not one number or word of a known scale."""
     if isinstance(given, bool):
         return yes_or_no(given)
     if isinstance(given, int | float):

@@ -296,7 +296,7 @@ _OF_THE_CALL = frozenset(
 
 
 class Entry(NamedTuple):
-    """Hold that a call entered a state, with the slots that it then filled there; `t` in seconds since it began.
+    """Describe that a call entered a state, with the slots that it then filled there; `t` in seconds since it began.
 
     `id` is that of the assistant that the state is, where it has a name besides.
     """
@@ -308,7 +308,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(call: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> list[Entry] | None:
-    """Return the states in their order, `None` where the call tells of none.
+    """Return the states in their order, `None` if the call tells of none.
 
     Those of a squad are seen by who speaks; where no message names an assistant, the next one of the squad's comes
     with each call of a tool that hands over.
