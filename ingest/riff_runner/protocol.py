@@ -40,7 +40,7 @@ class AgentSession(Protocol):
     """Represent an agent in one call."""
 
     async def greet(self) -> AgentReply | None:
-        """Say something before the caller does; `None` where the caller begins."""
+        """Say something before the caller does; `None` if the caller begins."""
 
     async def reply(self, text: str) -> AgentReply:
         """Answer what the caller said.
@@ -64,7 +64,7 @@ class Agent(Protocol):
         """Return what transcripts call the agent."""
 
     async def check(self) -> str | None:
-        """Find out whether the agent can be reached; raises `EndpointRefused` where it cannot.
+        """Find out whether the agent can be reached; raises `EndpointRefused` if it cannot.
 
         Returns a hint where something looks wrong that may be right.
         """
@@ -127,7 +127,7 @@ class Caller(Protocol):
         """Return what transcripts call the caller."""
 
     async def check(self) -> str | None:
-        """Find out whether the caller can be reached; raises `EndpointRefused` where it cannot.
+        """Find out whether the caller can be reached; raises `EndpointRefused` if it cannot.
 
         Returns a hint where something looks wrong that may be right.
         """
@@ -146,7 +146,7 @@ class InProcess:
         """Do nothing: there is nothing to reach."""
 
     async def close(self) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True)

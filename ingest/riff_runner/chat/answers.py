@@ -256,7 +256,7 @@ _decoder = msgspec.json.Decoder(_Document)
 
 
 def chunk_of(data: bytes) -> Chunk | None:
-    """Return the document that the bytes spell, the first one of a list; `None` where they spell none."""
+    """Return the document that the bytes spell, the first one of a list; `None` if they spell none."""
     try:
         document = _decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -279,7 +279,7 @@ def _converted(found: Any) -> _Document:
 
 
 def object_of(data: bytes) -> Any:
-    """Return what the bytes spell as it is, the first one of a list; `None` where that is no JSON.
+    """Return what the bytes spell as it is, the first one of a list; `None` if that is no JSON.
 
     It takes half a character too, which the quicker decoder does not.
     """
@@ -420,7 +420,7 @@ class ToolCalls:
             call.arguments.append(json.dumps(told.arguments, ensure_ascii=False))
 
     def _continued(self, index: Any, its_id: str, name: str) -> _JoinedCall | None:
-        """Return the call that a piece belongs to, `None` where it begins one."""
+        """Return the call that a piece belongs to, `None` if it begins one."""
         for last in reversed(self._calls):
             if index is None or last.index == index:
                 break

@@ -50,7 +50,7 @@ class ChatClient:
     async def check(self) -> str | None:
         """Find out whether the endpoint can be reached, without asking a model anything; raises `EndpointGone`.
 
-        Returns a hint where it does not list the model.
+        Returns a hint if it does not list the model.
         """
         from riff_runner.chat.retries import preflight
 
@@ -178,7 +178,7 @@ class ChatClient:
         )
 
     def _with_hint(self, fault: Exception) -> Exception:
-        """Return a fault, with what the endpoint lists where it does not know the model."""
+        """Return a fault, with what the endpoint lists if it does not know the model."""
         return NoSuchModel(fault.message, self._hint) if isinstance(fault, NoSuchModel) and self._hint else fault
 
 

@@ -49,7 +49,7 @@ class Endpoint:
             raise BadAddress("base_url has to be https, or the key would be sent unencrypted")
 
     def complaint(self, body: Any) -> str:
-        """Return what the endpoint says is wrong, in one short line without the key; `""` where it shows nothing."""
+        """Return what the endpoint says is wrong, in one short line without the key; `""` if it shows nothing."""
         message = _words(body)
         if not message.strip():
             return ""
@@ -59,7 +59,7 @@ class Endpoint:
         return line[:LONGEST_COMPLAINT]
 
     def refusal(self, status: int, reason: str, *, no_quota: bool) -> str | None:
-        """Return why an endpoint with this answer will answer nothing else, `None` where it may."""
+        """Return why an endpoint with this answer will answer nothing else, `None` if it may."""
         if status in (401, 403):
             variable = f" in ${self.key_variable}" if self.key_variable else ""
             return f"the endpoint does not take the key{variable} ({reason})"

@@ -157,7 +157,7 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 
 def environment_proxy(base_url: str) -> str | None:
-    """Return the proxy that the environment names for an address, `None` where it names none."""
+    """Return the proxy that the environment names for an address, `None` if it names none."""
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(base_url)

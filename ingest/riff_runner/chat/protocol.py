@@ -26,7 +26,7 @@ class ChatToolCall(NamedTuple):
 
 
 class ChatUsage(NamedTuple):
-    """Count tokens; `None` where the endpoint did not."""
+    """Count tokens; `None` if the endpoint did not."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

@@ -26,7 +26,7 @@ class CommandJudge:
         self._environ = os.environ if environ is None else environ
 
     async def ask(self, question: Question) -> Answer:
-        """Return what the program printed; raise `Unanswered` where it failed."""
+        """Return what the program printed; raise `Unanswered` if it failed."""
         environment = {**self._environ, **reaper().mark()}
         try:
             process = await asyncio.create_subprocess_exec(
@@ -51,7 +51,7 @@ class CommandJudge:
         return Answer(printed.decode(errors="replace"))
 
     async def close(self) -> None:
-        """Do nothing: nothing is held between two tries."""
+        """Do nothing: nothing is kept between two tries."""
 
 
 async def _talk(process: Process, prompt: str) -> tuple[bytes, bytes]:

@@ -1,4 +1,4 @@
-"""Define what a judge is to whoever asks it."""
+"""Define what a judge is to the one who asks it."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ConversationName(NamedTuple):
         return self[:2]
 
     def may_be(self, call: ConversationName) -> bool:
-        """Return whether nothing that this name says speaks against a call."""
+        """Return whether nothing that this name reports speaks against a call."""
         pairs = zip(self, call, strict=True)
         return all(mine == theirs or mine is None or theirs is None for mine, theirs in pairs)
 

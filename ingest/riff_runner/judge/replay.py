@@ -63,7 +63,7 @@ class ReplayJudge:
         return found.answer if found else Answer(fault="nothing was recorded of this call")
 
     async def close(self) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: nothing is kept."""
 
     def _take(self, line: dict[str, Any], run: str) -> None:
         trial = line.get("trial")

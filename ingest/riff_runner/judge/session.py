@@ -66,8 +66,8 @@ class Runner:
     def run(self, calls: Iterator[CallToJudge], at_once: int) -> None:
         """Ask about all calls.
 
-        A first Ctrl-C lets the answers come in that are on their way, a second one drops them. Afterwards
-        `error` holds what ended the run early, `signal` the signal that did.
+        A first Ctrl-C lets the answers come in that are on their way, a second one drops them. Afterwards `error` has
+        what ended the run early, `signal` the signal that did.
         """
         with asyncio.Runner() as runner:
             runner.run(self._all(calls, at_once))

@@ -63,14 +63,14 @@ _WORDS: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Describe what a million tokens cost; `None` where the settings do not say."""
+    """Describe what a million tokens cost; `None` if the settings do not say."""
 
     input: float | None = None
     output: float | None = None
     currency: str = "USD"
 
     def cost(self, usage: Usage) -> float | None:
-        """Return what was spent; `None` where a price is not known."""
+        """Return what was spent; `None` if a price is not known."""
         if self.input is None or self.output is None:
             return None
         return (usage.input * self.input + usage.output * self.output) / _MILLION
@@ -90,7 +90,7 @@ class JudgeSettings:
     prices: Prices
 
     def sign(self, call: ConversationName) -> Signature | None:
-        """Return how a verdict on a call will be signed, `None` where there will be none; it needs no key."""
+        """Return how a verdict on a call will be signed, `None` if there will be none; it needs no key."""
         if self.kind == "replay":
             return self._replay.signature(call)
         return Signature(self.values.get("model"), self.rubric.prompt_hash)

@@ -100,7 +100,7 @@ class LineProcess:
             await self._channel.writable.wait()
 
     async def receive(self) -> dict[str, Any]:
-        """Return the next message; raises `ProcessFailed` where there will be none."""
+        """Return the next message; raises `ProcessFailed` if there will be none."""
         channel = self._channel
         while not channel.lines:
             if channel.problem is not None:
@@ -269,7 +269,7 @@ class LineBuffer:
         self._begun = bytearray()
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """Return the lines that this piece completes; raises `BadLine` where one is too long."""
+        """Return the lines that this piece completes; raises `BadLine` if one is too long."""
         *lines, rest = piece.split(b"\n")
         complete = []
         for line in lines:
@@ -292,7 +292,7 @@ class LineBuffer:
 
 
 def encoded(message: Mapping[str, Any]) -> bytes:
-    """Return a message as a line; raises `BadLine` where it is too long, or holds what JSON has no form for."""
+    """Return a message as a line; raises `BadLine` if it is too long, or holds what JSON has no form for."""
     try:
         line = msgspec.json.encode(message)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:

@@ -2,7 +2,8 @@
 
 The first line is what all marks begin with. A line `+ PID MARK` tells that a program was started, which leads a group
 and has MARK in its environment; `- PID` that its group was ended. What had left the group by then is found by its mark,
-where processes can be looked at (Linux). At the end of stdin whoever started them is gone, and all of them are ended.
+where processes can be looked at (Linux). At the end of stdin the one who started them is gone, and all of them are
+ended.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _PIECE = 65536
 def main() -> None:
     """Kill what is left of each program that ended, and at the end of stdin all that is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP):
-        signal.signal(number, signal.SIG_IGN)  # it ends with whoever started it, never before
+        signal.signal(number, signal.SIG_IGN)  # it ends with the process that started it, never before
     running: dict[int, bytes] = {}
     ended: set[bytes] = set()
     token = begun = b""

@@ -31,7 +31,7 @@ class Wire:
 
     @classmethod
     async def open(cls, side: Side, program: Program, turn_timeout_s: float, note: Callable[[str, str], None]) -> Wire:
-        """Start the program; raises `EndpointRefused` where it cannot be."""
+        """Start the program; raises `EndpointRefused` if it cannot be."""
         try:
             return cls(side, await LineProcess.start(program), turn_timeout_s, note)
         except CannotStart as error:
@@ -137,7 +137,7 @@ class Wire:
 
 
 async def look_up(side: Side, program: Program) -> None:
-    """Raise `EndpointRefused` where the program cannot be started."""
+    """Raise `EndpointRefused` if the program cannot be started."""
     try:
         program.check()
     except CannotStart as error:

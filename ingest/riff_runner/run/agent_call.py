@@ -289,7 +289,7 @@ class AgentCall:
 
 
 def _duration(latency_ms: object) -> float | None:
-    """Return how many milliseconds a tool took, `None` where an agent does not say or cannot mean it."""
+    """Return how many milliseconds a tool took, `None` if an agent does not say or cannot mean it."""
     try:
         return msgspec.convert(latency_ms, Duration | None)
     except msgspec.ValidationError:

@@ -48,7 +48,7 @@ class CallEnd:
 
 @dataclass(frozen=True, slots=True)
 class MadeCall:
-    """Describe a call that was made; `extra` is what its line says beyond the conversation."""
+    """Describe a call that was made; `extra` is what its line reports beyond the conversation."""
 
     case: CallCase
     conversation: Conversation
@@ -156,7 +156,7 @@ class Call:
         return answer
 
     def _ended(self, reply: AgentReply) -> CallEnd | None:
-        """Return the end of a call that the agent's turn ended, `None` where it goes on."""
+        """Return the end of a call that the agent's turn ended, `None` if it goes on."""
         if end := self._at_end_state(reply):
             return end
         return CallEnd("agent_hangup", status=reply.status) if reply.ends else None
@@ -266,7 +266,7 @@ class CheckedCaller:
         """What the caller itself says of how the call went, once it hung up; no score."""
 
     async def say(self, heard: str, view: CallView) -> CallerTurn:
-        """Return what the caller says; raises `CallerFailed` where it makes no sense a second time."""
+        """Return what the caller says; raises `CallerFailed` if it makes no sense a second time."""
         turn = await self._session.say(heard, view)
         if self._fault(turn):
             turn = await self._session.say(heard, replace(view, again=True))
@@ -280,7 +280,7 @@ class CheckedCaller:
         await self._session.end(reason)
 
     def broke(self, collected: Mapping[str, Any]) -> str | None:
-        """Return in what the caller did not keep to its part, `None` where it did.
+        """Return in what the caller did not keep to its part, `None` if it did.
 
         `collected` is what the agent took down at the end.
         """

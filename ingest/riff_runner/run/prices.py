@@ -21,7 +21,7 @@ class Cost(NamedTuple):
 
 
 class SpentTokens(NamedTuple):
-    """Describe what a model took; `None` where its endpoint did not say."""
+    """Describe what a model took; `None` if its endpoint did not say."""
 
     model: str
     input: int | None
@@ -34,7 +34,7 @@ def model_prices(tables: Mapping[str, Any]) -> dict[str, Prices]:
 
 
 def total_cost(spent: Iterable[SpentTokens], prices: Mapping[str, Prices]) -> Cost | None:
-    """Return what all that was spent costs; `None` where a price or a count is not known, or currencies differ."""
+    """Return what all that was spent costs; `None` if a price or a count is not known, or currencies differ."""
     amount, currencies = 0.0, set()
     for tokens in spent:
         known = prices.get(tokens.model)

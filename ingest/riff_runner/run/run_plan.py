@@ -34,7 +34,7 @@ _PARTS: Mapping[str, str] = {
 class RunRequest:
     """Describe what a run is to be made of; without `out` its calls stay in memory.
 
-    With `resume` calls that `out` holds already are not made again, but for errored ones; with `force` also where the
+    With `resume` calls that `out` has already are not made again, but for errored ones; with `force` also where the
     file of a flow, the agent, the caller or what answers tools has changed since. `sync` forces each call to the disk.
     """
 
@@ -70,7 +70,7 @@ class RunPlan:
 def plan_run(request: RunRequest) -> RunPlan:
     """Return what is to be done; nothing is written.
 
-    Raises `UsageError` where the directory has something that this run may not be mixed with.
+    Raises `UsageError` if the directory has something that this run may not be mixed with.
     """
     known = read_run(request.out) if request.out is not None else None
     _refuse_foreign(request, known)

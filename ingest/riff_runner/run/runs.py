@@ -1,4 +1,4 @@
-"""Make a run: prepare it, make its calls, keep them, and say how it ended."""
+"""Make a run: prepare it, make its calls, keep them, and report how it ended."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class RunHooks:
 def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
     """Make the calls of a run that are due, and keep each as soon as it ended.
 
-    Nothing is written before agent and caller were found to be reachable. Raises `UsageError`, `EndpointRefused` where
-    one of them is not, `OutputError` and `OSError`; what ends the run later is in what is returned.
+    Nothing is written before agent and caller were found to be reachable. Raises `UsageError`, `EndpointRefused` if one
+    of them is not, `OutputError` and `OSError`; what ends the run later is in what is returned.
     """
     hooks = hooks or RunHooks()
     plan = plan_run(request)
@@ -150,8 +150,8 @@ TICK_SECONDS = 0.25
 class RunLoop:
     """Make the calls of a run, `at_once` of them at any time.
 
-    Used in a `with` block, at whose end agent, caller and tools are closed. After `make`, `error` holds what ended
-    the run early, `signal` the signal that did. With `in_order` calls are kept in the order of the plan.
+    Used in a `with` block, at whose end agent, caller and tools are closed. After `make`, `error` has what ended the
+    run early, `signal` the signal that did. With `in_order` calls are kept in the order of the plan.
     """
 
     def __init__(self, setting: CallSetting, tally: RunTally, *, at_once: int, in_order: bool = False) -> None:
@@ -227,7 +227,7 @@ class RunLoop:
                 await order.room()
 
     async def _made(self, case: CallCase) -> MadeCall | None:
-        """Return a call, if need be after another try; `None` where the run ends before there is one."""
+        """Return a call, if need be after another try; `None` if the run ends before there is one."""
         self._tally.running += 1
         try:
             for attempts in range(1, ATTEMPTS + 1):

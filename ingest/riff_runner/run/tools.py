@@ -31,13 +31,13 @@ class Tools(Protocol):
     """Answer the tools of a run's calls."""
 
     async def check(self) -> None:
-        """Find out whether they can be answered; raises `EndpointRefused` where they cannot."""
+        """Find out whether they can be answered; raises `EndpointRefused` if they cannot."""
 
     async def begin(self, case: CallCase) -> ToolSession:
         """Begin a call."""
 
     async def close(self) -> None:
-        """Give back what is held."""
+        """Give back what is kept."""
 
 
 class StubbedTools(InProcess):
@@ -77,7 +77,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def violation(schema: Any, value: Any, place: str = "") -> str | None:
-    """Return the first thing in which a value does not fit, `None` where it fits.
+    """Return the first thing in which a value does not fit, `None` if it fits.
 
     Keywords that are not known forbid nothing.
     """

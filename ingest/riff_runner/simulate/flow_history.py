@@ -53,7 +53,7 @@ class FlowHistory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def write_flow_history(folder: Path) -> None:
     """Write the repository into a folder, unless it has a history already.
 
-    Raises `GitProblem` where git is missing or refuses; the files are there all the same.
+    Raises `GitProblem` if git is missing or refuses; the files are there all the same.
     """
     if _has_history(folder):
         return

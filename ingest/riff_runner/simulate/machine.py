@@ -19,9 +19,9 @@ class NoSuchTransition(RiffError):
 class Machine:
     """Move one call through a flow.
 
-    `edges` maps a state to the states that it may lead to; `clock` gives the seconds since the
-    call started. What callers say is held with `collect` and becomes public, once per slot and
-    call, in `commit_transition`, which is the only place that emits `slot_filled`.
+    `edges` maps a state to the states that it may lead to; `clock` gives the seconds since the call started. What
+    callers say is kept with `collect` and becomes public, once per slot and call, in `commit_transition`, which is the
+    only place that emits `slot_filled`.
     """
 
     def __init__(

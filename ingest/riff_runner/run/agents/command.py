@@ -264,7 +264,7 @@ class CommandToolSession:
         self._ids = itertools.count(1)
 
     async def result(self, name: str, arguments: Any) -> Any:
-        """Return what the program answers; raises `ToolFailed` where it answers with an error, and `Unavailable`."""
+        """Return what the program answers; raises `ToolFailed` if it answers with an error, and `Unavailable`."""
         call_id = str(next(self._ids))
         try:
             async with self._wire.turn():

@@ -28,7 +28,7 @@ _FORMS = (
 
 
 def as_agent(thing: Any, name: str | None = None) -> Agent:
-    """Return an agent made of a function, a class or an object; raises `UsageError` where it is none of an agent.
+    """Return an agent made of a function, a class or an object; raises `UsageError` if it is none of an agent.
 
     What goes wrong in it is `Unavailable`, and so is a turn that takes longer than a turn may.
     """

@@ -27,7 +27,7 @@ class ToolUse:
         self.status: str | None = None
 
     async def result(self, made: ChatToolCall) -> Any:
-        """Return what the model is shown of a call; raises `AgentStopped` where it made too many mistakes."""
+        """Return what the model is shown of a call; raises `AgentStopped` if it made too many mistakes."""
         tool = self._offered.get(made.name)
         if tool is None:
             return self._not_offered(made)

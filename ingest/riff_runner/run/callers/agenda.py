@@ -104,7 +104,7 @@ def openings(case: CallCase) -> Sequence[str]:
 
 
 def way(case: CallCase) -> list[FlowState]:
-    """Return the states of a call that goes well as far as the flow tells, in order."""
+    """Return the states of a call that goes well as far as the flow shows, in order."""
     flow, tasks = case.flow, list(case.scenario.tasks)
     path: list[FlowState] = []
     state = flow.states.get(flow.initial)

@@ -10,7 +10,7 @@ from riff_store.errors import UsageError
 
 
 def refuse_unrecorded(cases: Iterable[CallCase]) -> None:
-    """Raise `UsageError` where a scenario was made of no call, and so has no lines to be said."""
+    """Raise `UsageError` if a scenario was made of no call, and so has no lines to be said."""
     if unrecorded := next((case.scenario.name for case in cases if not case.scenario.script), None):
         raise UsageError(
             f"the scenario {unrecorded!r} has no recorded lines that a frozen caller could say",
@@ -54,4 +54,4 @@ class FrozenSession:
         return CallerTurn(line.text, is_last, reason="the recording ends" if is_last else None, recorded=True)
 
     async def end(self, reason: StopReason) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: nothing is kept."""

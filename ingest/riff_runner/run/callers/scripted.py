@@ -64,7 +64,7 @@ class ScriptedSession:
         return CallerTurn(text, turn.ends, reason=turn.reason)
 
     async def end(self, reason: StopReason) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: nothing is kept."""
 
     def _opening(self) -> CallerTurn:
         if self._case.scenario.script:

@@ -83,7 +83,7 @@ class CaseFile(_Part, frozen=True, kw_only=True, rename={"origin": "from", "case
     lines: list[CaseLine] = []
 
     def scenario(self, flow: RunnableFlow) -> RunScenario:
-        """Return the scenario to be played in this flow; raise `UsageError` where the case is of another one."""
+        """Return the scenario to be played in this flow; raise `UsageError` if the case is of another one."""
         if flow.name != self.flow:
             raise UsageError(f"the case {self.name} is of the flow {self.flow}, not of {flow.name}")
         known = flow.scenario_like(self.origin.scenario if self.origin else None)

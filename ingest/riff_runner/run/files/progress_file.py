@@ -40,7 +40,7 @@ class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgressFile:
-    """Write the progress of calls, and go without where that is not possible: no run fails for it."""
+    """Write the progress of calls, and go without if that is not possible: no run fails for it."""
 
     def __init__(
         self,

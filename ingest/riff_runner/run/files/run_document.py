@@ -188,6 +188,6 @@ def write_run(directory: Path, document: RunDocument) -> None:
     """Put `run.json` in place in one step, readable by its owner only; raises `OSError`."""
     path = directory / RUN_FILE
     members = {name: value for name, value in msgspec.to_builtins(document).items() if value is not None}
-    told = {"schema": document.schema, **members}  # first, for whoever reads the file
+    told = {"schema": document.schema, **members}  # first, for the one who reads the file
     with naming(path):
         replace_file(path, msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")

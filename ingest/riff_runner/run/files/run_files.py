@@ -81,8 +81,8 @@ class RunFiles:
     """Keep the directory of a run for this process alone, and add calls to it.
 
     `cut` shows how many bytes of an unfinished line were cut off which file, since a process ended while it wrote it.
-    With `sync` each line is forced to the disk before the next call is kept. Raises `UsageError` where another process
-    holds the directory, `OutputError` and `OSError` where it cannot be written.
+    With `sync` each line is forced to the disk before the next call is kept. Raises `UsageError` if another process
+    holds the directory, `OutputError` and `OSError` if it cannot be written.
     """
 
     def __init__(self, directory: Path, *, sync: bool = False) -> None:

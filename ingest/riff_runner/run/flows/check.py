@@ -59,7 +59,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """Describe what was found in a file; `flow` and `form` are `None` where it describes none."""
+    """Describe what was found in a file; `flow` and `form` are `None` if it describes none."""
 
     path: str
     flow: str | None = None
@@ -109,7 +109,7 @@ class _Lines:
         return found
 
     def of_keys(self, keys: Sequence[UnknownKey]) -> list[int | None]:
-        """Return the line of each key, `None` where it is in several and nothing shows which."""
+        """Return the line of each key, `None` if it is in several and nothing shows which."""
         found: list[int | None] = []
         for key in keys:
             name = str(key.place[-1])

@@ -26,7 +26,7 @@ class SpokenFact:
 
     @property
     def told(self) -> Any:
-        """Return what a call is to note: the value, beside how it is said where that does not read as the value."""
+        """Return what a call is to note: the value, beside how it is said if that does not read as the value."""
         return {"value": self.value, "say": self.say} if contradicts(self.say, self.value) else self.value
 
 

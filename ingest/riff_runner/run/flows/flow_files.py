@@ -93,7 +93,7 @@ _UNTOLD = StateScript()
 
 
 def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
-    """Return the flow of a native file; raise `FlowProblem` where it cannot be run."""
+    """Return the flow of a native file; raise `FlowProblem` if it cannot be run."""
     if file.left_out:
         raise FlowProblem(f"{file.left_out[0].reason.removesuffix(' and is left out')}; see docs/flow-file.md")
     if astray := next((key for key in file.unknown if key.place[0] == "simulate"), None):
@@ -228,7 +228,7 @@ def _check_callers(script: Simulation, slots: tuple[str, ...]) -> None:
 #
 # The code of their functions is not there, so the runner answers for them: with the result that leads on.
 def pipecat_flow(file: FlowFile, config: FlowConfig) -> RunnableFlow:
-    """Return the flow of such a file; raise `FlowProblem` where it cannot be run."""
+    """Return the flow of such a file; raise `FlowProblem` if it cannot be run."""
     _check(file, config)
     ends = {name for name, node in config.nodes.items() if node.ends or node.end is not None}
     outcomes = outcomes_of(config.nodes, file.contract, ends)
@@ -282,7 +282,7 @@ def _pipecat_state(
 
 
 def _instruction(node: FlowNode, roles: Mapping[str | None, str]) -> str:
-    """Return what the agent is told in a node: its task, after its role where that is not the flow's."""
+    """Return what the agent is told in a node: its task, after its role if that is not the flow's."""
     role = roles[node.name]
     return node.task if role == roles[None] else f"{role}\n\n{node.task}".strip()
 
@@ -339,7 +339,7 @@ def _leading_on(function: NodeFunction, goal: str) -> dict[str, Any]:
 
 
 def _roles(config: FlowConfig) -> dict[str | None, str]:
-    """Return who the agent is in each node: what the node says, else what was said last on the shortest way to it.
+    """Return who the agent is in each node: what the node reports, else what was said last on the shortest way to it.
 
     That of the first node, which is the flow's, represents `None` and for what cannot be reached.
     """

@@ -26,7 +26,7 @@ from riff_runner.run.status.tallies import (
 
 
 class RunReader:
-    """Read a run directory; raises `UsageError` where its `run.json` is none.
+    """Read a run directory; raises `UsageError` if its `run.json` is none.
 
     What is kept of a call is a few words, so that a run of 100,000 calls can be watched.
     """

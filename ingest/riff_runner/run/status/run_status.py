@@ -20,8 +20,8 @@ WatchedStatus: TypeAlias = CallStatus | Literal["dropped"]
 class WatchedCall:
     """Describe where a call is; times are seconds since the epoch.
 
-    `changed_at` is when it last gave a sign of life, `None` where that is not known any more; `completed` shows what
-    came of one that is over.
+    `changed_at` is when it last gave a sign of life, `None` if that is not known any more; `completed` shows what came
+    of one that is over.
     """
 
     conversation_id: str
@@ -73,9 +73,9 @@ class RunStatus:
     """Describe where a run is at `as_of`, in seconds since the epoch.
 
     `under_way` are the calls that run or are retried, the ones that were silent longest first. `rate_per_min` is that
-    of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None` where no
-    model was asked. `reasons` show why calls were errored and how many, the most frequent first. `ending` shows how the
-    last process ended, `killed` where it had no chance to say so.
+    of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None` if no model
+    was asked. `reasons` show why calls were errored and how many, the most frequent first. `ending` shows how the last
+    process ended, `killed` if it had no chance to say so.
     """
 
     run_id: str
@@ -108,7 +108,7 @@ class RunStatus:
 
     @property
     def eta_s(self) -> float | None:
-        """Return in how many seconds the run will be done at its present rate, `None` where that is not known."""
+        """Return in how many seconds the run will be done at its present rate, `None` if that is not known."""
         if self.phase != "running" or not self.rate_per_min:
             return None
         return self.left / self.rate_per_min * 60.0

@@ -35,7 +35,7 @@ class PlacedLine(NamedTuple):
 class LineTail:
     """Read the lines that were added to a file; one without an end is left until it has one.
 
-    A file that was replaced or cut is read from its start again, which `restarted` says of the last look. Lines of
+    A file that was replaced or cut is read from its start again, which `restarted` shows for the last look. Lines of
     more than `longest` bytes are passed over. A link, a pipe or a missing file has no lines.
     """
 
@@ -130,7 +130,7 @@ class TranscriptTally:
         return list(self._tails)
 
     def spent(self, side: TokenSide, model: str) -> SpentTokens | None:
-        """Return the tokens of the `agent` or the `caller`, `None` where no model was asked."""
+        """Return the tokens of the `agent` or the `caller`, `None` if no model was asked."""
         tokens = self._tokens.get(side)
         return None if tokens is None else SpentTokens(model, tokens.input, tokens.output)
 
@@ -296,7 +296,7 @@ class FinishedCall(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return what tells the call from others of its run."""
+        """Return what distinguishes the call from others of its run."""
         return self.flow, self.conversation_id
 
 
@@ -319,7 +319,7 @@ _call_decoder = msgspec.json.Decoder(_Line)
 
 
 def finished_call(line: bytes, place: CallPlace) -> FinishedCall | None:
-    """Return what came of the call that a line has, `None` where it has none."""
+    """Return what came of the call that a line has, `None` if it has none."""
     try:
         found = _call_decoder.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError):
