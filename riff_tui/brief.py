@@ -206,12 +206,12 @@ def _bare(value: Any) -> Any:
 
 
 def bare_where(where: str | None) -> str | None:
-    """Return a filter of ours, `None` where it quotes more than bare names."""
+    """Return a filter of ours, `None` if it quotes more than bare names."""
     return where and _within(parse(where), None)
 
 
 def _within(found: Predicate | None, calls: Predicate | None) -> str | None:
-    """Return a filter of ours within the one that was asked for, `None` where it quotes more than bare names."""
+    """Return a filter of ours within the one that was asked for, `None` if it quotes more than bare names."""
     for leaf in leaves(found):
         if not isinstance(leaf, Term) or not _is_bare(leaf.value):
             return None

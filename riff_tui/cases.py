@@ -283,8 +283,8 @@ def case_of_call(
     """Return the case of a call, up to turn `until` where one is given, counted from 1.
 
     `slot_pools` names the pool of the simulator for each slot of the flow that has one; by these it is known what the
-    caller said and the agent never took down. Raises `UsageError` where the
-    words of the call were not kept, where it has no such turn, and where its caller says nothing.
+    caller said and the agent never took down. Raises `UsageError` if the words of the call were not kept, if it has no
+    such turn, and where its caller says nothing.
     """
     call = detail.call
     if detail.document is None:
@@ -331,7 +331,7 @@ def _lines(happened: Sequence[Moment], until: int | None) -> list[CaseLine]:
 
 
 def _broken_at(call: Call, entered: Sequence[str]) -> int:
-    """Return the place of the visit in which the call first went wrong, or how many there are where it did not."""
+    """Return the place of the visit in which the call first went wrong, or how many there are if it did not."""
     places = [place for place, state in enumerate(entered) if state == call.first_failed]
     if not places:
         return len(entered)
@@ -362,7 +362,7 @@ def _facts(
 
 
 def _spoken(value: Any, pool: str | None, said: str) -> str:
-    """Return how a value is said, an empty text where it is said as it is spelled."""
+    """Return how a value is said, an empty text if it is said as it is spelled."""
     if isinstance(value, str) and value:
         place = said.casefold().find(value.casefold())
         found = said[place : place + len(value)] if place >= 0 else ""
@@ -397,8 +397,8 @@ def case_where(
 ) -> CaseFile:
     """Return the case of the one call that a filter selects, with stand-ins for what points at its caller.
 
-    `flow_file` is that of the call's flow where it is not a built-in one. Raises `UsageError` where the filter selects
-    no call or several, where the file is of another flow, and as `case_of_call` does.
+    `flow_file` is that of the call's flow if it is not a built-in one. Raises `UsageError` if the filter selects no
+    call or several, where the file is of another flow, and as `case_of_call` does.
     """
     from riff_tui.views.conversation import call_named
 

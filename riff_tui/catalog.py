@@ -62,7 +62,7 @@ class Request(NamedTuple):
 
 
 def open_to_read(location: str) -> Store:
-    """Open a store for reading, with the notes that are kept beside the settings where it cannot be written.
+    """Open a store for reading, with the notes that are kept beside the settings if it cannot be written.
 
     Raises as `open_store` does.
     """

@@ -62,7 +62,7 @@ EXAMPLES = (
 
 
 class _Commands(Mapping[str, click.Command]):
-    """Hold commands, each of which is loaded once it is asked for."""
+    """Keep commands, each of which is loaded once it is asked for."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)

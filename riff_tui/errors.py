@@ -1,4 +1,4 @@
-"""Hold the errors of the command line, and say them with their exit code.
+"""Define the errors of the command line, and say them with their exit code.
 
 The whole tree is drawn in riff_store/errors.py.
 """

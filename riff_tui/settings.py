@@ -46,7 +46,7 @@ _TABLES = ("judges", "gate", "limits", "marks", "prices", "segments", "keys", "c
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
-    """Return the settings of this run; `flags` are those of the command line, `None` where they were not given.
+    """Return the settings of this run; `flags` are those of the command line, `None` if they were not given.
 
     Raises `UsageError` naming the file or variable that makes no sense.
     """
@@ -173,7 +173,7 @@ def statement_steps(environ: Mapping[str, str] | None = None) -> int:
 def bounds(environ: Mapping[str, str] | None = None) -> Bounds:
     """Return the bounds below which rows are marked, from the table `[marks]` of the settings file.
 
-    Raises `UsageError` where they make no sense.
+    Raises `UsageError` if they make no sense.
     """
     path = config_file(os.environ if environ is None else environ)
     table = _document(path).get("marks", {})

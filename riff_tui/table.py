@@ -65,7 +65,7 @@ class Column(NamedTuple):
     get: Callable[[Any], Any] | None = None
 
     def value(self, record: Mapping[str, Any]) -> Any:
-        """Return the unrounded value in a row's record, `None` where it is not measured."""
+        """Return the unrounded value in a row's record, `None` if it is not measured."""
         found: Any = record
         for step in self.path or (self.key,):
             if not isinstance(found, Mapping):
@@ -225,15 +225,15 @@ class Table(NamedTuple):
     beginning for if there is little room. `notes` explain units and what was left out, a sentence each; one that begins
     with `DRILL` ends in a command. `first_row` is what a cursor is on where it is on that sentence: it leads to what
     the sentence is about. `legend` is when rows have their marks, in few words. `total` counts the rows without the
-    filter and `matched` those that it leaves, `None` where these are all of `rows`; `limit` is how many were to be
-    listed at most, in each of the `sections`. `identity` are the columns that distinguish rows where these are not all
-    that are shown of kind `name`; those in `first` decide, those in `last` say least. `commands` open what rows rest
-    on: what that is, and the command, raw and to be pasted as it is. Rows that are `folded` are one where people read.
-    `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
-    first one. `sort` is the column that rows are sorted by where that was asked for, with `-` downwards. `files` are
-    the texts that it alone has, by the names of their formats, where they were asked for. `dump` is the command that
-    prints the same, `drill` makes what leads below a row. `deferred` begins the load of what was left for later because
-    it takes long.
+    filter and `matched` those that it leaves, `None` if these are all of `rows`; `limit` is how many were to be listed
+    at most, in each of the `sections`. `identity` are the columns that distinguish rows if these are not all that are
+    shown of kind `name`; those in `first` decide, those in `last` say least. `commands` open what rows rest on: what
+    that is, and the command, raw and to be pasted as it is. Rows that are `folded` are one where people read. `prose`
+    is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the first one.
+    `sort` is the column that rows are sorted by where that was asked for, with `-` downwards. `files` are the texts
+    that it alone has, by the names of their formats, where they were asked for. `dump` is the command that prints the
+    same, `drill` makes what leads below a row. `deferred` begins the load of what was left for later because it takes
+    long.
     """
 
     view: str
@@ -357,7 +357,7 @@ Value = TypeVar("Value")
 
 
 class Batch(NamedTuple):
-    """Hold rows by the keys of their columns, in groups of so many `counts`; times are microseconds since the epoch.
+    """Keep rows by the keys of their columns, in groups of so many `counts`; times are microseconds since the epoch.
 
     Columns that are `shared` have a value for each group, those that are `single` one for each row.
     """
@@ -470,7 +470,7 @@ def identity_columns(table: Table) -> list[Column]:
 
 
 def naming_columns(table: Table, *rows: Row) -> list[Column]:
-    """Return the columns whose names tell these rows apart."""
+    """Return the columns whose names show these rows apart."""
     columns = identity_columns(table)
     found = [column for column in columns if len({str(column.value(row.record)) for row in rows}) > 1]
     return found or columns

@@ -211,7 +211,7 @@ def _interleaved(
 ) -> Iterator[_Keyed]:
     """Place turns by the events: each `turn_complete` represents the agent's next turn and what came before it.
 
-    What the caller said before a tool that failed is before that failure, by the `seq` of the tool. If no event tells
+    What the caller said before a tool that failed is before that failure, by the `seq` of the tool. If no event shows
     of turns, they are in the states that they name.
     """
     waiting = deque(said)

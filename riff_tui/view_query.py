@@ -168,7 +168,7 @@ class ViewQuery(NamedTuple):
         return Table(self.spec.name, self.spec.title, self.spec.columns, ())
 
     def parts(self) -> FilterParts:
-        """Split the filter; raises `FilterError` or `UsageError` where it makes no sense for the view."""
+        """Split the filter; raises `FilterError` or `UsageError` if it makes no sense for the view."""
         judges, rest = take_judges(self.predicate) if self.spec.judges else (None, self.predicate)
         added: set[str] = set()
         if self.spec.filters.added_aspects:
@@ -327,7 +327,7 @@ def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
 
 
 def _place(value: Any) -> tuple[int, Any, str]:
-    """Order numbers before text; text without regard to case, unless nothing else tells it apart."""
+    """Order numbers before text; text without regard to case, unless nothing else distinguishes it."""
     if isinstance(value, (int, float)):
         return 0, value, ""
     return 1, str(value).casefold(), str(value)

@@ -1,4 +1,4 @@
-"""Hold a state with its neighbours, and a drawing of them with the places of the states."""
+"""Define a state with its neighbours, and a drawing of them with the places of the states."""
 
 from __future__ import annotations
 

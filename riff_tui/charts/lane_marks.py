@@ -1,4 +1,4 @@
-"""Choose signs for what was heard beside the words of a call, and say what each means."""
+"""Choose signs for what was heard beside the words of a call, and report what each means."""
 
 from __future__ import annotations
 

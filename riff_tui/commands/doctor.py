@@ -152,7 +152,7 @@ class Report:
     """What to do about a store that could not be opened."""
 
     def advice(self, check: str) -> str | None:
-        """Return what to do about what a check found, `None` where it found nothing."""
+        """Return what to do about what a check found, `None` if it found nothing."""
         if not self.health.checks[check]:
             return None
         from riff_store.health import advice_on

@@ -202,7 +202,7 @@ PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
 def _reader(
     pipeline: Pipeline | None, dataset: Path | None, agent: Path | None, expected_db: Path | None
 ) -> Callable[[Path], MetricContext]:
-    """Return the reader of a directory; raise `UsageError` where a file that was named cannot be read."""
+    """Return the reader of a directory; raise `UsageError` if a file that was named cannot be read."""
     from riff_ingest.eva.logs import read_object
     from riff_ingest.eva.record import inspect
     from riff_ingest.eva.run_inputs import RunInputs, records_of
@@ -289,7 +289,7 @@ def _warned(found: MetricContext, name: str = "") -> MetricContext:
 
 
 def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any]]:
-    """Return what computes the metrics of a call, one's `own` among them; raise `UsageError` where one is not there."""
+    """Return what computes the metrics of a call, one's `own` among them; raise `UsageError` if one is not there."""
     from riff_ingest.eva.metrics import compute_metrics, read_files
     from riff_ingest.eva.metrics.registry import METRICS, named, registered
 

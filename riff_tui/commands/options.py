@@ -40,7 +40,7 @@ class Diverged(StrEnum):
 
 
 class _Declared(NamedTuple):
-    """Describe an option, or an argument where it has no names; `limits` are those of a number."""
+    """Describe an option, or an argument if it has no names; `limits` are those of a number."""
 
     names: tuple[str, ...]
     metavar: str | None
@@ -286,7 +286,7 @@ def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
         except BaseException:
             if opened.is_new:
                 with suppress(StoreError):
-                    opened.wait_at_most(0)  # whoever writes there has begun to use it
+                    opened.wait_at_most(0)  # the one who writes there has begun to use it
                     opened.discard_empty()
             raise
 

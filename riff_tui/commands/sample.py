@@ -109,7 +109,7 @@ def _drawn(store: Store, asked: Sample, named: str | None, *, replace: bool) -> 
 
 
 def _opened(location: str) -> AbstractContextManager[Store]:
-    """Open a store for writing, or for reading where it cannot be written."""
+    """Open a store for writing, or for reading if it cannot be written."""
     from riff_store.database import is_writable
     from riff_tui.catalog import open_to_read
 

@@ -107,7 +107,7 @@ def search(
 
 
 def _term(text: str) -> Term:
-    """Return what to search for; raise `UsageError` where that makes no sense."""
+    """Return what to search for; raise `UsageError` if that makes no sense."""
     import re
 
     from riff_store.filters.predicates import Term

@@ -100,7 +100,7 @@ def serve(
 
 
 def _require_packages() -> None:
-    """Raise `UsageError` where those of the extra are not installed."""
+    """Raise `UsageError` if those of the extra are not installed."""
     from riff_tui.errors import UsageError, how_to_install
 
     try:

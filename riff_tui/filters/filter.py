@@ -1,4 +1,4 @@
-"""Hold a filter as text and as a predicate at once."""
+"""Define a filter as text and as a predicate at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Filter:
 
     @cached_property
     def predicate(self) -> Predicate | None:
-        """Return what the text says; raise `FilterError` if it makes no sense."""
+        """Return what the text reports; raise `FilterError` if it makes no sense."""
         if not self.text:
             return None
         from riff_tui.filters.parser import parse
@@ -156,7 +156,7 @@ def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Pre
     """Split a filter into the parts about calls and about rows; rows of the second come from calls of the first.
 
     `row_fields` are the keys of the view's records; without any, everything is about calls. Names that are in the
-    second part narrow the calls as well, once other things do. Raises `FilterError` where `|` or `!` ties both kinds
+    second part narrow the calls as well, once other things do. Raises `FilterError` if `|` or `!` ties both kinds
     together, and for a field that only rows of other views have.
     """
     calls: list[Predicate] = []

@@ -229,7 +229,7 @@ class _Reader:
             raise FilterError(f"nested more than {DEEPEST} deep", self.at)
 
 
-# Make a term of a field, an operator and a value, or say why they do not go together.
+# Make a term of a field, an operator and a value, or report why they do not go together.
 LONGEST_PATTERN = 500
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _OF_JUDGE = re.compile(r"(.+?)(!=|<=|>=|[=<>])(.+)")

@@ -221,7 +221,7 @@ def ended(each: Quarantined) -> str:
 
 
 def advice(each: Quarantined) -> str:
-    """Return why an entry should be taken out, an empty text where it should not."""
+    """Return why an entry should be taken out, an empty text if it should not."""
     if not each.calls:
         return "matches no call of either side"
     return f"passed {each.nights} nights in a row" if each.recovered else ""

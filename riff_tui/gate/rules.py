@@ -72,7 +72,7 @@ def allow(name: str, amount: str | float, source: str = "--max-drop") -> Toleran
 def merged(*layers: Iterable[Tolerance]) -> tuple[Tolerance, ...]:
     """Merge layers of tolerances: later ones go before earlier ones, and none takes away what is always checked.
 
-    Raises `UsageError` where one layer allows two different drops of the same.
+    Raises `UsageError` if one layer allows two different drops of the same.
     """
     found: dict[str, Tolerance] = {}
     for layer in (DEFAULTS, *layers):

@@ -52,7 +52,7 @@ class Drafted:
 def draft(store: Store, where: str, given: Given, author: str, now: int) -> Drafted:
     """Return a note on the one call that a filter selects; its state follows from the turn.
 
-    A code given to a call on which its author has no verdict fails it. Raises `UsageError` where the filter selects no
+    A code given to a call on which its author has no verdict fails it. Raises `UsageError` if the filter selects no
     call or several, where the call has no such turn or state, and if nothing is to be noted.
     """
     from riff_store.write.names import CallNames

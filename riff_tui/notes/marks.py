@@ -47,7 +47,7 @@ class Writer(NamedTuple):
 
 
 def is_of(line: Annotation, call: CallNames) -> bool:
-    """Return whether a line names this call, or nothing that tells it from this one."""
+    """Return whether a line names this call, or nothing that distinguishes it from this one."""
     named = (line.run, line.flow, line.agent, line.conversation, line.trial)
     return all(wanted is None or wanted == known for wanted, known in zip(named, call, strict=True))
 

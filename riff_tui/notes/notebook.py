@@ -74,7 +74,7 @@ class Notebook:
 
         Another process that is writing is waited for, `wait` seconds at most; then `StoreBusy` is raised, unless they
         shall be kept in the file beside the settings, where they go as well if the store cannot be written at all.
-        Raises `OutputError` where they cannot be kept there either.
+        Raises `OutputError` if they cannot be kept there either.
         """
         act = self._act(notes)
         receipt = self._put(notes, wait, keep)
@@ -84,7 +84,7 @@ class Notebook:
     def undo(self, *, wait: float | None = None, keep: bool = False) -> Receipt | None:
         """Take back what was written last, so that what was before is again; return nothing if there is none.
 
-        Nothing is deleted: another line says so. Raises as `write` does, and then nothing is taken back.
+        Nothing is deleted: another line reports it. Raises as `write` does, and then nothing is taken back.
         """
         if not self._done:
             return None

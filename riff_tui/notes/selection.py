@@ -84,7 +84,7 @@ def on_calls(store: Store, where: str = "", *, everything: bool = False) -> Line
 def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tuple[list[Annotation], str]:
     """Return the lines that give a code another name on calls that match, and in words what they do.
 
-    Raises `UsageError` where no note there has the code, and if there is nothing to change.
+    Raises `UsageError` if no note there has the code, and if there is nothing to change.
     """
     from riff_store.annotations import standing
     from riff_store.write.notes import read_notes

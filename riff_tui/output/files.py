@@ -18,8 +18,8 @@ _ATTEMPTS = 20
 def write_whole(path: Path, write: Callable[[TextIO], object]) -> None:
     """Let `write` fill a draft next to `path`, then put it in its place.
 
-    The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` where something other than a plain file
-    is there; a failure leaves what was there before.
+    The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` if something other than a plain file is
+    there; a failure leaves what was there before.
     """
     with writing(str(path)):
         _refuse_other_than_file(path)

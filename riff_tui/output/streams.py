@@ -127,7 +127,7 @@ def say_error_as_json(code: ExitCode, message: str, hint: str, error: BaseExcept
 
 
 def finish_output() -> None:
-    """Write what is still buffered; where that cannot be written send it nowhere, so that the process ends quietly."""
+    """Write what is still buffered; if that cannot be written send it nowhere, so that the process ends quietly."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

@@ -68,7 +68,7 @@ class Admission:
         self.keys = keys
 
     def refusal(self, asked: Asked) -> Refusal | None:
-        """Return why a request is refused, `None` where it is answered."""
+        """Return why a request is refused, `None` if it is answered."""
         return next((refusal for is_fine, refusal in self._rules() if not is_fine(asked)), None)
 
     def _rules(self) -> Sequence[tuple[Callable[[Asked], bool], Refusal]]:
@@ -118,7 +118,7 @@ class Bounded(NamedTuple):
         return min(max(value, self.lowest), self.highest)
 
     def read(self, text: str | None) -> int:
-        """Return the number that a text says, within the bounds, else the default."""
+        """Return the number that a text reports, within the bounds, else the default."""
         digits = (text or "").removeprefix("-")
         if not (digits.isascii() and digits.isdigit()):
             return self.default

@@ -1,4 +1,4 @@
-"""Serve pages that each run an explorer, to whoever holds the key and to nobody else."""
+"""Serve pages that each run an explorer, to the one who has the key and to nobody else."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Served:
 class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no types
     """Answer requests on a socket of this machine that is listening already.
 
-    `public_origin` is where pages are reached where that is not the socket's own address.
+    `public_origin` is where pages are reached if that is not the socket's own address.
     """
 
     def __init__(
@@ -391,7 +391,7 @@ def listen(port: int) -> socket.socket:
 
 
 def parse_origin(url: str) -> str:
-    """Return scheme, host and port of an address; raise `UsageError` where it shows more, or less."""
+    """Return scheme, host and port of an address; raise `UsageError` if it shows more, or less."""
     parts = urlsplit(url.strip().lower().rstrip("/"))
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise UsageError(f"--public-origin {url}: it takes http://HOST:PORT or https://HOST")

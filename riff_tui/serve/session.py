@@ -214,7 +214,7 @@ Frame: TypeAlias = Typed | Resized | Focused | Ping
 
 
 def parse_frame(text: str) -> Frame | None:
-    """Return what a frame says, sizes within bounds; nothing if it makes no sense."""
+    """Return what a frame reports, sizes within bounds; nothing if it makes no sense."""
     try:
         kind, *more = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -255,7 +255,7 @@ class Downloads(DownloadManager):  # type: ignore[misc]  # textual-serve has no 
         return self._active_downloads[key]
 
     async def read(self, download: Any) -> AsyncIterator[bytes]:
-        """Yield the file piece by piece; raise `ConnectionError` where the explorer is gone before its end."""
+        """Yield the file piece by piece; raise `ConnectionError` if the explorer is gone before its end."""
         asked = {"type": "deliver_chunk_request", "key": download.delivery_key, "size": DOWNLOAD_CHUNK_SIZE}
         try:
             while await download.app_service.send_meta({**asked, "name": download.name}):

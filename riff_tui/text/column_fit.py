@@ -150,7 +150,7 @@ def told_apart(names: Sequence[tuple[str, int]], ellipsis: str = "…") -> list[
     """Return each safe name in its number of cells, cut in the middle where it is longer; no two names look alike.
 
     Those of one width are cut at the same place, so that what differs can be seen: where middles differ, at both ends.
-    If no cut tells names apart they are numbered, in more cells where these have no number.
+    If no cut distinguishes names they are numbered, in more cells if these have no number.
     """
     whose = {name: name for name, width in names if cell_width(name) <= width}
     found = {(name, width): name for name, width in names if name in whose}
@@ -194,7 +194,7 @@ def _shared_signs(first: str, second: str) -> int:
 
 
 def shared_prefix(names: Iterable[str]) -> str:
-    """Return the whole words that all of several names begin with; an empty text where no name would be left."""
+    """Return the whole words that all of several names begin with; an empty text if no name would be left."""
     return next(reversed(_beginnings(names)), "")
 
 

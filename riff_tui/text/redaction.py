@@ -1,7 +1,7 @@
 """Take out of a caller's words what points at a person, before they are posted.
 
-Patterns find addresses, numbers and keys. They miss names and digits that were spoken as words;
-a posted transcript says so.
+Patterns find addresses, numbers and keys. They miss names and digits that were spoken as words; a posted transcript
+reports it.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         return controls.opening.is_loading or is_awaited
 
     def is_repeated(self, key: str, waiting: Sequence[str]) -> bool:
-        """Return whether a key that goes elsewhere is held down: it would go on long after it is let go."""
+        """Return whether a key that goes elsewhere is kept down: it would go on long after it is let go."""
         opening = self._explorer.controls.opening
         is_text = opening.is_loading and opening.is_for_text
         # Where others wait as well, it may be a letter of what they open.
@@ -234,7 +234,7 @@ class Explorer(QuietApp, inherit_bindings=False):
 class StartOptions:
     """Describe where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left.
 
-    `sides` are compared, `by` tells rows apart, and `at` is the moment of a call to begin at: `turn:7`, `state:NAME`.
+    `sides` are compared, `by` distinguishes rows, and `at` is the moment of a call to begin at: `turn:7`, `state:NAME`.
     `read_only` takes no notes.
     """
 
@@ -341,7 +341,7 @@ def print_keys() -> None:
 
 
 def _write(session: SessionFile, *, said: bool) -> None:
-    """Write what lasts; where that fails, a line says so, unless it was `said` before."""
+    """Write what lasts; where that fails, a line reports it, unless it was `said` before."""
     from riff_tui.output.streams import say
 
     try:

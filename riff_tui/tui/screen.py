@@ -416,7 +416,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
             self.fail(event.worker.error)
 
     def action_do(self, id: str, key: str = "") -> None:
-        """Perform what a key represents by the registry, or say why it does not apply."""
+        """Perform what a key represents by the registry, or report why it does not apply."""
         controls = self.controls
         if self._is_too_small and id not in UNSEEN:
             return

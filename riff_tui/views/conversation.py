@@ -45,7 +45,7 @@ TEXT_LEFT_OUT = "What was said and collected is left out; --text puts it in, red
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the call with what was said in it, if that is asked for; raises `UsageError` where it is not one call."""
+    """Return the call with what was said in it, if that is asked for; raises `UsageError` if it is not one call."""
     from riff_store.queries.conversation import conversation as asked
     from riff_tui.text.redaction import LIMITS, Redactor
 

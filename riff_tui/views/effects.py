@@ -33,7 +33,7 @@ SIGNIFICANT = 0.05
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the model of the aspect that is asked for; raises `UsageError` where no call was scored for it."""
+    """Return the model of the aspect that is asked for; raises `UsageError` if no call was scored for it."""
     from riff_store.queries.effects import UnknownAspect
     from riff_store.queries.effects import effects as asked
 

@@ -127,7 +127,7 @@ def _fails(names: Mapping[str, Any], first: FirstToFix) -> bool:
 
 
 def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bounds = BOUNDS) -> Table:
-    """Return the matrix, in the order of the answers; `keys` are the names that tell its rows apart."""
+    """Return the matrix, in the order of the answers; `keys` are the names that distinguish its rows."""
     judges = sorted({judge for cell in answers for judge in cell.humanness})
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]

@@ -118,7 +118,7 @@ def funnel_of_sides(
 ) -> Table:
     """Return two rows for each state, of A and of B; B's says by how much more come or fail there, if that is sure.
 
-    `key` tells the sides apart, whose `names` are those of A and B.
+    `key` distinguishes the sides, whose `names` are those of A and B.
     """
     from riff_tui.views.compare import Pair
 
@@ -236,7 +236,7 @@ def _nowhere(answers: Sequence[Funnel]) -> Iterator[str]:
 
 
 def _folded(rare: Sequence[tuple[Funnel, FunnelRow]], by: Sequence[str]) -> Folded | None:
-    """Return that the rare states of each funnel, which the names in `by` tell apart, are one row."""
+    """Return that the rare states of each funnel, which the names in `by` distinguish, are one row."""
     if not rare:
         return None
     return Folded(frozenset(_id(*each) for each in rare), tuple(by), "state", "reached", "state")

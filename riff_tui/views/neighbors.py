@@ -63,7 +63,7 @@ _COLUMNS: Sequence[Column] = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the state between its neighbours; raises `UsageError` where the filter does not name one state."""
+    """Return the state between its neighbours; raises `UsageError` if the filter does not name one state."""
     from riff_store.queries.latencies import LatencyReading
     from riff_store.queries.neighbors import begun, completed
 
@@ -93,7 +93,7 @@ def show(query: ViewQuery) -> Table:
 def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:
     """Return the flow and the state that a filter names, and what else it reports of calls.
 
-    Raises `UsageError` where it names none or two.
+    Raises `UsageError` if it names none or two.
     """
     named: dict[str, str] = {}
     rest: list[Predicate] = []
@@ -124,14 +124,14 @@ def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
 
 
 def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Table]) -> Generator[str, None, Table]:
-    """Read on, say how far it is, and end with the table that has it all."""
+    """Read on, report how far it is, and end with the table that has it all."""
     for done in reading.steps():
         yield f"reading latencies: {done:,} of {reading.kept:,} transcripts"
     return table(reading.answer())
 
 
 def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
-    """Return rows for the steps in, to itself and out; `extras` hold what the state reaches, where that is known.
+    """Return rows for the steps in, to itself and out; `extras` have what the state reaches, where that is known.
 
     `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """

@@ -72,7 +72,7 @@ def unkept(store: Store, drawn: KeptList) -> Table:
 
 
 def draw_calls(store: Store, asked: Sample) -> Draw:
-    """Draw calls as a sample says; raises `UsageError` if there is none to draw."""
+    """Draw calls as a sample asks; raises `UsageError` if there is none to draw."""
     from riff_store.queries.conversations import count_conversations
     from riff_store.queries.reading import candidates
     from riff_store.sampling import draw

@@ -186,7 +186,7 @@ class ViewSpec(NamedTuple):
 
     @property
     def unlike(self) -> str:
-        """Return why two rows cannot be put side by side, an empty text where they can."""
+        """Return why two rows cannot be put side by side, an empty text if they can."""
         if self.comparable:
             return ""
         return "its rows are of unlike kinds" if self.words.ranked else f"rows of {self.name} have nothing to compare"

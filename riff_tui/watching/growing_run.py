@@ -23,7 +23,7 @@ HeadLine: TypeAlias = Callable[[int, str], str]
 
 
 class GrowingRun:
-    """Find the latest run of a store, and say where it is while calls of it are being made.
+    """Find the latest run of a store, and report where it is while calls of it are being made.
 
     `find` asks the store and belongs on the thread that queries it, `look` reads files and belongs on none that
     anybody waits for.
@@ -34,14 +34,14 @@ class GrowingRun:
         self._reader: RunReader | None = None
 
     def find(self) -> Path | None:
-        """Return the directory of the latest run, `None` where that was not made by `riff-tui run`."""
+        """Return the directory of the latest run, `None` if that was not made by `riff-tui run`."""
         from riff_store.queries.contents import latest_run, transcript_of_run
 
         run = latest_run(self._store)
         return None if run is None else directory_of(transcript_of_run(self._store, run))
 
     def look(self, directory: Path, now: float) -> HeadLine | None:
-        """Return what shows where the run of a directory stands, `None` where no process works on it."""
+        """Return what shows where the run of a directory stands, `None` if no process works on it."""
         from riff_runner.run.status.run_reader import RunReader
         from riff_tui.errors import UsageError
 
@@ -143,7 +143,7 @@ def named_directory(name: str) -> Path | None:
 
 
 def directory_in_store(store: Store, name: str) -> Path:
-    """Return the directory that the calls of a run were read from; raise `UsageError` where no run is there."""
+    """Return the directory that the calls of a run were read from; raise `UsageError` if no run is there."""
     from riff_store.queries.contents import transcript_of_run
     from riff_store.queries.sides import side
 

@@ -192,7 +192,7 @@ def run(
 
 
 def _uncovered(cases: list[CallCase], location: str) -> list[CallCase]:
-    """Return the cases that can touch what no call in a store touched of its flow, and say what none of them can."""
+    """Return the cases that can touch what no call in a store touched of its flow, and report what none of them can."""
     from riff_runner.run.callers.agenda import touchable
     from riff_store.filters.predicates import Or, Term
     from riff_store.queries.steps import coverage

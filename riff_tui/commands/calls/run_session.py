@@ -125,7 +125,7 @@ class _Session:
         return RunHooks(self._began, self._show, self._stopped, self._live.follow if self._live else None)
 
     def cost(self, tally: RunTally) -> Cost | None:
-        """Return what the run cost so far, `None` where that is not known."""
+        """Return what the run cost so far, `None` if that is not known."""
         return run_cost(tally, self._request.settings, self._prices)
 
     def feed_rest(self) -> str | None:
@@ -302,7 +302,7 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
 
 
 def run_cost(tally: RunTally, settings: RunSettings, prices: Mapping[str, Prices]) -> Cost | None:
-    """Return what a run cost so far; `None` where a side has no known price."""
+    """Return what a run cost so far; `None` if a side has no known price."""
     from riff_runner.run.prices import SpentTokens, total_cost
 
     spent = []

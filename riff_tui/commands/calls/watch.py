@@ -159,7 +159,7 @@ class _Watched:
         self._since = since
 
     def look(self) -> bool:
-        """Find out where the run is, and return whether it goes on; raises `UsageError` where its files are gone."""
+        """Find out where the run is, and return whether it goes on; raises `UsageError` if its files are gone."""
         from riff_runner.run.prices import total_cost
         from riff_tui.errors import UsageError
 

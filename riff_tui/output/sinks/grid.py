@@ -179,7 +179,7 @@ class CellColumn:
             self.width = min(width, max(cell_width(self.title), *map(cell_width, map(self.cut.usual, self.cells))))
 
     def shown(self, place: int) -> str:
-        """Return the text of a cell, a name cut where it has no room."""
+        """Return the text of a cell, a name cut if it has no room."""
         return self.cells[place] if self.cut is None else self.cut.text(self.cells[place])
 
     def _names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Write Parquet: typed columns for programs that compute, a group of rows at a time, so that nothing is held whole.
+"""Write Parquet: typed columns for programs that compute, a group of rows at a time, so that nothing is kept whole.
 
 Values are raw: text is not made safe for a display, for none reads this. What makes the file is an extra.
 """

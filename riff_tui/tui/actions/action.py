@@ -190,10 +190,10 @@ def always(controls: Controls) -> str:
 class Action:
     """Describe something that a key does.
 
-    `title` is what the hint line says, unless `label` finds a better word for what is shown. `run` does it; `enabled`
-    returns the reason why it does not apply, an empty text where it does. `hinted` returns the same for the hint line
-    where that would change with every move of the cursor. The palette finds it by the words in `also` as well. Actions
-    may share a key where no screen is in the `kinds` of both. The registry shows which `group` each belongs to.
+    `title` is what the hint line reports, unless `label` finds a better word for what is shown. `run` does it;
+    `enabled` returns the reason why it does not apply, an empty text if it does. `hinted` returns the same for the hint
+    line where that would change with every move of the cursor. The palette finds it by the words in `also` as well.
+    Actions may share a key where no screen is in the `kinds` of both. The registry shows which `group` each belongs to.
     """
 
     id: str
@@ -214,7 +214,7 @@ class Action:
 
 
 def reason_against(each: Action, controls: Controls) -> str:
-    """Return why an action does not apply, also for one that belongs to other screens; an empty text where it does."""
+    """Return why an action does not apply, also for one that belongs to other screens; an empty text if it does."""
     if controls.here.kind not in each.kinds:
         return f"only in a {' or a '.join(each.kinds)}"
     return each.enabled(controls)
@@ -234,7 +234,7 @@ def action_for(id: str, controls: Controls, key: str = "") -> Action:
 
 
 def perform(controls: Controls, id: str, key: str = "") -> None:
-    """Perform what the key of an action represents on this screen, or say why it does not apply."""
+    """Perform what the key of an action represents on this screen, or report why it does not apply."""
     chosen = action_for(id, controls, key)
     reason = reason_against(chosen, controls)
     if reason:

@@ -69,7 +69,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         self.app.simulate_key(textual_keys([event.key]))
 
     def action_copy(self, part: str) -> None:
-        """Copy a part of the screen and say where it went."""
+        """Copy a part of the screen and report where it went."""
         self.dismiss()
         host = self._host
         if part == "table" and host.loaded is not None:
@@ -100,7 +100,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         return line(loaded.main, row)
 
     async def _copy(self, part: str, text: str) -> None:
-        """Copy safe text, and say where it went."""
+        """Copy safe text, and report where it went."""
         host, send = self._host, self._backend.send
         try:
             # No query is waited for, and one who quits at once has the copy.
@@ -168,7 +168,7 @@ _IN_TURN = threading.Lock()
 
 
 def copy(text: str, directory: Path, write: Callable[[str], None], environ: Mapping[str, str] = os.environ) -> str:
-    """Copy safe text, and say how; `write` sends to the terminal, `directory` keeps the file."""
+    """Copy safe text, and report how; `write` sends to the terminal, `directory` keeps the file."""
     with _IN_TURN:
         path = _to_file(text, directory)
         if environ.get("TMUX") and _through_tmux(text):

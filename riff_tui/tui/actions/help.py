@@ -224,7 +224,7 @@ def _in_short(help: str, kind: ScreenKind) -> str:
 
 
 def _named(each: Action) -> str:
-    """Return what an action does, behind its title where that is not among the words: `/` finds it by either."""
+    """Return what an action does, behind its title if that is not among the words: `/` finds it by either."""
     return each.help if each.title.casefold() in each.help.casefold() else f"{each.title}: {each.help}"
 
 

@@ -66,7 +66,7 @@ def _needs_column(controls: Controls) -> str:
 
 
 def _kept_order(controls: Controls) -> str | None:
-    """Return the order that is kept for the view, `None` where it is its own."""
+    """Return the order that is kept for the view, `None` if it is its own."""
     return controls.backend.session.state.sorts.get(controls.here.view)
 
 

@@ -188,7 +188,7 @@ def _mark(
     further: tuple[str, ...],
     then: Callable[[], object] = lambda: None,
 ) -> None:
-    """Write what a rule makes of it, and say what was written where, and what one may want next."""
+    """Write what a rule makes of it, and report what was written where, and what one may want next."""
     writer, call = controls.note_writer, call_of(controls)
     if writer is None or call is None:
         return
@@ -319,7 +319,7 @@ def _take_back_rename(controls: Controls) -> None:
 
 
 def _show_code(controls: Controls, code: str, remark: str) -> None:
-    """Put the cursor on a code, and say what was done."""
+    """Put the cursor on a code, and report what was done."""
     host, table = controls.host, controls.table
     if code and host.location.view == "codes":
         table.cursor = index_of(table.table.rows, cells.where({"code": code}), table.cursor)

@@ -266,7 +266,7 @@ def _is_name(value: object) -> bool:
 def arguments(command: Command, known: Mapping[str, str]) -> list[str]:
     """Return the arguments with values instead of placeholders: each stays inside of the argument in which it stands.
 
-    Raises `_Senseless` where one could be taken for an option.
+    Raises `_Senseless` if one could be taken for an option.
     """
     found: list[str] = []
     for argument in command.run:

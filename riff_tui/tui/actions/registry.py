@@ -148,7 +148,7 @@ HELP = Action(
 
 
 def _distinct(actions: Sequence[Action]) -> tuple[Action, ...]:
-    """Take the key from the view of another distribution where it is not free; the palette finds the view still."""
+    """Take the key from the view of another distribution if it is not free; the palette finds the view still."""
     added = {action_of(spec) for spec in views() if origin_of(spec)}
     used = Counter(key for each in actions for key in each.keys)
     # A character, a function key or one with ctrl that terminals do not own.

@@ -50,7 +50,7 @@ def default_name(place: Location) -> str:
 
 
 def parse_target(typed: str, table: Table) -> tuple[Path, str]:
-    """Return where to write and in which format; raise `UsageError` where the ending names none that the table has."""
+    """Return where to write and in which format; raise `UsageError` if the ending names none that the table has."""
     path = typed_path(typed)
     known, form = formats_of(table), format_of(path)
     if form is None or form not in known:
@@ -89,7 +89,7 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
 
 
 class FileExport:
-    """Write a table into a file, on another thread; say how far it is, and stop when told to."""
+    """Write a table into a file, on another thread; report how far it is, and stop when told to."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -103,8 +103,8 @@ class FileExport:
     def write(self, table: Table, path: Path, form: str, *, over: bool, ascii_only: bool) -> None:
         """Write it whole, readable by its owner only and not through a link.
 
-        Raises `Exists` where a file is there already unless it shall be written `over`, `ExportStopped`
-        where it was given up, and `OutputError`, also for anything else than a file that is there.
+        Raises `Exists` if a file is there already unless it shall be written `over`, `ExportStopped` where it was given
+        up, and `OutputError`, also for anything else than a file that is there.
         """
         if not over and path.is_file() and not path.is_symlink():
             raise Exists
@@ -113,7 +113,7 @@ class FileExport:
         write_whole(path, lambda out: render(counted, form, out, ascii_only=ascii_only))
 
     def count(self, row: int) -> None:
-        """Count a row that is written; raise `ExportStopped` where the file is not wanted any more."""
+        """Count a row that is written; raise `ExportStopped` if the file is not wanted any more."""
         self.rows = max(self.rows, row)
         if self._stop.is_set():
             raise ExportStopped
@@ -161,7 +161,7 @@ WriteFile = Callable[[str, FileExport, bool], Path]
 
 
 def ask_for_file(controls: Controls, name: str, write: WriteFile, *, hint: str = FORMATS_HINT) -> None:
-    """Ask for a name in place of the one proposed, have the file written, and say where it went."""
+    """Ask for a name in place of the one proposed, have the file written, and report where it went."""
     host, deliver = controls.host, controls.backend.deliver
     if deliver is None:
         _FileQuestion(controls, write, lambda path: host.say(f"written to {path}")).ask(name, hint)

@@ -76,7 +76,7 @@ class DetailController:
         return self.is_visible and (self._in_conversation or self._side != "right")
 
     def toggle(self) -> None:
-        """Open it or close it; where it has no room beside a list, below that, then instead of it, then not at all."""
+        """Open it or close it; if it has no room beside a list, below that, then instead of it, then not at all."""
         if self._in_conversation:
             self._is_open_in_calls = not self._is_open_in_calls
         elif self._is_wide:
@@ -136,7 +136,7 @@ class DetailController:
 
     @property
     def _side(self) -> PanePosition | None:
-        """Return where it is, `None` where it is closed."""
+        """Return where it is, `None` if it is closed."""
         if self._in_conversation:
             return "right" if self._is_wide else "below" if self._size[1] >= _TALL else "full"
         if self._is_wide:
@@ -221,7 +221,7 @@ class Wanted(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Return what tells it from the previews of other rows."""
+        """Return what distinguishes it from the previews of other rows."""
         return f"{self.view} {self.request.where}"
 
 
@@ -230,7 +230,7 @@ _PREVIEWED = {"conversation": "conversation", "neighbors": "neighbors", "segment
 
 
 def request_for(location: Location, table: Table, row: Row) -> Wanted | None:
-    """Return what to ask for the preview of a row, `None` where it leads to nothing that a pane could show."""
+    """Return what to ask for the preview of a row, `None` if it leads to nothing that a pane could show."""
     below = descend(location, table, row) if row.where or row.leads else None
     view = _PREVIEWED.get(below.view, "") if below is not None and not below.sides and not below.pair else ""
     if below is None or not view:

@@ -39,7 +39,7 @@ _MIN_INTERVAL_S = 0.25
 
 
 class DeferredLoad:
-    """Load the rest of what a screen shows step by step, and say how far it is."""
+    """Load the rest of what a screen shows step by step, and report how far it is."""
 
     def __init__(self, host: Host, header: Header, bottom: BottomLine) -> None:
         self._host = host
@@ -92,7 +92,7 @@ class DeferredLoad:
             self.begin(left)
 
     def stop(self) -> None:
-        """Load no further because the user wants that, and say how to load it after all."""
+        """Load no further because the user wants that, and report how to load it after all."""
         how_far = self._step
         self.cancel()
         loaded = self._host.loaded

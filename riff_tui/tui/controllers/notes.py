@@ -78,7 +78,7 @@ class NoteWriter:
         self._told_of: Path | None = None
 
     def mark(self, call: CallNames, rule: Callable[[Writer], Mark], said: Callable[[Done], None]) -> None:
-        """Write on a call what a rule makes of what its author said so far, and tell when that is done."""
+        """Write on a call what a rule makes of what its author said so far, and report when that is done."""
         notebook = self._notebook
 
         def attempt(keep: bool) -> Done:
@@ -91,7 +91,7 @@ class NoteWriter:
         self.do(attempt, said)
 
     def take_back(self, said: Callable[[Done], None]) -> None:
-        """Take back what was written last, and tell when that is done."""
+        """Take back what was written last, and report when that is done."""
         before = self._pending[-1] if self._pending else None
 
         def attempt(keep: bool) -> Done:

@@ -67,7 +67,7 @@ class Finder:
             self._host.say(f"stopped looking at row {self._index + 1:,}; the cursor stayed where it was")
 
     def find(self, target: FindTarget, direction: int) -> None:
-        """Go to the next (1) or the previous (-1) row that passes, or say that there is none."""
+        """Go to the next (1) or the previous (-1) row that passes, or report that there is none."""
         body = self._host.body
         rows, index = body.table.rows, body.cursor + direction
         end = max(-1, index - _NEAR) if direction < 0 else min(len(rows), index + _NEAR)
@@ -159,7 +159,7 @@ class Search:
     # In a conversation
 
     def start(self, expression: str) -> None:
-        """Go to the first moment that matches, from the cursor on; raise `FilterError` where that makes no sense."""
+        """Go to the first moment that matches, from the cursor on; raise `FilterError` if that makes no sense."""
         transcript = self._transcript
         rows = transcript.table.rows
         test = moment_test(expression, transcript.table)
@@ -221,7 +221,7 @@ MOST = 20_000
 
 
 def count_matches(expression: str, table: Table) -> int | None:
-    """Return how many of a location's rows a filter would leave, `None` where only the store can tell.
+    """Return how many of a location's rows a filter would leave, `None` if only the store can tell.
 
     The rows are those that the location has without anything typed. Raises `FilterError`.
     """
@@ -241,7 +241,7 @@ def count_matches(expression: str, table: Table) -> int | None:
 
 
 def row_test(expression: str, table: Table) -> RowTest | None:
-    """Return a test of rows for the part of a filter that speaks of them, `None` where no part of it does."""
+    """Return a test of rows for the part of a filter that speaks of them, `None` if no part of it does."""
     keys = {key for column in table.columns for key in (column.key, *column.path[:1])}
     named = (
         (part, {split_name(term.field)[0] for term in terms(part) if term.field is not None})

@@ -40,8 +40,8 @@ StoreChange: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone", 
 class StoreWatcher:
     """Query a store for views, and see whether it still holds what it held when it was read last.
 
-    `named` is what a command has to name to find the store, where that is not the default one.
-    `show`, `look` and `renew` belong on the thread of the query worker.
+    `named` is what a command has to name to find the store, if that is not the default one. `show`, `look` and `renew`
+    belong on the thread of the query worker.
     """
 
     def __init__(self, store: Store, named: str = "") -> None:
@@ -141,7 +141,7 @@ class StoreWatcher:
             return table
 
     def _receives(self) -> bool:
-        """Take note of what others tell; say if anything would be received at all."""
+        """Take note of what others show; report whether anything would be received at all."""
         received = self._store.notifications()
         for written in received or ():
             self._is_told = True
@@ -159,7 +159,7 @@ class StoreWatcher:
 
 
 def _short(name: str) -> str:
-    """Return the end of a name that others chose: of an address that is what tells it apart."""
+    """Return the end of a name that others chose: of an address that is what distinguishes it."""
     plain = one_line(name)
     return plain if len(plain) <= LONGEST_NAME else f"…{plain[1 - LONGEST_NAME :]}"
 

@@ -129,7 +129,7 @@ def loaded_places(rows: Sequence[Row], ids: Collection[str]) -> dict[str, int]:
 
 
 def index_of(rows: Sequence[Row], row_id: str, index: int) -> int:
-    """Return the index of the row of an id, `index` where it is not found; of a long list loaded rows are searched."""
+    """Return the index of the row of an id, `index` if it is not found; of a long list loaded rows are searched."""
     index = max(0, min(index, len(rows) - 1))
     if not len(rows) or not row_id or (is_loaded(rows, index) and rows[index].id == row_id):
         return index

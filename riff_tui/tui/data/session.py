@@ -83,7 +83,7 @@ def encoded(lasting: SessionState, store: str) -> bytes:
 
 
 def decoded(raw: bytes) -> SessionState:
-    """Return what a file has; raise `Unreadable` where that makes no sense."""
+    """Return what a file has; raise `Unreadable` if that makes no sense."""
     try:
         form = msgspec.json.decode(raw, type=_Form).form
         if form != FORM:
@@ -261,7 +261,7 @@ class SessionFile:
     def write(self) -> None:
         """Write what was changed since the last time, if anything was.
 
-        Raises `OutputError` where it cannot be written; it is tried again with the next change.
+        Raises `OutputError` if it cannot be written; it is tried again with the next change.
         """
         with self._lock:
             parts = set(self._unwritten)

@@ -61,7 +61,7 @@ class History:
         return self._to(min(len(self.stacks) - 1, self.at + 1))
 
     def sort(self, order: str) -> History:
-        """Sort this location, and put the cursor on the first row; `last` holds the order and the row before."""
+        """Sort this location, and put the cursor on the first row; `last` has the order and the row before."""
         return replace(self.alter(replace(self.here, sort=order, row="", index=0)), last=self.stack)
 
     def regroup(self, by: tuple[str, ...]) -> History:
@@ -141,7 +141,7 @@ def wants_folding(location: Location, table: Table) -> bool:
 
 
 def with_folding(history: History, table: Table) -> History:
-    """Return the history with how the rows that were loaded are distinguished, where that is not the view's own way."""
+    """Return the history with how the rows that were loaded are distinguished, if that is not the view's own way."""
     here, by = history.here, folded_by(history.here)
     columns = {column.key for column in table.columns}
     folded = bool(by) and not here.by and not columns & set(spec_of(here.view).keys[1:])

@@ -67,7 +67,7 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
 
 
 def take_off(stack: Stack) -> Stack | None:
-    """Return the stack without the last of the chips that the breadcrumb of its view has, `None` where it has none."""
+    """Return the stack without the last of the chips that the breadcrumb of its view has, `None` if it has none."""
     *above, here = stack
     scope = here.scope.predicate
     found = chips(scope, above[-1].scope.predicate) if above else []
@@ -127,7 +127,7 @@ def whole_store(scope: Scope) -> str:
 
 
 def widening(before: Stack, after: Stack) -> str:
-    """Return what the key of the view that is shown led to, an empty text where it is another view."""
+    """Return what the key of the view that is shown led to, an empty text if it is another view."""
     was, now = before[-1], after[-1]
     if was.view != now.view:
         return ""
@@ -140,7 +140,8 @@ def widening(before: Stack, after: Stack) -> str:
 def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
     """Return what of a scope a view can be narrowed to.
 
-    It is not narrowed to one of what it lists: on the walk the next step, of runs a run. Off the walk a state says all.
+    It is not narrowed to one of what it lists: on the walk the next step, of runs a run. Off the walk a state reports
+    all.
     """
     if spec.filters.refusal:
         return split_by_field(scope, spec.row_fields)[0]
@@ -302,7 +303,7 @@ def place_of(rows: Sequence[Row], index: int) -> str:
 
 
 def row_at(rows: Sequence[Row], place: str) -> Row | None:
-    """Return the row of a moment, `None` where the call has none."""
+    """Return the row of a moment, `None` if the call has none."""
     kind, _, name = place.partition(":")
     wanted = f"turn:{name.lstrip('0')}" if kind == "turn" else place
     return next((row for row, found in zip(rows, _moments(rows), strict=True) if found == wanted), None)

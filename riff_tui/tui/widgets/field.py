@@ -285,7 +285,7 @@ class FieldRequest:
 
     `done` gets what was typed once the field is closed, unless it `stays` open until that closes it; `left` gets what
     was there when it was closed without an answer. `stop` stops what is under way and returns whether anything was:
-    then it is not closed. `remark` says of a text what Enter would do with it, nothing for what `hint` says.
+    then it is not closed. `remark` shows for a text what Enter would do with it, nothing for what `hint` says.
     """
 
     sign: str

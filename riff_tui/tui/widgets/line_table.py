@@ -135,7 +135,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.virtual_size = Size(self.size.width, len(table.rows) + self.header_lines)
         self._lay_out()
         if self._layout.first and wanted not in keys:
-            # What tells rows apart goes before what they are sorted by.
+            # What distinguishes rows goes before what they are sorted by.
             self.set_reactive(LineTable.column, home_of(self.columns, table.view, ""))
             self._first = 0
             self._lay_out()

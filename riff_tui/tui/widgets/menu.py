@@ -81,7 +81,7 @@ class ChoiceList(ScrollView, Wheel):
         self._cuts: dict[int, NameCut] = {}
 
     def offer(self, choices: Sequence[MenuItem]) -> None:
-        """Take other choices to show; `texts` holds them for matching."""
+        """Take other choices to show; `texts` has them for matching."""
         self.choices = choices
         self.texts = [shown(choice.text, self.glyphs) for choice in choices]
         self._leads = [shown(choice.lead, self.glyphs) for choice in choices]

@@ -344,7 +344,7 @@ def marked_note(n: int, failed: int) -> Iterator[str]:
 
 
 def step_record(counts: StepCounts | None) -> dict[str, Any]:
-    """Return what a state's record reports of the step that it is; all of it is `None` where no task asks for it."""
+    """Return what a state's record reports of the step that it is; all of it is `None` if no task asks for it."""
     if counts is None:
         return dict.fromkeys(column.key for column in columns.STEPS)
     return {
@@ -470,7 +470,7 @@ def _nothing_first(totals: Totals, scope: str) -> str:
 
 
 def _by_whom(first: FirstToFix) -> str:
-    """Return which agents fail there, where that is not all of them."""
+    """Return which agents fail there, if that is not all of them."""
     if len(first.failing) == len(first.agents):
         return ""
     if len(first.failing) == 1:

@@ -215,7 +215,7 @@ def interaction_record(sums: Interaction | None) -> dict[str, Any] | None:
 
 
 def interaction_text(record: Mapping[str, Any] | None) -> str:
-    """Return what such a record of one call says, in counts, since a call has few events; empty without a record."""
+    """Return what such a record of one call reports, in counts, since a call has few events; empty without a record."""
     if not record:
         return ""
     sums = Interaction(**record["sums"])
