@@ -27,7 +27,56 @@ _CELL = "c.flow_id, c.agent_id, c.run_id"
 _COUNTS = tuple(name for name in EVENTS if name not in TIMED)
 _BILLIONTHS = "COALESCE(SUM(CAST({0} * 1000000000.0 + 0.5 AS INTEGER)), 0)"
 
+_SIZED = (
+    "call_rollup k CROSS JOIN conversation c ON c.flow_id = k.flow_id AND c.agent_id = k.agent_id"
+    " AND c.run_id = k.run_id AND k.n + k.excluded {0} " + str(models.FEWEST_SUMMED)
+)
+
 # What is summed → (from the rows of calls, from the rollup); whole numbers only, so they agree exactly.
+_BELOW_TOTALS: Mapping[str, tuple[str, str]] = {
+    "aspects": (
+        f"SELECT {_CELL}, a.aspect_id, a.judge_id, COUNT(a.value), {_BILLIONTHS.format('a.value')}"
+        f" FROM {{}} JOIN aspect_score a ON a.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, a.aspect_id, a.judge_id",
+        "SELECT flow_id, agent_id, run_id, aspect_id, judge_id, n, total FROM aspect_rollup",
+    ),
+    "states": (
+        f"SELECT {_CELL}, s.state_id, s.segment_id, COUNT(*), SUM(s.progress), COUNT(s.stall),"
+        " COALESCE(SUM(s.stall), 0), COUNT(s.lost), COALESCE(SUM(s.lost), 0), SUM(s.escalation),"
+        " SUM(s.revisit), SUM(s.guard_error), COUNT(s.latency_p95_ms), COUNT(s.slot_fill_rate)"
+        f" FROM {{}} JOIN state_score s ON s.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, s.state_id, s.segment_id",
+        "SELECT flow_id, agent_id, run_id, state_id, segment_id, n, progress, stall_n, stall, lost_n, lost, escalation,"
+        " revisit,"
+        " guard_error, latency_n, slot_n FROM state_rollup",
+    ),
+    "tools": (
+        f"SELECT {_CELL}, t.tool_id, t.state, SUM(t.n), COUNT(CASE WHEN t.n > 0 THEN 1 END), SUM(t.errors),"
+        " SUM(t.unrecovered), COUNT(t.bad_arguments), COALESCE(SUM(t.bad_arguments), 0), COUNT(t.latency_p95_ms),"
+        f" SUM(t.failed) FROM {{}} JOIN tool_score t ON t.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, t.tool_id, t.state",
+        "SELECT flow_id, agent_id, run_id, tool_id, state, n, calls, errors, unrecovered, bad_arguments_n,"
+        " bad_arguments, latency_n, failed FROM tool_rollup",
+    ),
+    "transitions": (
+        f"SELECT {_CELL}, x.from_state_id, x.to_state_id, SUM(x.n)"
+        f" FROM {{}} JOIN transition x ON x.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, x.from_state_id, x.to_state_id",
+        "SELECT flow_id, agent_id, run_id, from_state_id, to_state_id, n FROM transition_rollup",
+    ),
+}
+"""Of the calls that are put in the place of braces; the sums by run are of those in cells of many calls alone."""
+
+
+def _total(title: str, total: str, keys: str, sums: Sequence[str]) -> tuple[str, str]:
+    """Return what a total is made of, sums by run and rows of the calls that have none, and the total."""
+    rows, rollup = _BELOW_TOTALS[title]
+    added, few = ", ".join(f"SUM({each})" for each in sums), rows.format(_SIZED.format("<"))
+    parts = f"SELECT * FROM ({rollup}) summed UNION ALL SELECT * FROM ({few}) few"
+    below = f"SELECT flow_id, agent_id, {keys}, {added} FROM ({parts}) below GROUP BY flow_id, agent_id, {keys}"
+    return below, f"SELECT flow_id, agent_id, {keys}, {', '.join(sums)} FROM {total}"
+
+
 _SUMS: Mapping[str, tuple[str, str]] = {
     "calls": (
         f"SELECT {_CELL}, COUNT(CASE WHEN NOT c.errored THEN 1 END), COUNT(CASE WHEN c.errored THEN 1 END),"
@@ -54,54 +103,11 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         f" GROUP BY {_CELL}, c.errored",
         f"SELECT flow_id, agent_id, run_id, errored, calls, {', '.join((*_COUNTS, *TIMED))} FROM interaction_rollup",
     ),
-    "aspects": (
-        f"SELECT {_CELL}, a.aspect_id, a.judge_id, COUNT(a.value), {_BILLIONTHS.format('a.value')}"
-        " FROM conversation c JOIN aspect_score a ON a.conversation_id = c.id"
-        f" WHERE NOT c.errored GROUP BY {_CELL}, a.aspect_id, a.judge_id",
-        "SELECT flow_id, agent_id, run_id, aspect_id, judge_id, n, total FROM aspect_rollup",
-    ),
-    "states": (
-        f"SELECT {_CELL}, s.state_id, s.segment_id, COUNT(*), SUM(s.progress), COUNT(s.stall),"
-        " COALESCE(SUM(s.stall), 0), COUNT(s.lost), COALESCE(SUM(s.lost), 0), SUM(s.escalation),"
-        " SUM(s.revisit), SUM(s.guard_error), COUNT(s.latency_p95_ms), COUNT(s.slot_fill_rate)"
-        " FROM conversation c JOIN state_score s ON s.conversation_id = c.id"
-        f" WHERE NOT c.errored GROUP BY {_CELL}, s.state_id, s.segment_id",
-        "SELECT flow_id, agent_id, run_id, state_id, segment_id, n, progress, stall_n, stall, lost_n, lost, escalation,"
-        " revisit,"
-        " guard_error, latency_n, slot_n FROM state_rollup",
-    ),
-    "tools": (
-        f"SELECT {_CELL}, t.tool_id, t.state, SUM(t.n), COUNT(CASE WHEN t.n > 0 THEN 1 END), SUM(t.errors),"
-        " SUM(t.unrecovered), COUNT(t.bad_arguments), COALESCE(SUM(t.bad_arguments), 0), COUNT(t.latency_p95_ms),"
-        " SUM(t.failed) FROM conversation c JOIN tool_score t ON t.conversation_id = c.id"
-        f" WHERE NOT c.errored GROUP BY {_CELL}, t.tool_id, t.state",
-        "SELECT flow_id, agent_id, run_id, tool_id, state, n, calls, errors, unrecovered, bad_arguments_n,"
-        " bad_arguments, latency_n, failed FROM tool_rollup",
-    ),
-    "transitions": (
-        f"SELECT {_CELL}, x.from_state_id, x.to_state_id, SUM(x.n)"
-        " FROM conversation c JOIN transition x ON x.conversation_id = c.id"
-        f" WHERE NOT c.errored GROUP BY {_CELL}, x.from_state_id, x.to_state_id",
-        "SELECT flow_id, agent_id, run_id, from_state_id, to_state_id, n FROM transition_rollup",
-    ),
-    "aspect totals": (
-        "SELECT flow_id, agent_id, aspect_id, judge_id, SUM(n), SUM(total) FROM aspect_rollup GROUP BY 1, 2, 3, 4",
-        "SELECT flow_id, agent_id, aspect_id, judge_id, n, total FROM aspect_total",
-    ),
-    "state totals": (
-        "SELECT flow_id, agent_id, state_id, segment_id, SUM(n), SUM(stall), SUM(lost) FROM state_rollup"
-        " GROUP BY 1, 2, 3, 4",
-        "SELECT flow_id, agent_id, state_id, segment_id, n, stall, lost FROM state_total",
-    ),
-    "tool totals": (
-        "SELECT flow_id, agent_id, tool_id, state, SUM(n), SUM(errors), SUM(failed) FROM tool_rollup"
-        " GROUP BY 1, 2, 3, 4",
-        "SELECT flow_id, agent_id, tool_id, state, n, errors, failed FROM tool_total",
-    ),
-    "transition totals": (
-        "SELECT flow_id, agent_id, from_state_id, to_state_id, SUM(n) FROM transition_rollup GROUP BY 1, 2, 3, 4",
-        "SELECT flow_id, agent_id, from_state_id, to_state_id, n FROM transition_total",
-    ),
+    **{title: (rows.format(_SIZED.format(">=")), rollup) for title, (rows, rollup) in _BELOW_TOTALS.items()},
+    "aspect totals": _total("aspects", "aspect_total", "aspect_id, judge_id", ("n", "total")),
+    "state totals": _total("states", "state_total", "state_id, segment_id", ("n", "stall", "lost")),
+    "tool totals": _total("tools", "tool_total", "tool_id, state", ("n", "errors", "failed")),
+    "transition totals": _total("transitions", "transition_total", "from_state_id, to_state_id", ("n",)),
 }
 _TOTALS = {title for title in _SUMS if title.endswith(" totals")}
 """What is summed of sums, so that it takes no longer the more calls there are."""

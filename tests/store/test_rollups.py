@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.facts import call, fresh, put, source, state, verdict
-from tests.surface.store import ROLLUPS, Item, Store, Writer, rollups
+from tests.surface.store import ROLLUPS, SUMMED, Grouping, Item, Store, Summed, Writer, rollups, rows_of_sums
 
 FILES = ("/in/a.jsonl", "/in/b.jsonl", "/in/judged.jsonl")
 
@@ -26,6 +26,19 @@ def test_sums_that_were_added_up_batch_by_batch_are_those_of_all_rows(tmp_path: 
                 for path in draw.sample(FILES, draw.randrange(1, 4)):
                     writer.put_file(source(path, f"{number}"), _items(draw, path))
             assert _sums(store) == _summed_anew(store)
+            for summed in SUMMED:
+                assert _by_run(store, summed) == _by_run(store, summed, depth="base")
+
+
+def test_a_call_alone_in_its_cell_has_no_sums_by_run_until_another_comes(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-2", run="night-2")])
+        assert store.execute_sql("SELECT COUNT(*) FROM state_rollup") == [(0,)]
+        put(store, "/in/b.jsonl", [call("c-3")])
+        assert store.execute_sql("SELECT run_id, n FROM state_rollup") == [(1, 2), (1, 2)]
+        put(store, "/in/a.jsonl", [], sha256="bb")
+        assert store.execute_sql("SELECT COUNT(*) FROM state_rollup") == [(0,)]
+        assert store.execute_sql("SELECT n FROM state_total") == [(1,), (1,)]
 
 
 def test_verdicts_that_come_later_and_go_again_leave_no_empty_sums(tmp_path: Path) -> None:
@@ -72,6 +85,16 @@ def _summed_anew(store: Store) -> dict[str, list[tuple[Any, ...]]]:
         rollups.recompute_all(store.connection)
         found = _sums(store)
         raise _TakenBack
+    return found
+
+
+def _by_run(store: Store, summed: Summed, **given: Any) -> dict[tuple[Any, ...], list[Any]]:
+    """Return the sums by all keys, each of which is in one place."""
+    found: dict[tuple[Any, ...], list[Any]] = {}
+    size, group = len(summed.sums), Grouping(("flow", "agent", "run"))
+    for row in rows_of_sums(store, summed, summed.sums, None, group, summed.keys, **given):
+        assert row[:-size] not in found
+        found[row[:-size]] = [round(value, 6) if isinstance(value, float) else value for value in row[-size:]]
     return found
 
 

@@ -158,6 +158,11 @@ def _whole(summed: Summed) -> list[Sum]:
 
 
 def _proved(store: Store, summed: Summed, rows: Sequence[tuple[Any, ...]]) -> Iterator[Summed]:
+    if summed.total is not None:
+        cell = m.CallRollup
+        of_many = cell.n + cell.excluded >= m.FEWEST_SUMMED
+        many = set(store.execute(cell.select(cell.flow, cell.agent, cell.run).where(of_many)))
+        rows = [row for row in rows if row[:3] in many]
     if _is_kept(store, summed, rows, [each.name for each in _whole(summed)]):
         yield summed
 

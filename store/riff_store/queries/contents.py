@@ -9,9 +9,9 @@ from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts, touched
 from riff_store.filters.predicates import Predicate
-from riff_store.filters.sql import Scope, needs
+from riff_store.filters.sql import needs
 from riff_store.measure import Measure
-from riff_store.queries.sums import call_sums, pooled
+from riff_store.queries.sums import call_sums, pooled, state_counts
 from riff_store.schema.sums import CallSums
 from riff_store.vocabulary import PERSON, STEP_FIELDS, TOOL_FIELDS, TOUCHED_FIELDS
 
@@ -112,9 +112,7 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
         written = [note for notes in notes_by_call(store).values() for note in notes]
         return sorted({name for note in written if (name := note.code if field == "code" else note.author)})
     if field == "state" and calls is not None and needs(calls, ("run",)) != "base":
-        sums = m.StateRollup
-        query = sums.select(m.State.name).distinct().join(m.State, on=(m.State.id == sums.state))
-        return sorted(name for (name,) in store.execute(query.where(Scope(store, sums).condition(calls))))
+        return sorted({name for (name,) in state_counts(store, calls, Grouping(("state",))) if name is not None})
     if field in STEP_FIELDS:
         asked = m.State.id.in_(m.ExpectedStep.select(m.ExpectedStep.state))
         return sorted({name for (name,) in store.execute(m.State.select(m.State.name).where(asked))})

@@ -1,14 +1,15 @@
 """Read the sums behind the matrices from as far up as the query allows, equal wherever they come from.
 
-A question that only names flows and agents reads totals, one that names runs the rollups, any other the rows of the
-calls, or their columns where these are packed. `models.sums` defines the sums.
+A question that only names flows and agents reads totals. One that names runs reads the rollups, with the rows of the
+calls that these leave out. Any other reads the rows of the calls, or their columns if these are packed. `models.sums`
+defines the sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import peewee as pw
 
@@ -18,8 +19,6 @@ from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
 from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
-from riff_store.interaction import SUMS, TIMED, Interaction
-from riff_store.measure import UNIT
 from riff_store.schema.sums import AspectSums, CallSums, OutcomeSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED, UNKNOWN_SEGMENT
 
@@ -36,6 +35,8 @@ _OF_STATES = {each.name: each for each in m.STATES.sums}
 _LOST = _OF_STATES["n"], _OF_STATES["lost"]
 _RANKING = tuple(_OF_STATES[name] for name in ("n", "dwell", "slow_n", "slow"))
 _PLACED = _OF_STATES["n"], _OF_STATES["position_n"], _OF_STATES["position"]
+_CELL: Any = m.CallRollup.alias("k")
+_HAS_FEW = _CELL.n + _CELL.excluded < m.FEWEST_SUMMED
 
 
 def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
@@ -55,8 +56,7 @@ def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> Mapping
 def _sums_of_calls(
     store: Store, calls: Predicate | None, group: Grouping, wanted: Sequence[Sum]
 ) -> dict[Names, tuple[Any, ...]]:
-    depth = needs(calls, group.by)
-    if _in_columns(store, depth):
+    if _in_columns(store, m.CALLS, calls, group.by):
         from riff_store.arrays.sums import call_rows
 
         rows = call_rows(store, calls, group.keys, wanted)
@@ -87,10 +87,9 @@ def aspect_sums(
     store: Store, calls: Predicate | None, group: Grouping, only: Collection[str] = ()
 ) -> dict[Names, dict[tuple[str, int], AspectSums]]:
     """Return the sums by the names of the group, then by aspect and the judge's key; those of `only` some aspects."""
-    depth = needs(calls, group.by)
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     wanted = {key for key, name in aspects.items() if not only or name in only}
-    if _in_columns(store, depth):
+    if _in_columns(store, m.ASPECTS, calls, group.by):
         from riff_store.arrays.sums import score_rows
 
         rows = score_rows(store, calls, group.keys, wanted)
@@ -187,8 +186,7 @@ def _sums_of_states(
     store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
 ) -> Sequence[tuple[Any, ...]]:
     """Return the keys of the group, the segment and those of the sums of state rows that are wanted."""
-    depth = needs(rows, group.by, state_rows=True)
-    if _in_columns(store, depth):
+    if _in_columns(store, m.STATES, rows, group.by):
         from riff_store.arrays.sums import state_rows
 
         return state_rows(store, rows, group.keys, wanted)
@@ -201,7 +199,7 @@ def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mappin
 
 
 def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
-    if _in_columns(store, needs(rows, group.by, state_rows=True)):
+    if _in_columns(store, m.STEPS, rows, group.by):
         from riff_store.arrays.sums import step_rows
 
         answer = step_rows(store, rows, group.keys)
@@ -227,7 +225,7 @@ def outcome_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict
 
 
 def _sums_of_outcomes(store: Store, calls: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
-    if _in_columns(store, needs(calls, group.by, state_rows=True)):
+    if _in_columns(store, m.OUTCOMES, calls, group.by):
         from riff_store.arrays.sums import outcome_rows
 
         known = store.execute(m.State.select(m.State.id).where(m.State.outcome.is_null(False)))
@@ -308,7 +306,7 @@ def _marks(store: Store) -> Mapping[int, Mark]:
 
 
 def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
-    if _in_columns(store, needs(rows, group.by, state_rows=True)) and not any(map(is_of_states, terms(rows))):
+    if _in_columns(store, m.BLAMES, rows, group.by) and not any(map(is_of_states, terms(rows))):
         from riff_store.arrays.sums import blame_rows
 
         return blame_rows(store, rows, group.keys)
@@ -335,7 +333,7 @@ def tool_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Nam
 
 def _sums_of_tools(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
     speaks_of_rows = any(is_of_states(term) or term.field == "tool" for term in terms(rows))
-    if not speaks_of_rows and _in_columns(store, needs(rows, group.by, tool_rows=True)):
+    if not speaks_of_rows and _in_columns(store, m.TOOLS, rows, group.by):
         from riff_store.arrays.sums import tool_rows
 
         return tool_rows(store, rows, group.keys, m.TOOLS.sums)
@@ -355,16 +353,33 @@ def reads_columns(store: Store, calls: Predicate | None) -> bool:
 
 def takes_long(store: Store, rows: Predicate | None, by: Sequence[str]) -> bool:
     """Return whether sums of states are made of the states of very many calls."""
-    return _in_columns(store, needs(rows, by, state_rows=True))
+    return _in_columns(store, m.STATES, rows, by)
 
 
-def _in_columns(store: Store, depth: Depth) -> bool:
+def _depth(summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> Depth:
+    by_state = summed in (m.STATES, m.STEPS, m.OUTCOMES, m.BLAMES)
+    return needs(predicate, by, state_rows=by_state, tool_rows=summed is m.TOOLS)
+
+
+def _in_columns(store: Store, summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> bool:
     """Return whether to sum the columns of the calls, which a store of many calls keeps packed."""
-    if depth != "base":
-        return False
-    from riff_store.chunks import is_packed
+    from riff_store import chunks
 
-    return is_packed(store.execute_sql)
+    depth = _depth(summed, predicate, by)
+    if depth == "rollup" and summed.total is not None and _left_out(store, predicate) > chunks.FEW_CALLS:
+        depth = "base"
+    return depth == "base" and chunks.is_packed(store.execute_sql)
+
+
+def _left_out(store: Store, predicate: Predicate | None) -> int:
+    """Count the calls that match and are in no sums by run, since their cells have too few; of rows, any call may."""
+    calls = predicate if needs(predicate) != "base" else None
+
+    def found() -> int:
+        query = _CELL.select(pw.fn.SUM(_CELL.n + _CELL.excluded)).where(_HAS_FEW)
+        return int(store.execute(query.where(Scope(store, _CELL).condition(calls)))[0][0] or 0)
+
+    return int(store.once((_left_out, calls), found))
 
 
 def rows_of_sums(
@@ -382,8 +397,7 @@ def rows_of_sums(
     They are read from as far up as possible unless a `depth` is given.
     """
     if depth is None:
-        by_state = summed in (m.STATES, m.STEPS, m.OUTCOMES, m.BLAMES)
-        depth = needs(predicate, group.by, state_rows=by_state, tool_rows=summed is m.TOOLS)
+        depth = _depth(summed, predicate, group.by)
     calls, rows = _tables(summed, depth)
     states = _columns_of_states(summed, depth, rows)
     keys = group.columns(calls, states or {})
@@ -396,7 +410,27 @@ def rows_of_sums(
         asked &= one_of(getattr(rows, name), some)
     if in_rows and summed.some:
         asked &= pw.SQL(summed.some)
-    return store.execute(query.where(asked).group_by(*keys))
+    query = query.where(asked).group_by(*keys)
+    if depth == "rollup" and summed.total is not None and _left_out(store, predicate):
+        query += _of_few_calls(store, summed, wanted, predicate, group, by)
+    return store.execute(query)
+
+
+def _of_few_calls(
+    store: Store, summed: Summed, wanted: Sequence[Sum], predicate: Predicate | None, group: Grouping, by: Sequence[str]
+) -> Any:
+    """Return what sums the rows of calls in cells that have too few to be summed by run."""
+    cell, call, rows = _CELL, m.Conversation.alias("c"), summed.rows.alias(summed.row)
+    states = _columns_of_states(summed, "rollup", rows)
+    keys = group.columns(cell, states or {})
+    keys += [getattr(rows if hasattr(rows, name) else cell, name) for name in by]
+    # What is added to nothing is found by no index, so that cells are read first, and then their calls.
+    of_cell = (call.flow == cell.flow + 0) & (call.agent == cell.agent + 0) & (call.run == cell.run + 0)
+    asked = Scope(store, cell, states).condition(predicate) & _HAS_FEW
+    if summed.some:
+        asked &= pw.SQL(summed.some)
+    query = cell.select(*keys, *(pw.SQL(each.total(summed.row)) for each in wanted)).join(call, on=of_cell)
+    return query.join(rows, on=(rows.conversation == call.id + 0)).where(asked & ~call.errored).group_by(*keys)
 
 
 def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:
@@ -461,39 +495,6 @@ def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]
     return more if before is None else (a + b for a, b in zip(before, more, strict=True))
 
 
-# Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
-class InteractionSums(NamedTuple):
-    """Describe the sums of the calls that count, and of all; `None` if no such call has a record of both sides."""
-
-    counted: Interaction | None = None
-    every: Interaction | None = None
-
-
-def interaction_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, InteractionSums]:
-    """Return the sums by the names of the group."""
-    if not has_interaction(store):
-        return {}
-    rows = rows_of_sums(store, m.INTERACTION, m.INTERACTION.sums, calls, group, m.INTERACTION.keys)
-    names = group.namer(store)
-    found: dict[Names, dict[bool, list[int]]] = {}
-    for row in rows:
-        *keys, errored = row[: -len(SUMS)]
-        cell = found.setdefault(names(tuple(keys)), {})
-        before = cell.get(bool(errored), [0] * len(SUMS))
-        cell[bool(errored)] = [a + b for a, b in zip(before, row[-len(SUMS) :], strict=True)]
-    return {cell: _summed(sums) for cell, sums in found.items()}
-
-
 def has_interaction(store: Store) -> bool:
     """Return whether any call has a record of how its sides shared the line."""
     return bool(store.execute(m.InteractionRollup.select(m.InteractionRollup.calls).limit(1)))
-
-
-def _summed(cell: dict[bool, list[int]]) -> InteractionSums:
-    every = [sum(column) for column in zip(*cell.values(), strict=True)]
-    return InteractionSums(_interaction(cell[False]) if False in cell else None, _interaction(every))
-
-
-def _interaction(sums: list[int]) -> Interaction:
-    by_name: dict[str, Any] = dict(zip(SUMS, sums, strict=True))
-    return Interaction(**by_name | {name: by_name[name] / UNIT for name in TIMED})

@@ -321,6 +321,8 @@ BLAMES = Summed(
 )
 OUTCOMES = Summed(tables.OutcomeVisit, "o", _OF_OUTCOMES, OutcomeRollup, OutcomeTotal, ("state",))
 SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, TOOLS, STEPS, OUTCOMES, BLAMES)
+FEWEST_SUMMED = 2
+"""Cells of fewer calls have no sums but of how these went; the rows of their calls are read, which are no more."""
 
 ROLLUPS = (
     CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup,

@@ -17,7 +17,7 @@ from riff_store.transcripts import Transcripts, parsed
 from riff_store.write import notes, verdicts
 from riff_store.write.ledger import remember
 from riff_store.write.names import CallNames
-from riff_store.write.rollups import no_changes
+from riff_store.write.rollups import no_changes, shrink
 from riff_store.write.rows import forget_calls
 from riff_store.write.text_compression import TextCompressor
 
@@ -106,9 +106,8 @@ def forget(
 def _forget(store: Store, going: Mapping[str, int | None], *, keep_notes: bool) -> None:
     connection, changed = store.connection, no_changes(store.connection)
     names = [CallNames(*row) for row in connection.execute(_NAMES).fetchall()]
-    changed.shrunk.update(
-        connection.execute(f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS}").fetchall()
-    )
+    cells = connection.execute(f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS}").fetchall()
+    shrink(connection, changed, cells)
     used = _names_used(connection)
     files = {key for (key,) in connection.execute(f"SELECT DISTINCT c.source_file_id FROM {_CALLS}").fetchall()}
     files |= {key for (key,) in connection.execute("SELECT DISTINCT source_file_id FROM taken_verdict").fetchall()}

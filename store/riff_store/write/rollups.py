@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from riff_store.engines.engine import Connection
-from riff_store.schema import ASPECTS, CALLS, SUMMED, Sum, Summed
+from riff_store.schema import ASPECTS, CALLS, FEWEST_SUMMED, SUMMED, Sum, Summed
 
 Cell: TypeAlias = tuple[int, int, int]
 """The keys of a flow, an agent and a run."""
@@ -46,15 +46,22 @@ def no_changes(connection: Connection) -> Changes:
     return Changes(first, first)
 
 
+def shrink(connection: Connection, changed: Changes, cells: Iterable[Cell]) -> None:
+    """Note the cells that are about to lose calls."""
+    more = set(cells) - changed.shrunk
+    changed.shrunk |= more
+    leave_totals(connection, more, changed.first, SUMMED)
+
+
 _PAIR = ("flow_id", "agent_id")
 _CELL = (*_PAIR, "run_id")
 _OF_CELLS = "(flow_id, agent_id, run_id) IN (SELECT flow_id, agent_id, run_id FROM changed_cell)"
 _OF_PAIRS = "(flow_id, agent_id) IN (SELECT flow_id, agent_id FROM changed_cell)"
-_CALLS_OF_CELLS = (
-    "changed_cell k CROSS JOIN conversation c ON"
-    " c.flow_id = k.flow_id AND c.agent_id = k.agent_id AND c.run_id = k.run_id"
-)
+_OF_CELL = "{0}.flow_id = k.flow_id AND {0}.agent_id = k.agent_id AND {0}.run_id = k.run_id"
+_CALLS_OF_CELLS = f"changed_cell k CROSS JOIN conversation c ON {_OF_CELL.format('c')}"
 _NEW_CALLS = "new_call c"
+_SIZE = "k.n + k.excluded"
+_SUMMED_CALLS = f"call_rollup k CROSS JOIN conversation c ON {_OF_CELL.format('c')} AND {_SIZE} >= {FEWEST_SUMMED}"
 _KEEP_CELLS = (
     "CREATE TEMP TABLE IF NOT EXISTS changed_cell (flow_id INTEGER NOT NULL, agent_id INTEGER NOT NULL,"
     " run_id INTEGER NOT NULL, PRIMARY KEY (flow_id, agent_id, run_id))",
@@ -70,17 +77,38 @@ _TAKE_NEW_CALLS = (
     " ORDER BY flow_id, agent_id, run_id, id"
 )
 """Put new calls beside the others by their cells: sums are written far quicker in the order in which they lie."""
+_OF_MANY = f"SELECT 1 FROM call_rollup k WHERE {_OF_CELL} AND {_SIZE} >= {FEWEST_SUMMED}"
+_DROP_CELLS_OF_MANY = f"DELETE FROM changed_cell WHERE EXISTS ({_OF_MANY.format('changed_cell')})"
+_DROP_CELLS_OF_FEW = f"DELETE FROM changed_cell WHERE NOT EXISTS ({_OF_MANY.format('changed_cell')})"
+_KEEP_CELLS_OF_MANY = (
+    _DROP_CELLS_OF_FEW,
+    "INSERT INTO changed_cell SELECT k.flow_id, k.agent_id, k.run_id FROM"
+    " (SELECT flow_id, agent_id, run_id, COUNT(*) AS n FROM new_call GROUP BY flow_id, agent_id, run_id) x"
+    f" CROSS JOIN call_rollup k ON {_OF_CELL.format('x')}"
+    f" WHERE {_SIZE} >= {FEWEST_SUMMED} AND {_SIZE} - x.n BETWEEN 1 AND {FEWEST_SUMMED - 1}",
+    f"DELETE FROM new_call WHERE {_OF_CELLS} OR NOT EXISTS ({_OF_MANY.format('new_call')})",
+)
+"""Keep the cells and new calls that are summed by run; a cell that only now has the calls for it is summed whole."""
 
 
 def recompute_all(connection: Connection) -> None:
     """Sum every cell again, and the totals above them."""
-    for summed in SUMMED:
-        sums = _Statements(summed)
+    for sums in map(_Statements, SUMMED):
         connection.execute(f"DELETE FROM {sums.rollup}")
-        connection.execute(sums.insert("conversation c"))
+        connection.execute(sums.insert("conversation c" if sums.total is None else _SUMMED_CALLS))
         if sums.total is not None:
             connection.execute(f"DELETE FROM {sums.total}")
-            connection.execute(sums.add_total())
+            connection.execute(sums.add_total("conversation c"))
+
+
+def leave_totals(connection: Connection, cells: Set[Cell], end: int, kinds: Iterable[Summed]) -> None:
+    """Take those of some cells that have few calls, with keys before `end`, out of the totals before they change."""
+    if cells:
+        _take_cells(connection, cells)
+        connection.execute(_DROP_CELLS_OF_MANY)
+        for sums in map(_Statements, kinds):
+            if sums.total is not None:
+                connection.execute(sums.add_total(_before(end), sign="-"))
 
 
 def add_calls(connection: Connection, first: int, last: int, shrunk: Set[Cell], *, one_by_one: bool) -> None:
@@ -88,24 +116,37 @@ def add_calls(connection: Connection, first: int, last: int, shrunk: Set[Cell], 
 
     Adding rows `one_by_one` is quicker than to sum them before, and not every engine can (`Engine.adds_twice`).
     """
+    if last < first and not shrunk:
+        return
     _take_cells(connection, shrunk)
-    if last >= first:
-        for statement in _KEEP_NEW_CALLS:
-            connection.execute(statement)
-        connection.execute(_TAKE_NEW_CALLS, (first, last))
-        for sums in map(_Statements, SUMMED):
-            connection.execute(sums.add(_NEW_CALLS, one_by_one=one_by_one))
-            if sums.total is not None:
-                connection.execute(sums.add_new_total())
+    for statement in _KEEP_NEW_CALLS:
+        connection.execute(statement)
+    connection.execute(_TAKE_NEW_CALLS, (first, last))
     if shrunk:
-        _sum_anew(connection, SUMMED, one_by_one=one_by_one)
+        _take_away(connection, SUMMED)
+        _add(connection, SUMMED, _CALLS_OF_CELLS, one_by_one=one_by_one)
+    _add(connection, SUMMED, _NEW_CALLS, one_by_one=one_by_one)
+    for statement in _KEEP_CELLS_OF_MANY:
+        connection.execute(statement)
+    for calls in (_CALLS_OF_CELLS, _NEW_CALLS):
+        _add_by_run(connection, SUMMED, calls, one_by_one=one_by_one)
 
 
-def judge_anew(connection: Connection, cells: Set[Cell], *, one_by_one: bool) -> None:
-    """Sum anew what judges say of the calls of these cells; the calls themselves are those that were summed before."""
+def judge_anew(connection: Connection, cells: Set[Cell], end: int, *, one_by_one: bool) -> None:
+    """Sum anew what judges say of the calls of these cells, of those with keys before `end`, which were summed before.
+
+    Those of cells with few calls have left the totals.
+    """
     if cells:
         _take_cells(connection, cells)
-        _sum_anew(connection, (CALLS, ASPECTS), one_by_one=one_by_one)
+        _take_away(connection, (CALLS, ASPECTS))
+        _add(connection, (CALLS, ASPECTS), _before(end), one_by_one=one_by_one)
+        connection.execute(_DROP_CELLS_OF_FEW)
+        _add_by_run(connection, (ASPECTS,), _before(end), one_by_one=one_by_one)
+
+
+def _before(end: int) -> str:
+    return f"{_CALLS_OF_CELLS} AND c.id < {end}"
 
 
 def _take_cells(connection: Connection, cells: Set[Cell]) -> None:
@@ -114,17 +155,26 @@ def _take_cells(connection: Connection, cells: Set[Cell]) -> None:
     connection.executemany(_TAKE_CELL, sorted(cells))
 
 
-def _sum_anew(connection: Connection, kinds: Iterable[Summed], *, one_by_one: bool) -> None:
-    """Sum the cells that were taken again, and put them in place of what they were in the totals above them."""
-    for summed in kinds:
-        sums = _Statements(summed)
+def _take_away(connection: Connection, kinds: Iterable[Summed]) -> None:
+    """Drop the sums of the cells that were taken, and take them out of the totals above them."""
+    for sums in map(_Statements, kinds):
         if sums.total is not None:
-            connection.execute(sums.add_total(_OF_CELLS, sign="-"))
+            connection.execute(sums.take_cells())
+            connection.execute(sums.drop_empty())
         connection.execute(f"DELETE FROM {sums.rollup} WHERE {_OF_CELLS}")
-        connection.execute(sums.add(_CALLS_OF_CELLS, one_by_one=one_by_one))
+
+
+def _add(connection: Connection, kinds: Iterable[Summed], calls: str, *, one_by_one: bool) -> None:
+    """Add some calls to the totals, and where there are none to the sums by run."""
+    for sums in map(_Statements, kinds):
+        connection.execute(sums.add(calls, one_by_one=one_by_one) if sums.total is None else sums.add_total(calls))
+
+
+def _add_by_run(connection: Connection, kinds: Iterable[Summed], calls: str, *, one_by_one: bool) -> None:
+    """Add some calls to the sums by run below the totals."""
+    for sums in map(_Statements, kinds):
         if sums.total is not None:
-            connection.execute(sums.add_total(_OF_CELLS))
-            connection.execute(f"DELETE FROM {sums.total} WHERE {_OF_PAIRS} AND {summed.empty}")
+            connection.execute(sums.add(calls, one_by_one=one_by_one))
 
 
 class _Statements:
@@ -147,15 +197,19 @@ class _Statements:
         source = self._each(calls) if one_by_one else self._add_up(self._cell, calls)
         return self._add(self.rollup, self._cell, source)
 
-    def add_new_total(self) -> str:
-        """Add what the rows of new calls add up to, to the sums over all runs."""
-        return self._add(str(self.total), self._pair, self._add_up(self._pair, _NEW_CALLS))
+    def add_total(self, calls: str, sign: str = "") -> str:
+        """Add what the rows of some calls add up to, to the sums over all runs, or take it away."""
+        return self._add(str(self.total), self._pair, self._add_up(self._pair, calls, sign))
 
-    def add_total(self, where: str = "true", sign: str = "") -> str:
-        """Add sums of cells to those over all runs, or take them away."""
-        keys, sums = ", ".join(self._pair), ", ".join(f"{sign}SUM({name})" for name in self._columns)
-        source = f"SELECT {keys}, {sums} FROM {self.rollup} WHERE {where} GROUP BY {keys}"
+    def take_cells(self) -> str:
+        """Take the sums of the cells that were taken away from those over all runs."""
+        keys, sums = ", ".join(self._pair), ", ".join(f"-SUM({name})" for name in self._columns)
+        source = f"SELECT {keys}, {sums} FROM {self.rollup} WHERE {_OF_CELLS} GROUP BY {keys}"
         return self._add(str(self.total), self._pair, source)
+
+    def drop_empty(self) -> str:
+        """Drop those sums over all runs that are of nothing by now."""
+        return f"DELETE FROM {self.total} WHERE {_OF_PAIRS} AND {self._summed.empty}"
 
     def _each(self, calls: str) -> str:
         """Select what each row of some calls adds to the sums of its cell."""
@@ -163,10 +217,10 @@ class _Statements:
         values = ", ".join((*map(self._key, self._cell), *(each.sql(row) for each in self._summed.sums)))
         return f"SELECT {values} FROM {self._rows_of(calls)}"
 
-    def _add_up(self, keys: tuple[str, ...], calls: str) -> str:
+    def _add_up(self, keys: tuple[str, ...], calls: str, sign: str = "") -> str:
         """Select what the rows of some calls add up to by keys."""
         by, row = ", ".join(map(self._key, keys)), self._summed.row
-        sums = ", ".join(each.total(row) for each in self._summed.sums)
+        sums = ", ".join(f"{sign}{each.total(row)}" for each in self._summed.sums)
         return f"SELECT {by}, {sums} FROM {self._rows_of(calls)} GROUP BY {by}"
 
     def _rows_of(self, calls: str) -> str:

@@ -20,7 +20,7 @@ from riff_store.vocabulary import UNKNOWN_SEGMENT
 from riff_store.write.names import Keys, Names, day_of, encodable
 from riff_store.write.notes import merge_notes, row_of
 from riff_store.write.quality import computed_quality
-from riff_store.write.rollups import Changes
+from riff_store.write.rollups import Changes, shrink
 from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
@@ -333,7 +333,10 @@ class Rows:
             self._tables[m.CallInteraction].extend((key, *(getattr(sums, name) for name in INTERACTION_SUMS[1:])))
 
     def _yield_to_later_files(self) -> None:
-        for identity, held in list(held_calls(self._connection, self._pending, self._kind)):
+        found = list(held_calls(self._connection, self._pending, self._kind))
+        cells = ((held.flow, held.agent, held.run) for _, held in found if held.key < self._changed.first)
+        shrink(self._connection, self._changed, cells)
+        for identity, held in found:
             mine = self._pending.get(identity)
             if mine is None:
                 continue
@@ -353,8 +356,6 @@ class Rows:
         forget_calls(self._connection, "id = ?", held.key)
         change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
         self._connection.execute(change, (held.source_file,))
-        if held.key < self._changed.first:
-            self._changed.shrunk.add((held.flow, held.agent, held.run))
         if held.source_file == self._source_file:
             self.taken -= 1
             self._note_earlier(held.line, mine, bool(held.errored), is_loss=is_loss)

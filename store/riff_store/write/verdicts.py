@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from riff_store.chunks import drop_calls, drop_keys
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
-from riff_store.schema import COMPUTED_JUDGE
+from riff_store.schema import ASPECTS, COMPUTED_JUDGE
 from riff_store.write.quality import settle_quality
-from riff_store.write.rollups import Cell, Changes, add_calls, judge_anew
+from riff_store.write.rollups import Cell, Changes, add_calls, judge_anew, leave_totals
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -149,13 +149,16 @@ def settle(store: Store, changed: Changes) -> None:
     """Choose the verdicts that count and bring all sums and columns up to date with what a batch changed."""
     connection, one_by_one = store.connection, store.engine.adds_twice
     judged = choose_verdicts(connection, changed)
+    judge_anew(connection, judged, changed.first, one_by_one=one_by_one)
     add_calls(connection, changed.first, changed.last, changed.shrunk, one_by_one=one_by_one)
-    judge_anew(connection, judged - changed.shrunk, one_by_one=one_by_one)
     drop_keys(connection, changed.first, changed.last + 1)
 
 
 def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
-    """Join and choose again what a batch touched; return the cells of calls that were there before and are judged."""
+    """Join and choose again what a batch touched; return the cells of calls that were there before and are judged.
+
+    Those that lose calls as well are summed again without that.
+    """
     if not _any_verdict(connection) and not _any_touched(connection):
         return set()
     connection.execute(_OF_NEW_CALLS, (changed.first, changed.last))
@@ -163,11 +166,13 @@ def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
     connection.executemany(_OF_SCORES, [(key,) for key in sorted(changed.judged)])
     if not _any_touched(connection):
         return set()
+    cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"
+    judged = set(connection.execute(cells, (changed.first,)).fetchall()) - changed.shrunk
+    leave_totals(connection, judged, changed.first, (ASPECTS,))
     _choose(connection)
     drop_calls(connection, _CALLS, key="c.id")
     settle_quality(connection, (key for (key,) in connection.execute(f"SELECT c.id FROM {_CALLS}").fetchall()))
-    cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"
-    return set(connection.execute(cells, (changed.first,)).fetchall())
+    return judged
 
 
 def unjoined(connection: Connection) -> Unjoined:

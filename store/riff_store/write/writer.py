@@ -38,7 +38,7 @@ from riff_store.facts import (
 from riff_store.write import notes, verdicts
 from riff_store.write.ledger import WithoutForgotten
 from riff_store.write.names import Names, encodable
-from riff_store.write.rollups import Changes, no_changes
+from riff_store.write.rollups import Changes, no_changes, shrink
 from riff_store.write.rows import FIRST_REASON, NOTES, Rows, forget_calls, runs_of, settle_unended
 from riff_store.write.text_compression import TextCompressor
 
@@ -265,7 +265,7 @@ class Writer:
     def _clear(self, key: int) -> None:
         """Take away what a file had brought; cells that it was in are summed again."""
         cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
-        self._changed.shrunk.update(self._connection.execute(cells, (key,)).fetchall())
+        shrink(self._connection, self._changed, self._connection.execute(cells, (key,)).fetchall())
         verdicts.touch(self._connection, key)
         forget_calls(self._connection, "source_file_id = ?", key)
         described = ("described_state", "described_edge", "flow_contract")

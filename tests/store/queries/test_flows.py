@@ -120,10 +120,10 @@ def test_the_default_matrix_reads_totals_and_never_calls(store: Store) -> None:
 
 
 def test_a_filter_on_runs_reads_the_sums_by_run(store: Store) -> None:
-    put(store, "calls.jsonl", [call("c1"), call("c2", run="night-2")])
+    put(store, "calls.jsonl", [call("c1"), call("c2", run="night-2"), call("c3", run="night-2")])
     with recorded_queries(store) as statements:
         [cell] = flow_cells(store, parse("run=night-2"), trend=True)
-    assert cell.n == 1
+    assert cell.n == 2
     assert '"aspect_rollup"' in " ".join(statements)
     assert '"conversation"' not in " ".join(statements)
 

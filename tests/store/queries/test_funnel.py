@@ -123,7 +123,7 @@ def test_a_store_of_many_calls_says_the_same(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("expression", ["", "flow=viewing", "run=night-1"])
 def test_no_call_is_looked_at_where_sums_say_it(expression: str, tmp_path: Path) -> None:
     with fresh(tmp_path / "calls.db") as store:
-        put(store, "calls.jsonl", [call("c", outcome_positions={"booked": 2})])
+        put(store, "calls.jsonl", [call(name, outcome_positions={"booked": 2}) for name in ("a", "b")])
         with recorded_queries(store) as asked:
             (found,) = funnels(store, parse(expression))
         assert [row.state for row in found.rows][-1] == "booked"

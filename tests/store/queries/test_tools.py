@@ -104,10 +104,10 @@ def test_a_store_of_many_calls_says_the_same(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("expression", ["", "flow=viewing tool=find state=collect", "run=night-1"])
 def test_no_call_is_looked_at_where_sums_say_it(expression: str, tmp_path: Path) -> None:
     with fresh(tmp_path / "calls.db") as store:
-        put(store, "calls.jsonl", [call("c", tools=[ToolAspects("find", "collect", 2, 1)])])
+        put(store, "calls.jsonl", [call(name, tools=[ToolAspects("find", "collect", 2, 1)]) for name in ("a", "b")])
         with recorded_queries(store) as asked:
             (cell,) = tool_cells(store, parse(expression), BY)
-        assert (cell.n, cell.errors) == (2, 1)
+        assert (cell.n, cell.errors) == (4, 2)
         assert not any(f'"{table}"' in sql for sql in asked for table in ("conversation", "tool_score"))
 
 
