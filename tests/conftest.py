@@ -76,6 +76,14 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     return (f"{folder}/{number}" for number in itertools.count())
 
 
+@pytest.fixture
+def tmp_path(_homes: Iterator[str]) -> Path:
+    """An empty folder; that of pytest is numbered by a look through all others of its name, and tidied up."""
+    folder = Path(next(_homes))
+    folder.mkdir()
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def _own_surroundings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[str]) -> None:
     """Start each test without settings from the environment and with empty user directories."""

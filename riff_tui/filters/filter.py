@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, all_of, conjuncts, terms
@@ -69,6 +69,7 @@ _ENDS_CODE = "`<"
 _PIECES = re.compile(r"\\.|.", re.DOTALL)
 
 
+@lru_cache(4096)
 def quote(value: str) -> str:
     """Write a name as a value of `field=`: bare where that is safe, else quoted and in printable characters."""
     value = value.encode("utf-8", "backslashreplace").decode()

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tiny_store import build
+from tests.support import hostile_store, tiny_store
 
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The hand-written store of twenty calls."""
-    return build(tmp_path_factory.mktemp("tiny"))
+    return tiny_store.build(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store in which all names are text that would like to be more than text."""
+    return hostile_store.build(tmp_path_factory.mktemp("hostile"))

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.support.every_dump import as_text, drills, every_dump, printed_by
-from tests.support.hostile_store import build as hostile_store
 from tests.surface.store import open_store
 from tests.surface.tui import Request, show, spec_of
 
@@ -17,11 +16,11 @@ MOST = 4
 """So many rows of a long dump stand for all of them, from both ends."""
 
 
-def ends(found: list[dict[str, Any]], most: int | None) -> list[dict[str, Any]]:
-    return found if most is None or len(found) <= 2 * most else [*found[:most], *found[-most:]]
+def ends(found: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    return found if len(found) <= 2 * most else [*found[:most], *found[-most:]]
 
 
-def assert_that_all_run(path: Path, most: int | None) -> None:
+def assert_that_all_run(path: Path, most: int) -> None:
     ran: set[tuple[str, ...]] = set()
     with open_store(path) as store:
         for view, request in every_dump(store, str(path)):
@@ -39,7 +38,7 @@ def assert_that_all_run(path: Path, most: int | None) -> None:
 
 
 def test_every_command_below_a_row_of_a_small_store_runs(tiny: Path) -> None:
-    assert_that_all_run(tiny, None)
+    assert_that_all_run(tiny, 2)
 
 
 @pytest.mark.nightly
@@ -47,8 +46,8 @@ def test_every_command_below_a_row_of_the_demo_runs(demo: Path) -> None:
     assert_that_all_run(demo, MOST)
 
 
-def test_names_that_try_to_act_stay_one_argument(tmp_path: Path) -> None:
-    assert_that_all_run(hostile_store(tmp_path), 1)
+def test_names_that_try_to_act_stay_one_argument(hostile: Path) -> None:
+    assert_that_all_run(hostile, 1)
 
 
 def test_a_filter_of_calls_holds_below_and_a_name_of_the_row_replaces_its_own(tiny: Path) -> None:

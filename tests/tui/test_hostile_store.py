@@ -9,14 +9,14 @@ import pytest
 
 from tests.support.golden import printed
 from tests.support.hostile import LIVE
-from tests.support.hostile_store import WORDS, build
+from tests.support.hostile_store import WORDS
 from tests.surface.store import Store, open_store
 from tests.surface.tui import FORMATS, Request, show, views
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(build(tmp_path_factory.mktemp("hostile"))) as opened:
+def store(hostile: Path) -> Iterator[Store]:
+    with open_store(hostile) as opened:
         yield opened
 
 

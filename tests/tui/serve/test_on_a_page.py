@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
-from tests.support import hostile_store
 from tests.support.programs import is_gone
 from tests.support.pty_terminal import foreign_controls
 from tests.support.served_pages import EXPLORER, Page, let_in, page_of, pids, serving
@@ -115,10 +114,9 @@ async def test_read_only_writes_nothing_of_the_store_and_files_go_to_the_browser
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_nothing_in_calls_reaches_the_page_but_as_text(tmp_path: Path) -> None:
-    store = hostile_store.build(tmp_path)
+async def test_nothing_in_calls_reaches_the_page_but_as_text(hostile: Path) -> None:
     async with (
-        serving("store.db", command=EXPLORER, arguments=(f"--store={store}", "--fresh")) as server,
+        serving("store.db", command=EXPLORER, arguments=(f"--store={hostile}", "--fresh")) as server,
         let_in(server.link) as browser,
         page_of(browser, server.public_url, query="&view=conversations") as page,
     ):
