@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from riff_ingest.eva.context import MetricContext
@@ -85,6 +85,8 @@ def turn_errors(meant: str, heard: str) -> TurnErrors:
     reference, found = meant.split(), heard.split()
     import jiwer
 
+    if reference and reference == found:
+        return TurnErrors([], [], [], 0, 0, 0, len(reference))
     substitutions, deletions, insertions = [], [], []
     aligned = jiwer.process_words(" ".join(reference), " ".join(found))
     for run in aligned.alignments[0]:
@@ -186,7 +188,7 @@ def _without_hyphens(found: re.Match[str]) -> str:
 
 
 def _piece(text: str) -> str:
-    text = _whisper()(text)
+    text = _whisper()(text.lower())
     # "first" becomes "1st", then "one st" (quirk 12).
     text = _ONE.sub(r"one\1", _LETTER_DIGIT.sub(" ", text)).lower()
     return "".join(sign for sign in text if not unicodedata.category(sign).startswith("P")).strip()
@@ -194,6 +196,7 @@ def _piece(text: str) -> str:
 
 @cache
 def _whisper() -> Callable[[str], str]:
+    """Return what evens out text in lower case, by some fifty patterns; what is heard is often what was just meant."""
     from whisper_normalizer.english import EnglishTextNormalizer
 
-    return cast("Callable[[str], str]", EnglishTextNormalizer())
+    return lru_cache(maxsize=64)(cast("Callable[[str], str]", EnglishTextNormalizer()))
