@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
+from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Or, Predicate, Term, both
-from riff_store.interaction import Interaction
-from riff_store.measure import Measure, is_thin, mean, rising
+from riff_store.interaction import SUMS, TIMED, Interaction
+from riff_store.measure import UNIT, Measure, is_thin, mean, rising
 from riff_store.queries.last_edits import Edits, LastEdit
 from riff_store.queries.sums import (
-    InteractionSums,
     aspect_sums,
     call_counts,
     call_sums,
-    interaction_sums,
+    has_interaction,
+    rows_of_sums,
     typed_flows,
 )
 from riff_store.schema import COMPUTED_JUDGE
@@ -241,3 +242,36 @@ def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
         *rising(cell.blend),
         tuple(name or "" for name in cell.keys.values()),
     )
+
+
+# Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
+class InteractionSums(NamedTuple):
+    """Hold the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
+
+    counted: Interaction | None = None
+    every: Interaction | None = None
+
+
+def interaction_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, InteractionSums]:
+    """Return the sums by the names of the group."""
+    if not has_interaction(store):
+        return {}
+    rows = rows_of_sums(store, m.INTERACTION, m.INTERACTION.sums, calls, group, m.INTERACTION.keys)
+    names = group.namer(store)
+    found: dict[Names, dict[bool, list[int]]] = {}
+    for row in rows:
+        *keys, errored = row[: -len(SUMS)]
+        cell = found.setdefault(names(tuple(keys)), {})
+        before = cell.get(bool(errored), [0] * len(SUMS))
+        cell[bool(errored)] = [a + b for a, b in zip(before, row[-len(SUMS) :], strict=True)]
+    return {cell: _summed(sums) for cell, sums in found.items()}
+
+
+def _summed(cell: dict[bool, list[int]]) -> InteractionSums:
+    every = [sum(column) for column in zip(*cell.values(), strict=True)]
+    return InteractionSums(_interaction(cell[False]) if False in cell else None, _interaction(every))
+
+
+def _interaction(sums: list[int]) -> Interaction:
+    by_name: dict[str, Any] = dict(zip(SUMS, sums, strict=True))
+    return Interaction(**by_name | {name: by_name[name] / UNIT for name in TIMED})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import peewee as pw
 
@@ -18,8 +18,6 @@ from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
 from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
-from riff_store.interaction import SUMS, TIMED, Interaction
-from riff_store.measure import UNIT
 from riff_store.schema.sums import AspectSums, CallSums, OutcomeSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED, UNKNOWN_SEGMENT
 
@@ -107,9 +105,14 @@ def aspect_sums(
     return found
 
 
-def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, StateSums]]:
-    """Return the sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
-    return store.once((state_sums, rows, group), lambda: _state_sums(store, rows, group))
+def state_sums(
+    store: Store, rows: Predicate | None, group: Grouping, only: Sequence[Names] = ()
+) -> Mapping[Names, Mapping[str, StateSums]]:
+    """Return the sums of state rows by the names of the group, then by segment; terms about states narrow the rows.
+
+    With `only` some names theirs are among what is returned, and few others.
+    """
+    return store.once((state_sums, rows, group, *only), lambda: _state_sums(store, rows, group, only=only))
 
 
 def ordering_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, StateSums]]:
@@ -122,22 +125,26 @@ def ordering_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapp
 
 
 def _state_sums(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum] = m.STATES.sums
+    store: Store,
+    rows: Predicate | None,
+    group: Grouping,
+    wanted: Sequence[Sum] = m.STATES.sums,
+    only: Sequence[Names] = (),
 ) -> dict[Names, dict[str, StateSums]]:
     others = NO_ROWS[len(wanted) :]
     return {
         names: {segment: StateSums(*sums, *others) for segment, sums in cell.items()}
-        for names, cell in _by_segment(store, rows, group, wanted).items()
+        for names, cell in _by_segment(store, rows, group, wanted, only).items()
     }
 
 
 def _by_segment(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum], only: Sequence[Names] = ()
 ) -> dict[Names, dict[str, Sequence[Any]]]:
     names, size = group.namer(store), len(wanted)
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
     found: dict[Names, dict[str, Sequence[Any]]] = {}
-    for row in _sums_of_states(store, rows, group, wanted):
+    for row in _sums_of_states(store, rows, group, wanted, only):
         cell, segment = found.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]]
         cell[segment] = tuple(_added(cell.get(segment), row[-size:]))
     return found
@@ -184,7 +191,7 @@ def state_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[
 
 
 def _sums_of_states(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum], only: Sequence[Names] = ()
 ) -> Sequence[tuple[Any, ...]]:
     """Return the keys of the group, the segment and those of the sums of state rows that are wanted."""
     depth = needs(rows, group.by, state_rows=True)
@@ -192,21 +199,25 @@ def _sums_of_states(
         from riff_store.arrays.sums import state_rows
 
         return state_rows(store, rows, group.keys, wanted)
-    return rows_of_sums(store, m.STATES, wanted, rows, group, ("segment",))
+    return rows_of_sums(store, m.STATES, wanted, rows, group, ("segment",), group.keys_of(store, only))
 
 
-def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, int]]:
+def step_counts(
+    store: Store, rows: Predicate | None, group: Grouping, only: Sequence[Names] = ()
+) -> Mapping[Names, Mapping[str, int]]:
     """Count the steps from each state of the group to the others; terms about states mean the first."""
-    return store.once((step_counts, rows, group), lambda: _step_counts(store, rows, group))
+    return store.once((step_counts, rows, group, *only), lambda: _step_counts(store, rows, group, only))
 
 
-def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
+def _step_counts(
+    store: Store, rows: Predicate | None, group: Grouping, only: Sequence[Names]
+) -> dict[Names, dict[str, int]]:
     if _in_columns(store, needs(rows, group.by, state_rows=True)):
         from riff_store.arrays.sums import step_rows
 
         answer = step_rows(store, rows, group.keys)
     else:
-        answer = rows_of_sums(store, m.STEPS, m.STEPS.sums, rows, group, ("to_state",))
+        answer = rows_of_sums(store, m.STEPS, m.STEPS.sums, rows, group, ("to_state",), group.keys_of(store, only))
     names = group.namer(store)
     named = dict(store.execute(m.State.select(m.State.id, m.State.name)))
     found: dict[Names, dict[str, int]] = {}
@@ -393,7 +404,7 @@ def rows_of_sums(
     query = _joined(summed, depth, calls, rows, calls.select(*keys, *sums))
     asked = Scope(store, calls, states).condition(predicate)
     for name, some in among.items():
-        asked &= one_of(getattr(rows, name), some)
+        asked &= one_of((states or {}).get(name) or getattr(rows if hasattr(rows, name) else calls, name), some)
     if in_rows and summed.some:
         asked &= pw.SQL(summed.some)
     return store.execute(query.where(asked).group_by(*keys))
@@ -461,39 +472,6 @@ def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]
     return more if before is None else (a + b for a, b in zip(before, more, strict=True))
 
 
-# Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
-class InteractionSums(NamedTuple):
-    """Hold the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
-
-    counted: Interaction | None = None
-    every: Interaction | None = None
-
-
-def interaction_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, InteractionSums]:
-    """Return the sums by the names of the group."""
-    if not has_interaction(store):
-        return {}
-    rows = rows_of_sums(store, m.INTERACTION, m.INTERACTION.sums, calls, group, m.INTERACTION.keys)
-    names = group.namer(store)
-    found: dict[Names, dict[bool, list[int]]] = {}
-    for row in rows:
-        *keys, errored = row[: -len(SUMS)]
-        cell = found.setdefault(names(tuple(keys)), {})
-        before = cell.get(bool(errored), [0] * len(SUMS))
-        cell[bool(errored)] = [a + b for a, b in zip(before, row[-len(SUMS) :], strict=True)]
-    return {cell: _summed(sums) for cell, sums in found.items()}
-
-
 def has_interaction(store: Store) -> bool:
     """Return whether any call has a record of how its sides shared the line."""
     return bool(store.execute(m.InteractionRollup.select(m.InteractionRollup.calls).limit(1)))
-
-
-def _summed(cell: dict[bool, list[int]]) -> InteractionSums:
-    every = [sum(column) for column in zip(*cell.values(), strict=True)]
-    return InteractionSums(_interaction(cell[False]) if False in cell else None, _interaction(every))
-
-
-def _interaction(sums: list[int]) -> Interaction:
-    by_name: dict[str, Any] = dict(zip(SUMS, sums, strict=True))
-    return Interaction(**by_name | {name: by_name[name] / UNIT for name in TIMED})
