@@ -246,6 +246,10 @@ class ViewQuery(NamedTuple):
         """Return how many rows are to be listed at most, in each list if there are several."""
         return self.spec.limit if self.request.limit is None else self.request.limit
 
+    def first(self, parts: FilterParts) -> int | None:
+        """Return how many rows are shown at most where these are the first of an answer, `None` where any can be."""
+        return self.limit if parts.rows is None and self.request.sort is None else None
+
     def arranged(self, table: Table) -> Table:
         """Sort and limit the rows of a table."""
         if self.request.sort is not None:

@@ -40,7 +40,7 @@ def show(query: ViewQuery) -> Table:
     from riff_store.queries.sums import takes_long
 
     def build(whole: bool, parts: FilterParts) -> Table:
-        answers = state_cells(query.store, parts.calls, by=query.keys, whole=whole)
+        answers = state_cells(query.store, parts.calls, by=query.keys, whole=whole, first=query.first(parts))
         return states(answers, query.keys, flows=_named_flows(query.predicate))
 
     def table(whole: bool) -> Table:
@@ -116,8 +116,11 @@ def states(
 
     Steps have columns where tasks of these flows ask for some; without any it is of all.
     """
+    from riff_store.queries.states import StateCells
+
     keys = ["flow", "state", *(key for key in by if key not in ("flow", "state"))]
-    has_steps = any(cell.steps is not None and (not flows or cell.keys["flow"] in flows) for cell in answers)
+    asked = list(answers.told) if isinstance(answers, StateCells) else answers
+    has_steps = any(cell.steps is not None and (not flows or cell.keys["flow"] in flows) for cell in asked)
     return Table(
         view="states",
         title=TITLE.format(scope=scope),
@@ -135,7 +138,7 @@ def states(
             lambda at: _outline(answers[at], keys, has_steps),
             lambda at, outline: _row(answers[at], outline, keys),
         ),
-        notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(answers, flows)],
+        notes=[UNITS, *([STEPS] if has_steps else []), *cells.typed_note(asked, flows)],
     )
 
 

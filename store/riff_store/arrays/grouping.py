@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from riff_store.filters.predicates import Predicate
 from riff_store.interruption import check_interrupted
 from riff_store.schema import COMPUTED_JUDGE
 
+FEWEST = 2
+"""So many measured calls are repeats of one another."""
 _MANY_CODES = 2**17
 """So many numbers more than there are rows are counted without sorting the rows."""
 
@@ -72,49 +74,67 @@ def count(counts: dict[tuple[int, ...], int], *columns: Keys) -> None:
 
 # Group calls that repeat each other, and count how each group came out, on columns.
 class RepeatGroup(NamedTuple):
-    """Count calls that share `keys` (`None`: they name none): `n` are measured, `unmeasured` and `excluded` are not.
+    """Count calls that repeat each other: `n` are measured, and `passed` so many; a `nameless` task may be several.
 
-    `spread` is between the highest and the lowest score of those that are measured, which are of so many `runs`.
+    `spread` is between the highest and the lowest score of them, which are of so many `runs`.
     """
 
-    keys: tuple[int | None, ...]
     n: int
     passed: int
     spread: float
+    runs: int
+    nameless: bool
+
+
+class RepeatRow(NamedTuple):
+    """Hold the `groups` of a row that repeat a call, by the `keys` of the row (`None`: it names none).
+
+    `single` counts the other groups, `unmeasured` and `excluded` calls of all of them.
+    """
+
+    keys: tuple[int | None, ...]
+    single: int
     unmeasured: int
     excluded: int
-    runs: int
+    groups: list[RepeatGroup]
 
 
-def repeat_groups(
-    store: Store, calls: Predicate | None, by: Sequence[str], aspect: int, passed: float
-) -> Iterator[RepeatGroup]:
-    """Yield the groups of calls that share these keys; a call has passed that was scored so high in an aspect."""
+def repeat_rows(
+    store: Store, calls: Predicate | None, group: Sequence[str], by: Sequence[str], aspect: int, passed: float
+) -> list[RepeatRow]:
+    """Return by some keys the groups of calls that share more; one has passed that was scored so high in an aspect."""
     columns = read_calls(store, calls, errored=True)
     if not columns.n:
-        return
-    keys = [columns.keys(name) for name in by]
-    first, group = numbered(keys)
+        return []
+    first, number = numbered([columns.keys(name) for name in group])
+    keys = {name: columns.keys(name)[first] for name in group}
+    of_row, row = numbered([keys[name] for name in by])
     errored = columns.values("errored") == 1
     scores = columns.scores(aspect, COMPUTED_JUDGE) if aspect else np.full(columns.n, np.nan)
-    counts = ~errored & ~np.isnan(scores)
-    own, value = group[counts], scores[counts]
-    highest, lowest = np.full(first.size, -np.inf), np.full(first.size, np.inf)
-    np.maximum.at(highest, own, value)
-    np.minimum.at(lowest, own, value)
-    n = np.bincount(own, minlength=first.size)
-    of_runs, _ = numbered([own, columns.keys("run")[counts]])
-    found = (
-        n,
-        np.bincount(own[value >= passed], minlength=first.size),
-        np.where(n > 0, highest - lowest, 0.0),
-        np.bincount(group[~errored & np.isnan(scores)], minlength=first.size),
-        np.bincount(group[errored], minlength=first.size),
-        np.bincount(own[of_runs], minlength=first.size),
+    unknown = np.isnan(scores)
+    n = np.bincount(number[~errored & ~unknown], minlength=first.size)
+    left_out = row[n < FEWEST], row[number[~errored & unknown]], row[number[errored]]
+    names = zip(*([key or None for key in keys[name][of_row].tolist()] for name in by), strict=True)
+    single, unmeasured, excluded = (np.bincount(places, minlength=of_row.size).tolist() for places in left_out)
+    found = [RepeatRow(*each, []) for each in zip(names, single, unmeasured, excluded, strict=True)]
+    # Most groups may be of one call each: what is told of a group is made of the others alone.
+    repeated = np.flatnonzero(n >= FEWEST)
+    own = ~errored & ~unknown & (n >= FEWEST)[number]
+    number, value = np.searchsorted(repeated, number[own]), scores[own]
+    highest, lowest = np.full(repeated.size, -np.inf), np.full(repeated.size, np.inf)
+    np.maximum.at(highest, number, value)
+    np.minimum.at(lowest, number, value)
+    of_runs, _ = numbered([number, columns.keys("run")[own]])
+    figures = (
+        n[repeated],
+        np.bincount(number[value >= passed], minlength=repeated.size),
+        highest - lowest,
+        np.bincount(number[of_runs], minlength=repeated.size),
+        (keys["scenario"][repeated] == 0) & (keys["persona"][repeated] == 0),
     )
-    named = zip(*([key or None for key in column[first].tolist()] for column in keys), strict=True)
-    for each, row in zip(named, zip(*(column.tolist() for column in found), strict=True), strict=True):
-        yield RepeatGroup(each, *row)
+    for at, *each in zip(row[repeated].tolist(), *(column.tolist() for column in figures), strict=True):
+        found[at].groups.append(RepeatGroup(*each))
+    return found
 
 
 def means_of_draws(hits: Sequence[int], n: Sequence[int], most: int, *, complement: bool = False) -> list[float]:

@@ -109,6 +109,16 @@ class Grouping:
         """Return the key columns of a table of calls, those of states from `states`."""
         return [states[key] if key in states else getattr(table, key) for key in self.keys]
 
+    def keys_of(self, store: Store, some: Sequence[Names]) -> dict[str, set[int]]:
+        """Return by key column the keys that names stand for; nothing of a column of which one has no name."""
+        found: dict[str, set[int]] = {}
+        for name, named in zip(self.by, map(set, zip(*some, strict=True)), strict=False):
+            if None not in named:
+                called, key = keys_called(store, DIMENSIONS[name]), DIMENSIONS[name].key
+                keys = {each for one in named for each in called[one]}
+                found[key] = found[key] & keys if key in found else keys
+        return found
+
     def namer(self, store: Store) -> Callable[[tuple[Any, ...]], Names]:
         """Return a function from the values of the key columns to the names."""
         place = {key: index for index, key in enumerate(self.keys)}

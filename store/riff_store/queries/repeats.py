@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from riff_store import schema as m
 from riff_store.alignment import PASSED
 from riff_store.database import Store
-from riff_store.filters.dimensions import Grouping
+from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT, Measure
 
-FEWEST = 2
+if TYPE_CHECKING:
+    from riff_store.arrays.grouping import RepeatRow
+
 DRAWN = 3
 LISTED = 100
 _GROUP = ("flow", "agent", "scenario", "persona")
@@ -50,18 +52,6 @@ class RepeatCell:
     spread: Measure
 
 
-class _Group(NamedTuple):
-    """Count calls that repeat each other: `n` measured ones of `n + unmeasured` that are not errored."""
-
-    names: tuple[str | None, ...]
-    n: int
-    passed: int
-    spread: float
-    unmeasured: int
-    excluded: int
-    runs: int
-
-
 def repeats(
     store: Store, calls: Predicate | None = None, by: Sequence[str] = ("flow", "agent"), k: int = DRAWN
 ) -> list[RepeatCell]:
@@ -70,30 +60,25 @@ def repeats(
     Calls repeat each other that share flow, agent, scenario and persona, and run where `by` has it. `k` of them are
     drawn for `pass_k`.
     """
-    group = Grouping((*_GROUP, *(name for name in by if name not in _GROUP)))
+    from riff_store.arrays.grouping import repeat_rows
+
+    group, of_rows = Grouping(tuple(dict.fromkeys((*_GROUP, *by)))), Grouping(tuple(by))
     with store.snapshot():
-        found = _groups(store, calls, group)
-    rows: dict[tuple[str | None, ...], list[_Group]] = {}
-    for each in found:
-        rows.setdefault(tuple(each.names[group.by.index(name)] for name in by), []).append(each)
-    cells = [_cell(dict(zip(by, names, strict=True)), members, k) for names, members in rows.items()]
+        aspects = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness"))
+        correctness = aspects[0][0] if aspects else 0
+        names = of_rows.namer(store)
+        rows: dict[Names, list[RepeatRow]] = {}
+        for row in repeat_rows(store, calls, group.keys, of_rows.keys, correctness, PASSED):
+            rows.setdefault(names(row.keys), []).append(row)
+    cells = [_cell(dict(zip(by, named, strict=True)), some, k) for named, some in rows.items()]
     cells.sort(key=lambda cell: [name or "" for name in cell.keys.values()])
     return sorted(cells, key=lambda cell: (-(cell.flaky.mean or 0.0), cell.pass_one.mean or 0.0, -cell.groups))
 
 
-def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Group]:
-    from riff_store.arrays.grouping import repeat_groups
-
-    aspects = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness"))
-    names = group.namer(store)
-    found = repeat_groups(store, calls, group.keys, aspects[0][0] if aspects else 0, PASSED)
-    return [_Group(names(each.keys), *each[1:]) for each in found]
-
-
-def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> RepeatCell:
+def _cell(keys: Mapping[str, str | None], rows: Sequence[RepeatRow], k: int) -> RepeatCell:
     from riff_store.arrays.grouping import means_of_draws
 
-    groups = [each for each in members if each.n >= FEWEST]
+    groups = [group for row in rows for group in row.groups]
     smallest = min((each.n for each in groups), default=0)
     most = min(smallest, LISTED)
     sizes, passed = [each.n for each in groups], [each.passed for each in groups]
@@ -102,10 +87,10 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> 
         keys=keys,
         groups=len(groups),
         trials=sum(each.n for each in groups),
-        excluded=sum(each.excluded for each in members),
-        unmeasured=sum(each.unmeasured for each in members),
-        single=len(members) - len(groups),
-        nameless=sum(each.names[2] is None and each.names[3] is None for each in groups),
+        excluded=sum(each.excluded for each in rows),
+        unmeasured=sum(each.unmeasured for each in rows),
+        single=sum(each.single for each in rows),
+        nameless=sum(each.nameless for each in groups),
         runs=max((each.runs for each in groups), default=0),
         k=k,
         pass_one=_measured(each.passed / each.n for each in groups),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate, both, terms
+from riff_store.filters.sql import needs
 from riff_store.measure import (
     Measure,
     falling,
@@ -105,29 +106,38 @@ def state_cells(
     *,
     whole: bool = True,
     only: Collection[Names] | None = None,
-) -> list[StateCell]:
+    first: int | None = None,
+) -> StateCells:
     """Return the cells of the state matrix, the worst first; terms about states narrow the states' rows.
 
     `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone,
     states that flow files describe and no call has seen are there with n = 0, unless the filter asks
     for more than flows and states; so are states that tasks asked for in vain. Cells that are not to be `whole` have
     the measures that order them alone, and no steps to other states; nor do those of `only` some names have these.
+    Where `first` says how many are looked at, the others may be less than whole.
     """
     rows = both(calls, facts)
     group = Grouping(tuple(by))
     with store.snapshot():
-        sums = (state_sums if whole else ordering_sums)(store, rows, group)
-        steps = step_counts(store, rows, group) if whole and only is None else {}
+        # Rows of calls, unlike sums, are not read twice for it: that would take longer.
+        in_parts = first is not None and only is None and needs(rows, by, state_rows=True) != "base"
+        sums = (ordering_sums if in_parts or not whole else state_sums)(store, rows, group)
         expected = expected_steps(store, rows, group)
         blames = blame_counts(store, rows, group)
         asking = flows_with_steps(store)
         typed = typed_flows(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
-    totals = {names: reduce(add, found.values()) for names, found in sums.items()}
-    named = dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described
-    ranked = sorted(named if only is None else only, key=lambda names: _place(totals.get(names, NO_ROWS), names))
-    return [
-        _cell(
+        totals = {names: reduce(add, found.values()) for names, found in sums.items()}
+        named = dict.fromkeys([*sums, *expected, *blames], UNKNOWN_SEGMENT) | described
+        ranked = sorted(named if only is None else only, key=lambda names: _place(totals.get(names, NO_ROWS), names))
+        shown = ranked[:first] if in_parts else []
+        if shown:
+            sums = {**sums, **state_sums(store, rows, group, shown)}
+            totals |= {names: reduce(add, sums[names].values()) for names in shown if names in sums}
+        steps = step_counts(store, rows, group, shown) if whole and only is None else {}
+
+    def cell(names: Names) -> StateCell:
+        return _cell(
             dict(zip(by, names, strict=True)),
             totals.get(names, NO_ROWS),
             sums.get(names, {}),
@@ -139,8 +149,32 @@ def state_cells(
             whole,
             blames.get(names, {}),
         )
-        for names in ranked
-    ]
+
+    flow = by.index("flow") if "flow" in by else None
+    told = [names for names in ranked if names in expected or (flow is not None and names[flow] in typed)]
+    return StateCells(ranked, cell, told)
+
+
+class StateCells(Sequence[StateCell]):
+    """Make cells of the state matrix as they are looked at."""
+
+    def __init__(self, names: Sequence[Names], make: Callable[[Names], StateCell], told: Sequence[Names]) -> None:
+        self._names, self._make, self._told = names, make, told
+
+    @property
+    def told(self) -> Iterator[StateCell]:
+        """Return the cells that tasks ask for or whose turns were typed."""
+        return map(self._make, self._told)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, index: int) -> StateCell: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[StateCell]: ...
+    def __getitem__(self, index: int | slice) -> StateCell | Sequence[StateCell]:
+        return [*map(self._make, self._names[index])] if isinstance(index, slice) else self._make(self._names[index])
 
 
 def count_states(store: Store, by: Sequence[str] = ("flow", "state")) -> int:

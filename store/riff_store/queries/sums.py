@@ -106,9 +106,14 @@ def aspect_sums(
     return found
 
 
-def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, StateSums]]:
-    """Return the sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
-    return store.once((state_sums, rows, group), lambda: _state_sums(store, rows, group))
+def state_sums(
+    store: Store, rows: Predicate | None, group: Grouping, only: Sequence[Names] = ()
+) -> Mapping[Names, Mapping[str, StateSums]]:
+    """Return the sums of state rows by the names of the group, then by segment; terms about states narrow the rows.
+
+    With `only` some names theirs are among what is returned, and few others.
+    """
+    return store.once((state_sums, rows, group, *only), lambda: _state_sums(store, rows, group, only=only))
 
 
 def ordering_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, StateSums]]:
@@ -121,22 +126,26 @@ def ordering_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapp
 
 
 def _state_sums(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum] = m.STATES.sums
+    store: Store,
+    rows: Predicate | None,
+    group: Grouping,
+    wanted: Sequence[Sum] = m.STATES.sums,
+    only: Sequence[Names] = (),
 ) -> dict[Names, dict[str, StateSums]]:
     others = NO_ROWS[len(wanted) :]
     return {
         names: {segment: StateSums(*sums, *others) for segment, sums in cell.items()}
-        for names, cell in _by_segment(store, rows, group, wanted).items()
+        for names, cell in _by_segment(store, rows, group, wanted, only).items()
     }
 
 
 def _by_segment(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum], only: Sequence[Names] = ()
 ) -> dict[Names, dict[str, Sequence[Any]]]:
     names, size = group.namer(store), len(wanted)
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
     found: dict[Names, dict[str, Sequence[Any]]] = {}
-    for row in _sums_of_states(store, rows, group, wanted):
+    for row in _sums_of_states(store, rows, group, wanted, only):
         cell, segment = found.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]]
         cell[segment] = tuple(_added(cell.get(segment), row[-size:]))
     return found
@@ -183,28 +192,32 @@ def state_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[
 
 
 def _sums_of_states(
-    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum]
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum], only: Sequence[Names] = ()
 ) -> Sequence[tuple[Any, ...]]:
     """Return the keys of the group, the segment and those of the sums of state rows that are wanted."""
     if _in_columns(store, m.STATES, rows, group.by):
         from riff_store.arrays.sums import state_rows
 
         return state_rows(store, rows, group.keys, wanted)
-    return rows_of_sums(store, m.STATES, wanted, rows, group, ("segment",))
+    return rows_of_sums(store, m.STATES, wanted, rows, group, ("segment",), group.keys_of(store, only))
 
 
-def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, int]]:
+def step_counts(
+    store: Store, rows: Predicate | None, group: Grouping, only: Sequence[Names] = ()
+) -> Mapping[Names, Mapping[str, int]]:
     """Count the steps from each state of the group to the others; terms about states mean the first."""
-    return store.once((step_counts, rows, group), lambda: _step_counts(store, rows, group))
+    return store.once((step_counts, rows, group, *only), lambda: _step_counts(store, rows, group, only))
 
 
-def _step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
+def _step_counts(
+    store: Store, rows: Predicate | None, group: Grouping, only: Sequence[Names]
+) -> dict[Names, dict[str, int]]:
     if _in_columns(store, m.STEPS, rows, group.by):
         from riff_store.arrays.sums import step_rows
 
         answer = step_rows(store, rows, group.keys)
     else:
-        answer = rows_of_sums(store, m.STEPS, m.STEPS.sums, rows, group, ("to_state",))
+        answer = rows_of_sums(store, m.STEPS, m.STEPS.sums, rows, group, ("to_state",), group.keys_of(store, only))
     names = group.namer(store)
     named = dict(store.execute(m.State.select(m.State.id, m.State.name)))
     found: dict[Names, dict[str, int]] = {}
@@ -398,39 +411,48 @@ def rows_of_sums(
     """
     if depth is None:
         depth = _depth(summed, predicate, group.by)
-    calls, rows = _tables(summed, depth)
-    states = _columns_of_states(summed, depth, rows)
-    keys = group.columns(calls, states or {})
-    keys += [getattr(rows if hasattr(rows, name) else calls, name) for name in by]
-    in_rows = depth == "base"
-    sums = (pw.SQL(each.total(summed.row)) if in_rows else pw.fn.SUM(getattr(rows, each.name)) for each in wanted)
-    query = _joined(summed, depth, calls, rows, calls.select(*keys, *sums))
-    asked = Scope(store, calls, states).condition(predicate)
-    for name, some in among.items():
-        asked &= one_of(getattr(rows, name), some)
-    if in_rows and summed.some:
-        asked &= pw.SQL(summed.some)
-    query = query.where(asked).group_by(*keys)
+    asked = (store, summed, wanted, predicate, group, by, among)
+    query = _query(*asked, depth)
     if depth == "rollup" and summed.total is not None and _left_out(store, predicate):
-        query += _of_few_calls(store, summed, wanted, predicate, group, by)
+        query += _query(*asked, depth, few=True)
     return store.execute(query)
 
 
-def _of_few_calls(
-    store: Store, summed: Summed, wanted: Sequence[Sum], predicate: Predicate | None, group: Grouping, by: Sequence[str]
+def _query(
+    store: Store,
+    summed: Summed,
+    wanted: Sequence[Sum],
+    predicate: Predicate | None,
+    group: Grouping,
+    by: Sequence[str],
+    among: Mapping[str, Collection[int]],
+    depth: Depth,
+    *,
+    few: bool = False,
 ) -> Any:
-    """Return what sums the rows of calls in cells that have too few to be summed by run."""
-    cell, call, rows = _CELL, m.Conversation.alias("c"), summed.rows.alias(summed.row)
-    states = _columns_of_states(summed, "rollup", rows)
-    keys = group.columns(cell, states or {})
-    keys += [getattr(rows if hasattr(rows, name) else cell, name) for name in by]
-    # What is added to nothing is found by no index, so that cells are read first, and then their calls.
-    of_cell = (call.flow == cell.flow + 0) & (call.agent == cell.agent + 0) & (call.run == cell.run + 0)
-    asked = Scope(store, cell, states).condition(predicate) & _HAS_FEW
-    if summed.some:
+    """Return what reads sums; `few` are those by run of cells that have too few calls, made of rows of these."""
+    calls, rows = (_CELL, summed.rows.alias(summed.row)) if few else _tables(summed, depth)
+    states = _columns_of_states(summed, depth, rows) or {}
+    keys = group.columns(calls, states)
+    keys += [getattr(rows if hasattr(rows, name) else calls, name) for name in by]
+    in_rows = few or depth == "base"
+    sums = (pw.SQL(each.total(summed.row)) if in_rows else pw.fn.SUM(getattr(rows, each.name)) for each in wanted)
+    query = calls.select(*keys, *sums)
+    query = _of_few_calls(query, rows) if few else _joined(summed, depth, calls, rows, query)
+    asked = Scope(store, calls, states).condition(predicate)
+    for name, some in among.items():
+        asked &= one_of(states.get(name) or getattr(rows if hasattr(rows, name) else calls, name), some)
+    if in_rows and summed.some:
         asked &= pw.SQL(summed.some)
-    query = cell.select(*keys, *(pw.SQL(each.total(summed.row)) for each in wanted)).join(call, on=of_cell)
-    return query.join(rows, on=(rows.conversation == call.id + 0)).where(asked & ~call.errored).group_by(*keys)
+    return query.where(asked).group_by(*keys)
+
+
+def _of_few_calls(query: Any, rows: Any) -> Any:
+    # What is added to nothing is found by no index, so that cells are read first, and then their calls.
+    call = m.Conversation.alias("c")
+    of_cell = (call.flow == _CELL.flow + 0) & (call.agent == _CELL.agent + 0) & (call.run == _CELL.run + 0)
+    query = query.join(call, on=of_cell).join(rows, on=(rows.conversation == call.id + 0))
+    return query.where(_HAS_FEW & ~call.errored)
 
 
 def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:

@@ -76,7 +76,7 @@ def main_segment(rows: Rows) -> str:
 
 
 @settings(max_examples=examples(10))
-@given(st.integers(0, 10**6), st.sampled_from([("flow", "state"), ("flow", "state", "agent"), ("state",)]))
+@given(st.integers(0, 10**6), st.sampled_from([("flow", "state"), ("flow", "state", "run"), ("state",)]))
 def test_sums_and_rows_give_the_same_matrix_as_plain_python(seed: int, by: tuple[str, ...]) -> None:
     made = world(seed)
 
@@ -96,6 +96,11 @@ def test_sums_and_rows_give_the_same_matrix_as_plain_python(seed: int, by: tuple
                 assert cell.segment == main_segment(wanted[names])
                 assert cell.to_states == steps_of(wanted[names])
                 assert cell.n == len(wanted[names])
+            few = [0, 3, 1000]
+            whole = list(state_cells(store, parse(expression), by=by))
+            assert [list(state_cells(store, parse(expression), by=by, first=n)[:n]) for n in few] == [
+                whole[:n] for n in few
+            ]
 
 
 FILTERS = [
