@@ -1,7 +1,5 @@
 """Measure each agent on each flow, and families of flows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
