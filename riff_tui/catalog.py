@@ -1,7 +1,5 @@
 """Lead from a request to a table, the same way for dumps and for the screen, and name the command that prints it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -55,13 +53,13 @@ class Request(NamedTuple):
     fold: tuple[str, ...] = ()
     proposal: bool = False
     store: str = ""
-    predicate: Predicate | None = None
+    predicate: "Predicate | None" = None
     wordless: bool = False
     around: int | None = None
     bare: bool = False
 
 
-def open_to_read(location: str) -> Store:
+def open_to_read(location: str) -> "Store":
     """Open a store for reading, with the notes that are kept beside the settings if it cannot be written.
 
     Raises as `open_store` does.
@@ -77,7 +75,7 @@ def open_to_read(location: str) -> Store:
     return store
 
 
-def show(store: Store, name: str, request: Request) -> Table:
+def show(store: "Store", name: str, request: Request) -> Table:
     """Return the table of a view as requested.
 
     Raises `UsageError` or `FilterError` for a request that makes no sense, `ViewFailed` where the code of another
@@ -103,7 +101,7 @@ def show(store: Store, name: str, request: Request) -> Table:
         raise ViewFailed(failed, "run it again with --debug to see where") from error
 
 
-def _with_names(query: ViewQuery, error: RiffError) -> RiffError:
+def _with_names(query: "ViewQuery", error: RiffError) -> RiffError:
     """Return the error; one on sides that a filter left no call of with the names that are near those in the filter."""
     from riff_store.queries.sides import NoCallLeft
 
@@ -132,7 +130,7 @@ def naming(note: str, store: str) -> str:
 _FILLING = re.compile(r"riff-tui (?:ingest PATH\.\.\.|sample --n 100|edits --repo DIR --flows '[^']*')")
 
 
-def _signed(query: ViewQuery, table: Table) -> Table:
+def _signed(query: "ViewQuery", table: Table) -> Table:
     """Add to a table what was asked for, and in front of its notes which names were asked for in vain."""
     spec, request = query.spec, query.request
     return table._replace(
@@ -166,7 +164,7 @@ def _wordless(table: Table) -> Table:
     )
 
 
-def _notes_on_unknown_names(query: ViewQuery, table: Table | None = None) -> list[str]:
+def _notes_on_unknown_names(query: "ViewQuery", table: Table | None = None) -> list[str]:
     if query.predicate is None:
         return []
     from riff_tui.filters.nearest_names import unheard, unknown_names

@@ -4,8 +4,6 @@ A view makes a `Table`, a sink prints it, the explorer walks it. Rows keep their
 record; columns say how it is shown.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -399,7 +397,7 @@ class LazyRows(Sequence[Row]):
         self._find = find or self._search
         self._pages: OrderedDict[int, Sequence[Row]] = OrderedDict()
 
-    def place_of(self, other: LazyRows, place: int) -> int | None:
+    def place_of(self, other: "LazyRows", place: int) -> int | None:
         """Return where the row is that is at a place of another window, if it is here."""
         if self._keys is None or other._keys is None or not 0 <= place < len(other):
             return None

@@ -1,7 +1,5 @@
 """Define the signs that riff-tui draws with, in Unicode and in ASCII for terminals that cannot do more."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Describe a view: one value from which commands, the explorer and the documentation take all that they know of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -138,10 +136,10 @@ class ViewSpec(NamedTuple):
     listed: bool = True
     command: str = ""
 
-    show: Callable[[ViewQuery], Table] | None = None
+    show: "Callable[[ViewQuery], Table] | None" = None
     keys: tuple[str, ...] = ()
     limit: int | None = None
-    of_calls: Callable[[ViewQuery, Sequence[int]], Table] | None = None
+    of_calls: "Callable[[ViewQuery, Sequence[int]], Table] | None" = None
     judges: Literal["", "columns", "rows"] = ""
 
     columns: Sequence[Column] = ()

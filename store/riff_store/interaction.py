@@ -3,8 +3,6 @@
 Figures are always of the events of all calls together, never means of figures of calls.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from riff_store.metrics import POOLED, Pooled
@@ -33,7 +31,7 @@ class Interaction(NamedTuple):
     non_directed_error: int = 0
     agent_interruptions: int = 0
 
-    def __add__(self, other: Interaction) -> Interaction:  # type: ignore[override]  # sums add up
+    def __add__(self, other: "Interaction") -> "Interaction":  # type: ignore[override]  # sums add up
         return Interaction(*(getattr(self, name) + getattr(other, name) for name in SUMS))
 
     @property

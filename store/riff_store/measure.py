@@ -3,8 +3,6 @@
 Sums are whole numbers of billionths, so a mean is the same in whatever order rows came in.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -62,7 +60,7 @@ class Measure(NamedTuple):
         # The sum of squares depends on the order of rows in its last bits; what is shown does not.
         return round(mean - half, 6), round(mean + half, 6)
 
-    def __add__(self, other: Measure) -> Measure:  # type: ignore[override]  # sums add up
+    def __add__(self, other: "Measure") -> "Measure":  # type: ignore[override]  # sums add up
         squares = self.squares + other.squares
         return Measure(self.n + other.n, self.total + other.total, squares, self.rate, self.scale)
 

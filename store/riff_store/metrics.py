@@ -4,8 +4,6 @@ Filters, columns, comparisons, the gate and docs/metrics.md are made from this l
 its own through the entry point group `riff_tui.metrics`, whose value is a `Metric` that shows what to `compute`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -195,7 +195,7 @@ def test_what_is_left_is_a_store_that_never_had_the_calls(fill: Fill, wheres: Se
 
 def assert_forgotten(fill: Fill, whole: Path, where: str, folder: Path) -> None:
     """What a filter selects can be forgotten, and what is left is all that the others ever brought."""
-    had, never, files = shutil.copy(whole, folder / "had.db"), folder / "never.db", whole.with_name("files")
+    had, never, files = Path(shutil.copy(whole, folder / "had.db")), folder / "never.db", whole.with_name("files")
     with open_store(had, write=True) as store:
         gone, stay = forget_where(store, where)
         left = dumps(store)

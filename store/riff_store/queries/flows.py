@@ -1,7 +1,5 @@
 """Measure each agent on each flow, and families of flows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -140,7 +138,7 @@ def _cell(
     calls: CallSums,
     sums: Mapping[tuple[str, int], AspectSums],
     judges: Mapping[int, str],
-    interaction: _InteractionSums,
+    interaction: "_InteractionSums",
     typed_flows: Set[str],
 ) -> FlowCell:
     aspects = {aspect: found.measure(aspect) for (aspect, judge), found in sums.items() if judge == COMPUTED_JUDGE}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from math import sqrt
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,11 +24,13 @@ from riff_store.queries.sums import (
     blame_counts,
     call_counts,
     call_sums,
-    outcome_sums,
+    in_columns,
     places_of_states,
+    rows_of_sums,
     state_counts,
     step_counts,
 )
+from riff_store.schema.sums import OutcomeSums
 from riff_store.vocabulary import route_text
 
 
@@ -71,7 +73,7 @@ def funnels(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
     with store.snapshot():
         totals = call_sums(store, calls, cells)
         visited = places_of_states(store, calls, states)
-        ends = outcome_sums(store, calls, states)
+        ends = _outcome_sums(store, calls, states)
         steps = step_counts(store, calls, states)
         blames = blame_counts(store, calls, states)
         outcomes = outcomes_of_flows(store)
@@ -116,7 +118,7 @@ def count_funnels(store: Store) -> int:
     states = Grouping(("flow", "state"))
     with store.snapshot():
         counted = {flow for (flow,), (n, _) in call_counts(store, None, Grouping(("flow",))).items() if n}
-        asked = (ask(store, None, states) for ask in (state_counts, outcome_sums, blame_counts))
+        asked = (ask(store, None, states) for ask in (state_counts, _outcome_sums, blame_counts))
         return len({names for found in asked for names in found if names[0] in counted})
 
 
@@ -440,3 +442,22 @@ def _tree(found: Sequence[Route], calls: int, depth: int = 0) -> Iterator[Route]
         if not (further and further[0].n == each.n):
             yield each
         yield from further
+
+
+def _outcome_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, OutcomeSums]:
+    """Sum how many calls came to each outcome of their flows, and where in their course, by the names of the group."""
+    names = group.namer(store)
+    found: dict[Names, OutcomeSums] = {}
+    for *keys, n, position in _sums_of_outcomes(store, calls, group):
+        before = found.get(cell := names(tuple(keys)), OutcomeSums(0, 0))
+        found[cell] = OutcomeSums(before.n + n, before.position + position)
+    return found
+
+
+def _sums_of_outcomes(store: Store, calls: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
+    if in_columns(store, m.OUTCOMES, calls, group.by):
+        from riff_store.arrays.sums import outcome_rows
+
+        known = store.execute(m.State.select(m.State.id).where(m.State.outcome.is_null(False)))
+        return outcome_rows(store, calls, group.keys, [state for (state,) in known])
+    return rows_of_sums(store, m.OUTCOMES, m.OUTCOMES.sums, calls, group)

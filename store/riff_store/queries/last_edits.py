@@ -1,7 +1,5 @@
 """Find the edits of a flow that a run contains, and the last of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_right

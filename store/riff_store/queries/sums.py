@@ -1,8 +1,7 @@
 """Read the sums behind the matrices from as far up as the query allows, equal wherever they come from.
 
 A question that only names flows and agents reads totals. One that names runs reads the rollups, with the rows of the
-calls that these leave out. Any other reads the rows of the calls, or their columns if these are packed. `models.sums`
-defines the sums.
+calls that these leave out. Any other reads the rows of the calls, or their columns if these are packed.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
 from riff_store.filters.predicates import Predicate, is_of_states, terms
 from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
-from riff_store.schema.sums import AspectSums, CallSums, OutcomeSums, StateSums, Sum, Summed, ToolSums
+from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED, UNKNOWN_SEGMENT
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> Mapping
 def _sums_of_calls(
     store: Store, calls: Predicate | None, group: Grouping, wanted: Sequence[Sum]
 ) -> dict[Names, tuple[Any, ...]]:
-    if _in_columns(store, m.CALLS, calls, group.by):
+    if in_columns(store, m.CALLS, calls, group.by):
         from riff_store.arrays.sums import call_rows
 
         rows = call_rows(store, calls, group.keys, wanted)
@@ -89,7 +88,7 @@ def aspect_sums(
     """Return the sums by the names of the group, then by aspect and the judge's key; those of `only` some aspects."""
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     wanted = {key for key, name in aspects.items() if not only or name in only}
-    if _in_columns(store, m.ASPECTS, calls, group.by):
+    if in_columns(store, m.ASPECTS, calls, group.by):
         from riff_store.arrays.sums import score_rows
 
         rows = score_rows(store, calls, group.keys, wanted)
@@ -195,7 +194,7 @@ def _sums_of_states(
     store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[Sum], only: Sequence[Names] = ()
 ) -> Sequence[tuple[Any, ...]]:
     """Return the keys of the group, the segment and those of the sums of state rows that are wanted."""
-    if _in_columns(store, m.STATES, rows, group.by):
+    if in_columns(store, m.STATES, rows, group.by):
         from riff_store.arrays.sums import state_rows
 
         return state_rows(store, rows, group.keys, wanted)
@@ -212,7 +211,7 @@ def step_counts(
 def _step_counts(
     store: Store, rows: Predicate | None, group: Grouping, only: Sequence[Names]
 ) -> dict[Names, dict[str, int]]:
-    if _in_columns(store, m.STEPS, rows, group.by):
+    if in_columns(store, m.STEPS, rows, group.by):
         from riff_store.arrays.sums import step_rows
 
         answer = step_rows(store, rows, group.keys)
@@ -225,25 +224,6 @@ def _step_counts(
         cell = found.setdefault(names(tuple(keys)), {})
         cell[named[to_state]] = cell.get(named[to_state], 0) + int(count)
     return found
-
-
-def outcome_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, OutcomeSums]:
-    """Sum how many calls came to each outcome of their flows, and where in their course, by the names of the group."""
-    names = group.namer(store)
-    found: dict[Names, OutcomeSums] = {}
-    for *keys, n, position in _sums_of_outcomes(store, calls, group):
-        cell = names(tuple(keys))
-        found[cell] = OutcomeSums(*_added(found.get(cell), (n, position)))
-    return found
-
-
-def _sums_of_outcomes(store: Store, calls: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
-    if _in_columns(store, m.OUTCOMES, calls, group.by):
-        from riff_store.arrays.sums import outcome_rows
-
-        known = store.execute(m.State.select(m.State.id).where(m.State.outcome.is_null(False)))
-        return outcome_rows(store, calls, group.keys, [state for (state,) in known])
-    return rows_of_sums(store, m.OUTCOMES, m.OUTCOMES.sums, calls, group)
 
 
 def blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Blames]:
@@ -319,7 +299,7 @@ def _marks(store: Store) -> Mapping[int, Mark]:
 
 
 def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
-    if _in_columns(store, m.BLAMES, rows, group.by) and not any(map(is_of_states, terms(rows))):
+    if in_columns(store, m.BLAMES, rows, group.by) and not any(map(is_of_states, terms(rows))):
         from riff_store.arrays.sums import blame_rows
 
         return blame_rows(store, rows, group.keys)
@@ -346,7 +326,7 @@ def tool_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Nam
 
 def _sums_of_tools(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
     speaks_of_rows = any(is_of_states(term) or term.field == "tool" for term in terms(rows))
-    if not speaks_of_rows and _in_columns(store, m.TOOLS, rows, group.by):
+    if not speaks_of_rows and in_columns(store, m.TOOLS, rows, group.by):
         from riff_store.arrays.sums import tool_rows
 
         return tool_rows(store, rows, group.keys, m.TOOLS.sums)
@@ -366,7 +346,7 @@ def reads_columns(store: Store, calls: Predicate | None) -> bool:
 
 def takes_long(store: Store, rows: Predicate | None, by: Sequence[str]) -> bool:
     """Return whether sums of states are made of the states of very many calls."""
-    return _in_columns(store, m.STATES, rows, by)
+    return in_columns(store, m.STATES, rows, by)
 
 
 def _depth(summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> Depth:
@@ -374,14 +354,13 @@ def _depth(summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> De
     return needs(predicate, by, state_rows=by_state, tool_rows=summed is m.TOOLS)
 
 
-def _in_columns(store: Store, summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> bool:
+def in_columns(store: Store, summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> bool:
     """Return whether to sum the columns of the calls, which a store of many calls keeps packed."""
     from riff_store import chunks
 
     depth = _depth(summed, predicate, by)
-    if depth == "rollup" and summed.total is not None and _left_out(store, predicate) > chunks.FEW_CALLS:
-        depth = "base"
-    return depth == "base" and chunks.is_packed(store.execute_sql)
+    left_out = depth == "rollup" and summed.total is not None and _left_out(store, predicate) > chunks.FEW_CALLS
+    return (left_out or depth == "base") and chunks.is_packed(store.execute_sql)
 
 
 def _left_out(store: Store, predicate: Predicate | None) -> int:
@@ -409,8 +388,7 @@ def rows_of_sums(
 
     They are read from as far up as possible unless a `depth` is given.
     """
-    if depth is None:
-        depth = _depth(summed, predicate, group.by)
+    depth = depth or _depth(summed, predicate, group.by)
     asked = (store, summed, wanted, predicate, group, by, among)
     query = _query(*asked, depth)
     if depth == "rollup" and summed.total is not None and _left_out(store, predicate):
@@ -432,8 +410,8 @@ def _query(
 ) -> Any:
     """Return what reads sums; `few` are those by run of cells that have too few calls, made of rows of these."""
     calls, rows = (_CELL, summed.rows.alias(summed.row)) if few else _tables(summed, depth)
-    states = _columns_of_states(summed, depth, rows) or {}
-    keys = group.columns(calls, states)
+    states = _columns_of_states(summed, depth, rows)
+    keys = group.columns(calls, states or {})
     keys += [getattr(rows if hasattr(rows, name) else calls, name) for name in by]
     in_rows = few or depth == "base"
     sums = (pw.SQL(each.total(summed.row)) if in_rows else pw.fn.SUM(getattr(rows, each.name)) for each in wanted)
@@ -441,7 +419,7 @@ def _query(
     query = _of_few_calls(query, rows) if few else _joined(summed, depth, calls, rows, query)
     asked = Scope(store, calls, states).condition(predicate)
     for name, some in among.items():
-        asked &= one_of(states.get(name) or getattr(rows if hasattr(rows, name) else calls, name), some)
+        asked &= one_of((states or {}).get(name) or getattr(rows if hasattr(rows, name) else calls, name), some)
     if in_rows and summed.some:
         asked &= pw.SQL(summed.some)
     return query.where(asked).group_by(*keys)

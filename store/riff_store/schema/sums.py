@@ -5,10 +5,8 @@ what queries return follow from these lines. Values enter as whole billionths, s
 order of rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import peewee as pw
 
@@ -231,7 +229,7 @@ class ToolSums(NamedTuple):
 
 def _sums_of(fields: type[tuple[Any, ...]]) -> tuple[Sum, ...]:
     """Return the sums that the fields of a tuple are annotated with."""
-    hints = get_type_hints(fields, include_extras=True)
+    hints: Mapping[str, Any] = fields.__annotations__
     return tuple(hint.__metadata__[0]._replace(name=name) for name, hint in hints.items())
 
 
