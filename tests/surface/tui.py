@@ -119,6 +119,7 @@ from riff_tui.text.numbers import (
 from riff_tui.text.palette import ANSI, DARK, LIGHT, MONO, ROLES, THEMES, Theme, inked, rgb
 from riff_tui.text.redaction import LIMITS, Redactor
 from riff_tui.text.safe_text import (
+    PasteFilter,
     bare_name,
     block,
     cell_width,

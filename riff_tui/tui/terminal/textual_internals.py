@@ -11,7 +11,6 @@ import subprocess
 import sys
 import termios
 import threading
-import unicodedata
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -34,7 +33,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from riff_tui.text.safe_text import cell_width
+from riff_tui.text.safe_text import PasteFilter, cell_width
 
 
 class InputParser(XTermParser):
@@ -69,6 +68,15 @@ class TerminalDriver(LinuxDriver):
         if not self._watched:
             self._watched = True
             threading.Thread(target=self._await_hangup, name="riff-tui-hangup", daemon=True).start()
+
+    def resume_application_mode(self) -> None:
+        # It is also continued after a stop that no process learns of, and on a hang-up. Two threads would read keys.
+        if self._key_thread is not None and self._key_thread.is_alive():
+            if self._has_hung_up(wait=False):
+                return
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        super().resume_application_mode()
 
     def close(self) -> None:
         super().close()
@@ -459,42 +467,3 @@ def shift_lines(app: QuietApp, widget: Widget, first: int, by: int) -> None:
     kept = widget._styles_cache._cache
     moved = {y - by: strip for y, strip in kept.items() if y >= first and first <= y - by < height}
     widget._styles_cache._cache = {**{y: strip for y, strip in kept.items() if y < first}, **moved}
-
-
-_BEGINNING, _END = "\x1b[200~", "\x1b[201~"
-_KEPT = "\n\r\t"
-
-
-class PasteFilter:
-    """Let what is typed through as it comes, and of bracketed pastes all but control characters.
-
-    It is fed in pieces, which may be cut anywhere.
-    """
-
-    def __init__(self) -> None:
-        self._pasting = False
-        self._seen = ""
-
-    def take(self, piece: str) -> str:
-        """Return what is left of the next piece; the beginning of what may be the end of a paste is withheld."""
-        return "".join(self._pasted(each) if self._pasting else self._typed(each) for each in piece)
-
-    def _typed(self, character: str) -> str:
-        self._seen = (self._seen + character)[-len(_BEGINNING) :]
-        if self._seen == _BEGINNING:
-            self._pasting, self._seen = True, ""
-        return character
-
-    def _pasted(self, character: str) -> str:
-        self._seen += character
-        if self._seen == _END:
-            self._pasting, self._seen = False, ""
-            return _END
-        if _END.startswith(self._seen):
-            return ""
-        before, self._seen = self._seen[:-1], ""
-        return _without_controls(before) + (self._pasted(character) if before else _without_controls(character))
-
-
-def _without_controls(text: str) -> str:
-    return "".join(each for each in text if each in _KEPT or unicodedata.category(each) != "Cc")

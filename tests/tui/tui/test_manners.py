@@ -271,6 +271,25 @@ def test_suspended_it_gives_the_terminal_back_and_takes_and_paints_it_again() ->
         assert_given_back(terminal)
 
 
+def test_continued_without_a_stop_that_it_saw_it_paints_again_and_ends_as_ever() -> None:
+    with program("walk") as terminal:
+        terminal.wait_for("? help")
+        terminal.take()
+        seen = terminal.lines
+        for number in (signal.SIGSTOP, signal.SIGCONT) * 6:
+            terminal.signal(number)
+            if number == signal.SIGSTOP:
+                terminal.wait(terminal.stopped, "the stop")
+                terminal.screen.reset()
+            else:
+                terminal.wait_for("? help")
+                terminal.take()
+        assert terminal.lines == seen
+        terminal.send("q")
+        assert terminal.end() == 0
+        assert_given_back(terminal)
+
+
 def test_ctrl_z_stops_nothing_that_no_shell_could_continue() -> None:
     with program("walk") as terminal:
         terminal.wait_for("? help")

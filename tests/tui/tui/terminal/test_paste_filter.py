@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from textual import events
 from textual.message import Message
 
-from tests.surface.explorer import InputParser, PasteFilter
+from tests.surface.explorer import InputParser
+from tests.surface.tui import PasteFilter
 
 PIECES = st.sampled_from(["\x1b", "\x1b[200~", "\x1b[201~", "[201~", "a", "é", "\r", "\x07", "\x1b[A", "\x9b"])
 
