@@ -160,7 +160,7 @@ class FailedCalls:
 
 
 class FailureGroups:
-    """Keep groups of failed calls: their keys, how many calls there are, and what they are told by."""
+    """Keep groups of failed calls: their keys, how many calls there are, and what distinguishes them."""
 
     def __init__(self, failed: FailedCalls, names: Sequence[str]) -> None:
         self._failed = failed

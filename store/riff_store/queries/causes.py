@@ -41,7 +41,7 @@ Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """Say that a name is over-represented in a group: `n` of its calls have it, against `n_all` of `calls`.
+    """Represent a name that is over-represented in a group: `n` of its calls have it, against `n_all` of `calls`.
 
     `p` is that of the hypergeometric test, corrected over all tests of the answer.
     """

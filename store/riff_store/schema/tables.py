@@ -36,7 +36,7 @@ class Conversation(BaseModel):
     `success` shows whether it was correct and complete, `quality` is operability of this call alone, `computed_quality`
     the same without what judges say about it (docs/metrics.md, section 5); `lost` shows whether it ended without being
     served. One whose caller failed is not `caller_ok` and errored, whatever its line reports of the latter. `filled`
-    shows how much of what its source may tell is filled in. `typed` is above 0 if most of its turns took as long as
+    shows how much of what its source may give is filled in. `typed` is above 0 if most of its turns took as long as
     typing does.
     """
 

@@ -365,7 +365,7 @@ class Rows:
         self._note_replaced(held.source_file, held.line, _named(mine), place, self._path, is_loss)
 
     def _is_loss(self, held: HeldCall, mine: ConversationFacts) -> bool:
-        """Return whether one of two copies of a call may say what the other one does not."""
+        """Return whether one of two copies of a call may contain what the other one does not."""
         if held.filled != mine.filled:
             return False
         is_told = mine.filled > 0 and mine.transcript is not None
